@@ -1,0 +1,55 @@
+# Two commands matter: `make demo` shows iostrata at work, `make test` runs all that CI runs.
+.DEFAULT_GOAL := help
+.PHONY: help setup gen fmt lint build unit e2e verified test soak fuzz bench demo clean
+
+MVN := mvn -B -q --no-transfer-progress -f java/pom.xml
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+setup: ## make the environment (.venv); says what this machine lacks
+	@scripts/setup
+
+gen: ## write the generated files from schema/events.toml and java/points
+	@python3 schema/generate.py
+
+fmt: setup ## format all languages
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+	cargo fmt --all
+	$(MVN) process-sources -Piostrata-format
+
+lint: ## formatters and linters of all languages, as errors
+	@scripts/test lint
+
+build: setup ## build the collector (target/release) and the agent (java/agent/target)
+	@scripts/test build
+
+unit: ## unit tests of all languages
+	@scripts/test unit
+
+e2e: ## the whole way, on real JVMs and real clusters
+	@scripts/test e2e
+
+verified: ## write src/iostrata/schema/verified.json from what the e2e tests saw fire
+	VERIFIED_WRITE=1 scripts/test e2e
+
+test: ## everything above: what .ci/run runs
+	@scripts/test
+
+soak: ## the larger sizes: minutes to hours
+	SOAK=1 scripts/test build unit-rust e2e
+
+fuzz: build ## hostile segments against the reader, longer than `make test` does
+	PROPTEST_CASES=200000 cargo test --release --locked -p iostrata-segment
+
+bench: build ## figures about speed, written to bench/runs/<date>-<machine>
+	@bench/run
+
+demo: build ## record a real Hadoop job and show what it did
+	@.venv/bin/iostrata demo
+
+clean: ## delete what was built (not the environment)
+	cargo clean -q
+	$(MVN) clean
+	find src tests schema -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,16 @@
+package io.iostrata.agent;
+
+/**
+ * Finds out what a call acts on, whom it belongs to, or what it tells. May throw: the hook that
+ * called switches the point off then.
+ */
+abstract class Extractor {
+  /**
+   * A handle of {@code Recorder.name} for a target, an id of {@code Recorder.context} for a
+   * context; nobody looks at what an effect returns.
+   *
+   * @param a first value that the point names, may be null
+   * @param b second value, null when the point names one only
+   */
+  abstract long of(Probe probe, Object a, Object b) throws Throwable;
+}

@@ -1,0 +1,44 @@
+package io.iostrata.agent;
+
+/** All extractors by the name that points use: the one place to register a new one. */
+final class Extractors {
+  private Extractors() {}
+
+  /** Null when the point asks for none. */
+  static Extractor of(Extraction extraction) {
+    return extraction == null ? null : named(extraction.name);
+  }
+
+  private static Extractor named(String name) {
+    switch (name) {
+      case "file":
+        return new FileTarget();
+      case "hdfs":
+        return new HdfsTarget();
+      case "filesystem":
+        return new FileSystemTarget();
+      case "stream":
+        return new StreamTarget();
+      case "block":
+        return new BlockTarget();
+      case "rpc":
+        return new RpcTarget();
+      case "client":
+        return new ClientContext();
+      case "holds":
+        return new ClientHeld();
+      case "job":
+        return new JobSubmitted();
+      case "phase":
+        return new TaskPhase();
+      case "descriptor":
+        return new DescriptorOpened();
+      case "wraps":
+        return new StreamWrapped();
+      case "ended":
+        return new ProcessEnded();
+      default:
+        throw new IllegalArgumentException("no extractor is called " + name);
+    }
+  }
+}

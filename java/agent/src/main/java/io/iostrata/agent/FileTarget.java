@@ -1,0 +1,38 @@
+package io.iostrata.agent;
+
+import java.io.File;
+import java.io.FileDescriptor;
+
+/** {@code file(path, descriptor)}: a local file. The path is a String or File, or null. */
+final class FileTarget extends Extractor {
+  @Override
+  long of(Probe probe, Object path, Object descriptor) {
+    if (path instanceof String) {
+      return ofPath(probe, (String) path);
+    }
+    if (path instanceof File) {
+      return ofPath(probe, ((File) path).getPath());
+    }
+    return descriptor == null ? 0 : ofDescriptor(probe, (FileDescriptor) descriptor);
+  }
+
+  static long ofPath(Probe probe, String path) {
+    long handle = probe.paths.get(path);
+    if (handle == NameCache.ABSENT) {
+      handle = LocalName.handle(path);
+      probe.paths.put(path, handle);
+    }
+    return handle;
+  }
+
+  /** A descriptor that no traced file was opened with is a pipe, a socket or a terminal. */
+  static long ofDescriptor(Probe probe, FileDescriptor descriptor) {
+    long handle = probe.descriptors.get(descriptor);
+    if (handle == NameCache.ABSENT) {
+      String path = DescriptorOpened.PATHS.get(descriptor);
+      handle = path == null ? LocalName.pipe(descriptor) : LocalName.handle(path);
+      probe.descriptors.put(descriptor, handle);
+    }
+    return handle;
+  }
+}

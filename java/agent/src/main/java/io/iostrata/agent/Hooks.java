@@ -1,0 +1,278 @@
+package io.iostrata.agent;
+
+import io.iostrata.segment.Recorder;
+import io.iostrata.segment.Schema;
+import java.nio.ByteBuffer;
+
+/**
+ * What woven code calls. Nothing here throws: a fault of ours switches the point off for the rest
+ * of the process and is counted.
+ */
+public final class Hooks {
+  /** Bytes to {@link #exit} that say: those given at entry. */
+  public static final long AS_ENTERED = Long.MIN_VALUE;
+
+  private static final int MAX_MESSAGE = 400;
+
+  /** 0 while nothing is recorded, else the number of the recording: 1, 2, … */
+  public static volatile int on;
+
+  static volatile Recorder recorder;
+
+  /** By point id; an element is null where the point asks for none. */
+  static final Extractor[] TARGETS = new Extractor[Schema.PROCESS_MAX_POINTS];
+
+  static final Extractor[] CONTEXTS = new Extractor[Schema.PROCESS_MAX_POINTS];
+  static final Extractor[] EFFECTS = new Extractor[Schema.PROCESS_MAX_POINTS];
+
+  /** Why a point records nothing: 0, or {@link #SWITCHED}, or for good {@link #FAULTED}. */
+  static final byte[] OFF = new byte[Schema.PROCESS_MAX_POINTS];
+
+  static final byte SWITCHED = 1;
+  static final byte FAULTED = 2;
+
+  /** Number of the operation whose bytes the point adds up, 0 none; and of the point's own. */
+  static final byte[] ADDS_UP = new byte[Schema.PROCESS_MAX_POINTS];
+
+  static final byte[] ADDED_UP = new byte[Schema.PROCESS_MAX_POINTS];
+
+  /** Faults that are counted. */
+  static final boolean[] REPORTED = new boolean[Schema.PROCESS_MAX_POINTS];
+
+  private static int recordings;
+  private static byte operations;
+
+  private Hooks() {}
+
+  /** Before anything is woven. */
+  static void install(PointTable table) {
+    for (Point[] points : table.classes()) {
+      for (int i = 0; i < points.length; i++) {
+        int id = points[i].id;
+        TARGETS[id] = Extractors.of(points[i].target);
+        CONTEXTS[id] = Extractors.of(points[i].context);
+        EFFECTS[id] = Extractors.of(points[i].effect);
+        if (points[i].bytes != null && points[i].bytes.isInside()) {
+          addUp(points[i], table);
+        }
+      }
+    }
+  }
+
+  /** Gives the operation that makes up {@code whole} a number, the same for all its points. */
+  private static void addUp(Point whole, PointTable table) {
+    byte number = 0;
+    for (Point[] points : table.classes()) {
+      for (int i = 0; i < points.length; i++) {
+        if (points[i].layer == whole.layer && points[i].op.equals(whole.bytes.field)) {
+          // The first point of an operation gives it its number.
+          number = number != 0 ? number : ADDED_UP[points[i].id];
+          number = number != 0 ? number : ++operations;
+          ADDED_UP[points[i].id] = number;
+        }
+      }
+    }
+    ADDS_UP[whole.id] = number;
+  }
+
+  /** Starts or ends a recording; called by one thread only. */
+  static void record(boolean wanted) {
+    if (!wanted) {
+      on = 0;
+    } else if (on == 0) {
+      on = ++recordings;
+    }
+  }
+
+  static void switchPoint(int point, boolean off) {
+    if (OFF[point] != FAULTED) {
+      OFF[point] = off ? SWITCHED : 0;
+    }
+  }
+
+  /** The point records nothing: it was switched off, or a fault of ours has ended it. */
+  static boolean isOff(int point) {
+    return OFF[point] != 0;
+  }
+
+  /** A call that belongs to somebody is about to {@link #enter}. */
+  public static void context(int point, Object whom) {
+    Probe probe = isOff(point) ? null : take(point, false);
+    if (probe == null) {
+      return;
+    }
+    try {
+      probe.pendingContext = (int) CONTEXTS[point].of(probe, whom, null);
+    } catch (Throwable e) {
+      fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /**
+   * A call begins.
+   *
+   * @param a first value of the target's extraction
+   * @param b second value, or null
+   * @param asked bytes asked for, 0 none
+   * @param offset -1 none
+   * @param bytes what {@link #AS_ENTERED} will mean
+   */
+  public static void enter(int point, Object a, Object b, long asked, long offset, long bytes) {
+    Probe probe = isOff(point) ? null : take(point, true);
+    if (probe == null) {
+      return;
+    }
+    try {
+      Extractor target = TARGETS[point];
+      probe.enter(point, target == null ? 0 : target.of(probe, a, b), asked, offset, bytes);
+    } catch (Throwable e) {
+      fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** The call returns. Also when its point has been switched off since: it may be open. */
+  public static void exit(long bytes, int point) {
+    Probe probe = on == 0 ? null : take(point, false);
+    if (probe == null) {
+      return;
+    }
+    try {
+      probe.exit(point, bytes, null);
+    } catch (Throwable e) {
+      fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** The call throws. */
+  public static void failed(Throwable thrown, int point) {
+    Probe probe = on == 0 ? null : take(point, false);
+    if (probe == null) {
+      return;
+    }
+    try {
+      probe.exit(point, 0, thrown);
+    } catch (Throwable e) {
+      fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** {@link #enter} of a call that is only summed. */
+  public static void enterHot(int point, Object a, Object b, long asked, long bytes) {
+    Probe probe = isOff(point) ? null : take(point, true);
+    if (probe == null) {
+      return;
+    }
+    try {
+      Extractor target = TARGETS[point];
+      probe.enterHot(point, target == null ? 0 : target.of(probe, a, b), asked, bytes);
+    } catch (Throwable e) {
+      fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** {@link #exit} of a call that is only summed. */
+  public static void exitHot(long bytes, int point) {
+    leaveHot(bytes, point, false);
+  }
+
+  /** {@link #failed} of a call that is only summed. */
+  public static void failedHot(Throwable thrown, int point) {
+    leaveHot(0, point, true);
+  }
+
+  private static void leaveHot(long bytes, int point, boolean error) {
+    Probe probe = on == 0 ? null : take(point, false);
+    if (probe == null) {
+      return;
+    }
+    try {
+      probe.exitHot(point, bytes, error);
+    } catch (Throwable e) {
+      fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** A method that tells who somebody is returns. Also while nothing is recorded. */
+  public static void learn(int point, Object a, Object b) {
+    Probe probe = isOff(point) ? null : take(point, true);
+    if (probe == null) {
+      return;
+    }
+    try {
+      EFFECTS[point].of(probe, a, b);
+    } catch (Throwable e) {
+      fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** Length of an array of bytes or of a string, what remains of a buffer; 0 for all else. */
+  public static long size(Object value) {
+    if (value instanceof byte[]) {
+      return ((byte[]) value).length;
+    }
+    if (value instanceof ByteBuffer) {
+      return ((ByteBuffer) value).remaining();
+    }
+    return value instanceof String ? ((String) value).length() : 0;
+  }
+
+  /** Bytes that a read of one byte got. */
+  public static long oneByte(int returned) {
+    return returned < 0 ? 0 : 1;
+  }
+
+  /** The thread's probe, now busy; null when it was: then the call is one of our own. */
+  private static Probe take(int point, boolean counted) {
+    try {
+      Probe probe = Probe.current();
+      if (probe.busy) {
+        if (counted && recorder != null) {
+          recorder.count(Schema.PROCESS_COUNTER_REENTRANT, 1);
+        }
+        return null;
+      }
+      probe.busy = true;
+      return probe;
+    } catch (Throwable e) {
+      fault(point, e);
+      return null;
+    }
+  }
+
+  private static void fault(int point, Throwable fault) {
+    try {
+      OFF[point] = FAULTED;
+      REPORTED[point] = true;
+      String message = fault.toString();
+      int end = Math.min(message.length(), MAX_MESSAGE);
+      recorder.fault(point, message.substring(0, end));
+    } catch (Throwable again) {
+      // No stack or memory left to say so here: the agent's own thread will.
+      REPORTED[point] = false;
+    }
+  }
+
+  /** Counts the faults that their own threads could not. */
+  static void reportFaults() {
+    for (int point = 0; point < Schema.PROCESS_MAX_POINTS; point++) {
+      if (OFF[point] == FAULTED && !REPORTED[point]) {
+        REPORTED[point] = true;
+        recorder.fault(point, "no stack or memory left");
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package io.iostrata.agent;
+
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/**
+ * Adds the hooks of one point to one method:
+ *
+ * <pre>
+ *   if (Hooks.on != 0) { Hooks.context(point, whom); Hooks.enter(point, …); }
+ *   try { body, with Hooks.exit(point, bytes) before each return }
+ *   catch (Throwable t) { Hooks.failed(point, t); throw t; }
+ * </pre>
+ *
+ * No local variable is added and the handler's frame has none, so every frame of the method stays
+ * true. Nothing added here can throw but for want of stack: it reads arguments and fields of {@code
+ * this} and passes them on.
+ */
+final class MethodWeaver extends MethodVisitor {
+  private static final String HOOKS = "io/iostrata/agent/Hooks";
+
+  /** Stack that the longest sequence added here takes. */
+  private static final int STACK = 12;
+
+  private final Point point;
+  private final Frame frame;
+  private final Label body = new Label();
+  private final boolean throughHandler;
+
+  MethodWeaver(MethodVisitor next, Point point, Frame frame) {
+    super(Opcodes.ASM9, next);
+    this.point = point;
+    this.frame = frame;
+    throughHandler = !point.effectOnly;
+  }
+
+  @Override
+  public void visitCode() {
+    super.visitCode();
+    if (!throughHandler) {
+      return;
+    }
+    mv.visitFieldInsn(Opcodes.GETSTATIC, HOOKS, "on", "I");
+    mv.visitJumpInsn(Opcodes.IFEQ, body);
+    if (point.context != null) {
+      pushPoint();
+      frame.reference(mv, point.context.first);
+      hook("context", "(ILjava/lang/Object;)V");
+    }
+    enter();
+    mv.visitLabel(body);
+    mv.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
+    // The body may begin with a frame of its own, and no two may share an instruction.
+    mv.visitInsn(Opcodes.NOP);
+  }
+
+  private void enter() {
+    pushPoint();
+    frame.reference(mv, point.target == null ? null : point.target.first);
+    frame.reference(mv, point.target == null ? null : point.target.second);
+    frame.number(mv, point.asked, 0);
+    if (!point.hot) {
+      frame.number(mv, point.offset, -1);
+    }
+    boolean later = point.bytes != null && (point.bytes.atExit() || point.bytes.isInside());
+    frame.number(mv, later ? null : point.bytes, 0);
+    if (point.hot) {
+      hook("enterHot", "(ILjava/lang/Object;Ljava/lang/Object;JJ)V");
+    } else {
+      hook("enter", "(ILjava/lang/Object;Ljava/lang/Object;JJJ)V");
+    }
+  }
+
+  @Override
+  public void visitInsn(int opcode) {
+    if (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
+      exit();
+    }
+    super.visitInsn(opcode);
+  }
+
+  private void exit() {
+    if (point.effectOnly) {
+      pushPoint();
+      frame.reference(mv, point.effect.first);
+      frame.reference(mv, point.effect.second);
+      hook("learn", "(ILjava/lang/Object;Ljava/lang/Object;)V");
+      return;
+    }
+    exitBytes();
+    pushPoint();
+    hook(point.hot ? "exitHot" : "exit", "(JI)V");
+  }
+
+  /** Pushes the bytes of the call as a long; what is to be returned stays below it. */
+  private void exitBytes() {
+    Value bytes = point.bytes;
+    if (bytes == null || !bytes.atExit()) {
+      mv.visitLdcInsn(Hooks.AS_ENTERED);
+    } else if (bytes.kind == Value.FIELD) {
+      frame.number(mv, bytes, 0);
+    } else {
+      mv.visitInsn(Frame.isWide(frame.returned()) ? Opcodes.DUP2 : Opcodes.DUP);
+      if (bytes.kind == Value.RETURNED_BYTE) {
+        hook("oneByte", "(I)J");
+      } else {
+        frame.widen(mv, frame.returned());
+      }
+    }
+  }
+
+  @Override
+  public void visitMaxs(int maxStack, int maxLocals) {
+    if (throughHandler) {
+      Label handler = new Label();
+      // Last in the table: the method's own handlers come first.
+      mv.visitTryCatchBlock(body, handler, handler, null);
+      mv.visitLabel(handler);
+      mv.visitFrame(Opcodes.F_FULL, 0, null, 1, new Object[] {"java/lang/Throwable"});
+      mv.visitInsn(Opcodes.DUP);
+      pushPoint();
+      hook(point.hot ? "failedHot" : "failed", "(Ljava/lang/Throwable;I)V");
+      mv.visitInsn(Opcodes.ATHROW);
+    }
+    super.visitMaxs(maxStack + STACK, maxLocals);
+  }
+
+  private void pushPoint() {
+    mv.visitIntInsn(Opcodes.SIPUSH, point.id);
+  }
+
+  private void hook(String name, String descriptor) {
+    mv.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
+  }
+}

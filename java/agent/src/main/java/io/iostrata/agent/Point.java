@@ -1,0 +1,45 @@
+package io.iostrata.agent;
+
+/** One traced method: a row of the point table. docs/add-a-point.md explains the fields. */
+final class Point {
+  static final int FIELDS = 16;
+
+  final int id;
+  final byte layer;
+  final String op;
+  final String internalName;
+  final String method;
+  final String descriptor;
+  final boolean hot;
+  final boolean effectOnly;
+  final boolean anchor;
+  final boolean begin;
+  final Value bytes;
+  final Value asked;
+  final Value offset;
+  final Extraction target;
+  final Extraction context;
+  final Extraction effect;
+
+  /**
+   * @param row the {@link #FIELDS} fields of schema/generate.py's POINT_FIELDS, in that order
+   */
+  Point(String[] row) {
+    id = Integer.parseInt(row[0]);
+    layer = Layers.code(row[1]);
+    op = row[2];
+    internalName = row[3].replace('.', '/');
+    method = row[4];
+    descriptor = row[5];
+    hot = row[6].equals("hot");
+    effectOnly = row[6].equals("effect");
+    anchor = row[7].equals("1");
+    begin = row[8].equals("1");
+    bytes = Value.parse(row[9]);
+    asked = Value.parse(row[10]);
+    offset = Value.parse(row[11]);
+    target = Extraction.parse(row[12]);
+    context = Extraction.parse(row[13]);
+    effect = Extraction.parse(row[14]);
+  }
+}

@@ -1,0 +1,104 @@
+package io.iostrata.agent;
+
+import io.iostrata.segment.Recorder;
+
+/** Who this process is, as its command line and environment say. */
+final class ProcessFacts {
+  /** Of this JVM; null before the agent has started. */
+  static volatile ProcessFacts current;
+
+  private static final int MAX_ARGUMENTS = 2048;
+  private static final String TASK_MAIN = "org.apache.hadoop.mapred.YarnChild";
+  private static final String APPLICATION_MASTER = "org.apache.hadoop.mapreduce.v2.app.MRAppMaster";
+
+  final String main;
+  final String arguments;
+  final String run;
+  final String container;
+
+  /** The attempt that this process runs; empty when it is no task. */
+  final String attempt;
+
+  /** The job that it works for; empty when unknown. */
+  final String job;
+
+  /**
+   * @param command {@code sun.java.command}: main class or jar, then arguments; may be null
+   * @param run given to the agent; empty when none
+   * @param container {@code CONTAINER_ID} of YARN; may be null
+   */
+  ProcessFacts(String command, String run, String container) {
+    String line = command == null ? "" : command;
+    int space = line.indexOf(' ');
+    this.main = space < 0 ? line : line.substring(0, space);
+    this.arguments = space < 0 ? "" : line.substring(space + 1);
+    this.run = run;
+    this.container = container == null ? "" : container;
+    // YarnChild host port attempt id
+    this.attempt = main.equals(TASK_MAIN) ? word(arguments, 2) : "";
+    this.job = job(main, attempt, this.container);
+  }
+
+  private static String job(String main, String attempt, String container) {
+    if (attempt.startsWith("attempt_")) {
+      // attempt_CLUSTER_JOB_m_TASK_ATTEMPT
+      return "job_" + part(attempt, 1) + "_" + part(attempt, 2);
+    }
+    if (main.equals(APPLICATION_MASTER) && container.startsWith("container_")) {
+      // container_[eEPOCH_]CLUSTER_APPLICATION_ATTEMPT_ID
+      int first = container.startsWith("container_e") ? 2 : 1;
+      return "job_" + part(container, first) + "_" + part(container, first + 1);
+    }
+    return "";
+  }
+
+  private static String word(String text, int number) {
+    return piece(text, ' ', number);
+  }
+
+  private static String part(String text, int number) {
+    return piece(text, '_', number);
+  }
+
+  /** Empty when there are not so many. */
+  private static String piece(String text, char separator, int number) {
+    int at = 0;
+    for (int i = 0; i < number; i++) {
+      at = text.indexOf(separator, at) + 1;
+      if (at == 0) {
+        return "";
+      }
+    }
+    int end = text.indexOf(separator, at);
+    return end < 0 ? text.substring(at) : text.substring(at, end);
+  }
+
+  /** Lines key=value for the process page. */
+  String text() {
+    StringBuilder text = new StringBuilder(512);
+    line(text, "main", main);
+    line(text, "args", arguments.substring(0, Math.min(arguments.length(), MAX_ARGUMENTS)));
+    line(text, "run", run);
+    line(text, "attempt", attempt);
+    line(text, "job", job);
+    line(text, "container", container);
+    line(text, "agent", Agent.VERSION);
+    line(text, "jvm", System.getProperty("java.version"));
+    line(text, "user", System.getProperty("user.name"));
+    return text.toString();
+  }
+
+  private static void line(StringBuilder text, String key, String value) {
+    if (value != null && !value.isEmpty()) {
+      String oneLine = value.replace('\n', ' ').replace('\r', ' ');
+      text.append(key).append('=').append(oneLine).append('\n');
+    }
+  }
+
+  /** The context of all calls of this process from now on. */
+  void reach(Recorder recorder, String phase) {
+    if (!run.isEmpty() || !job.isEmpty()) {
+      recorder.processContext(recorder.context(run, job, attempt, phase, ""));
+    }
+  }
+}

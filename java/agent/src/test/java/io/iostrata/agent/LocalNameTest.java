@@ -1,0 +1,55 @@
+package io.iostrata.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.iostrata.segment.Schema;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LocalNameTest {
+  @ParameterizedTest
+  @CsvSource({
+    "/data/current/finalized/subdir0/blk_1073741825,           blk,        1073741825, -1",
+    "/data/current/rbw/blk_-5,                                 blk,        -5,         -1",
+    "/data/current/rbw/blk_1073741825_1001.meta,               blk_meta,   1073741825, 1001",
+    "/data/blk_something,                                      file,       -1,         -1",
+    "/data/blk_,                                               file,       -1,         -1",
+    "/data/blk_1_2,                                            file,       -1,         -1",
+    "/opt/lib/a.jar,                                           jars,       -1,         -1",
+    "/usr/lib/jvm/17/lib/modules,                              classes,    -1,         -1",
+    "/opt/classes/A.class,                                     classes,    -1,         -1",
+    "/conf/log4j.properties,                                   properties, -1,         -1",
+    "/conf/core-site.xml,                                      xml,        -1,         -1",
+    "/var/log/hadoop.log,                                      log,        -1,         -1",
+    "/var/log/hadoop.log.3,                                    log,        -1,         -1",
+    "/yarn/userlogs/application_1_1/container_1_1_1_1/syslog,  log,        -1,         -1",
+    "/home/user/syslog,                                        file,       -1,         -1",
+    "/tmp/attempt_1/spill12.out,                               spill,      -1,         -1",
+    "/tmp/attempt_1/file.out,                                  spill,      -1,         -1",
+    "/name/current/edits_inprogress_0000000000000000001,       namenode,   -1,         -1",
+    "/name/current/fsimage_0000000000000000000,                namenode,   -1,         -1",
+    "/name/current/fsimage_0000000000000000000.md5,            namenode,   -1,         -1",
+    "/,                                                        file,       -1,         -1",
+  })
+  void theNameTellsTheCategory(String path, String category, long block, long generation)
+      throws ReflectiveOperationException {
+    LocalName name = LocalName.of(path);
+
+    assertThat(name.category)
+        .isEqualTo(Schema.class.getField("CATEGORY_" + category.toUpperCase()).getInt(null));
+    assertThat(name.block).isEqualTo(block);
+    assertThat(name.generation).isEqualTo(generation);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "hdfs://127.0.0.1:8020/a/b, /a/b",
+    "hdfs://name, /",
+    "/a/b, /a/b",
+    "/a://b, /a://b",
+    "relative, relative",
+  })
+  void pathsOfHdfsHaveOneName(String given, String expected) {
+    assertThat(HdfsTarget.withoutAuthority(given)).isEqualTo(expected);
+  }
+}

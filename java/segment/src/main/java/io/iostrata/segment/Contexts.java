@@ -1,0 +1,55 @@
+package io.iostrata.segment;
+
+import java.util.Arrays;
+
+/** The open contexts of a thread: the process's at the bottom, what was pushed above it. */
+final class Contexts {
+  private int[] ids = new int[4];
+
+  // Since when each is or was on top: what a reader needs to place a call that began before a gap.
+  private long[] since = new long[4];
+  private int top;
+
+  int current() {
+    return ids[top];
+  }
+
+  int base() {
+    return ids[0];
+  }
+
+  boolean nested() {
+    return top > 0;
+  }
+
+  /** Levels worth telling a reader about: none when nothing was ever set. */
+  int open() {
+    return top == 0 && ids[0] == 0 && since[0] == 0 ? 0 : top + 1;
+  }
+
+  int id(int level) {
+    return ids[level];
+  }
+
+  long since(int level) {
+    return since[level];
+  }
+
+  void base(int id, long now) {
+    ids[0] = id;
+    since[0] = now;
+  }
+
+  void push(int id, long now) {
+    if (++top == ids.length) {
+      ids = Arrays.copyOf(ids, top * 2);
+      since = Arrays.copyOf(since, top * 2);
+    }
+    ids[top] = id;
+    since[top] = now;
+  }
+
+  void pop(long now) {
+    since[--top] = now;
+  }
+}

@@ -1,0 +1,67 @@
+package io.iostrata.segment;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+
+/**
+ * DIR/control as the agent's own thread reads it. Read, not mapped: whoever truncates a mapped file
+ * kills its readers.
+ */
+final class ControlPage {
+  private static final int BYTES = Schema.CONTROL_POINTS_OFF + Schema.PROCESS_MAX_POINTS / 8;
+
+  private final Path path;
+  private final int uid;
+  private final byte[] bytes = new byte[BYTES];
+  private final ByteBuffer page = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  private volatile long[] pointsOff = new long[Schema.PROCESS_MAX_POINTS / 64];
+
+  ControlPage(Path directory, int uid) {
+    this.path = directory.resolve("control");
+    this.uid = uid;
+  }
+
+  /** The control word; 0 (off) when there is no page or it is not to be trusted. */
+  synchronized int read() {
+    if (!readable()) {
+      return 0;
+    }
+    // One read in ascending order: a new word means that the bitmap behind it is new, too.
+    long[] off = new long[Schema.PROCESS_MAX_POINTS / 64];
+    for (int i = 0; i < off.length; i++) {
+      off[i] = page.getLong(Schema.CONTROL_POINTS_OFF + i * 8);
+    }
+    pointsOff = off;
+    return page.getInt(Schema.CONTROL_WORD);
+  }
+
+  boolean pointOff(int point) {
+    return (pointsOff[point >> 6] >>> point & 1) != 0;
+  }
+
+  private boolean readable() {
+    try (RandomAccessFile file = new RandomAccessFile(path.toString(), "r")) {
+      file.readFully(bytes);
+    } catch (IOException e) {
+      return false;
+    }
+    return page.getInt(Schema.PREAMBLE_MAGIC) == Schema.MAGIC
+        && page.getShort(Schema.PREAMBLE_VERSION) == Schema.VERSION
+        && page.getShort(Schema.PREAMBLE_FILE_KIND) == Schema.FILE_KIND_CONTROL
+        && trusted();
+  }
+
+  private boolean trusted() {
+    try {
+      int owner = (Integer) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+      return owner == 0 || owner == uid;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

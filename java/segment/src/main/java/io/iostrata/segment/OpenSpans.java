@@ -1,0 +1,42 @@
+package io.iostrata.segment;
+
+import java.util.Arrays;
+
+/** The open spans of a thread; the header of its segment mirrors them. */
+final class OpenSpans {
+  int depth;
+
+  private OpenSpan[] levels = {new OpenSpan(null)};
+
+  /** The level above the top, to be filled; `depth` says when it counts. */
+  OpenSpan next() {
+    return depth < levels.length ? levels[depth] : grow();
+  }
+
+  /** The innermost open span; there must be one. */
+  OpenSpan top() {
+    return levels[depth - 1];
+  }
+
+  private OpenSpan grow() {
+    int from = levels.length;
+    OpenSpan[] more = Arrays.copyOf(levels, from * 2);
+    for (int d = from; d < more.length; d++) {
+      more[d] = new OpenSpan(more[d - 1]);
+    }
+    levels = more;
+    return more[from];
+  }
+
+  /** Tells a new segment what is open; gives ids to spans that began while there was none. */
+  void moveTo(Segment segment) {
+    for (int d = 0; d < depth; d++) {
+      OpenSpan open = levels[d];
+      if (open.span == 0) {
+        open.span = ++segment.span;
+        open.parent = open.below == null ? 0 : open.below.span;
+      }
+      segment.open(d, open.span, open.start, open.parent, open.mirrored());
+    }
+  }
+}

@@ -1,0 +1,293 @@
+package io.iostrata.segment;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.function.LongSupplier;
+
+/**
+ * What a traced process writes: one per process. Opening throws; nothing else does. All methods may
+ * be called from any thread.
+ */
+public final class Recorder implements Closeable {
+  private static final int DICTIONARY_SHARE = 4;
+
+  final Options options;
+  final ProcessPage page;
+  final Dictionary dictionary;
+  final SegmentPool pool;
+
+  /** Base context of all threads. */
+  volatile int baseContext;
+
+  private final ControlPage control;
+  private final ThreadLocal<ThreadLog> logs = new ThreadLocal<>();
+  private final ArrayList<ThreadLog> live = new ArrayList<>();
+  private final ThreadLog refused;
+  private volatile boolean closed;
+
+  /** How to record. Only {@code dir}, {@code layerOfPoint} and {@code text} need to be given. */
+  public static final class Options {
+    /** The directory that the collector drains. */
+    public Path dir = Paths.get("/dev/shm/iostrata");
+
+    /** 64-bit name of this process; 0: a random positive one. */
+    public long proc;
+
+    /** 0: of this process. */
+    public int pid;
+
+    /** -1: the effective one of this process. */
+    public int uid = -1;
+
+    /** In clock ticks since boot, field 22 of /proc/PID/stat; 0: of this process. */
+    public long pidStart;
+
+    /** Lines key=value about the process; cut at 12,000 bytes. */
+    public String text = "";
+
+    /** Codes of {@code layer} by point id; 0: no such point. */
+    public byte[] layerOfPoint = new byte[0];
+
+    /** Identity of the point table: what agent and collector must agree on. */
+    public long pointsHash = Schema.POINTS_HASH;
+
+    /** Points whose open span is the anchor of what they enclose; null: none. */
+    public boolean[] anchorOfPoint;
+
+    /** Points that write a {@code begin} slot at entry; null: none. */
+    public boolean[] beginOfPoint;
+
+    /**
+     * Flows of bytes, 1 to 48: calls nested in one of the same flow are {@code covered}. 0: the
+     * point carries no bytes. null: none does.
+     */
+    public byte[] flowOfPoint;
+
+    /** Bytes of all segments; 0: 64 MiB or 1 % of the cgroup's memory limit, the smaller. */
+    public long capBytes;
+
+    /** CLOCK_MONOTONIC in ns; null: System.nanoTime. */
+    public LongSupplier clock;
+
+    // Sizes of what is made first: tests shrink them.
+    int ringSlots = 1024;
+    int tableRows = 128;
+    int dictionaryBytes = 256 << 10;
+  }
+
+  /**
+   * Makes DIR/UID/PID-PROC with its process page.
+   *
+   * @throws IOException in one line: DIR is missing, read-only, full or another user's
+   */
+  public static Recorder open(Options options) throws IOException {
+    try {
+      complete(options);
+      return new Recorder(options, TraceDirectory.create(options));
+    } catch (RuntimeException | LinkageError e) {
+      throw new IOException("cannot record in " + options.dir + ": " + e, e);
+    }
+  }
+
+  private static void complete(Options options) throws IOException {
+    options.proc = options.proc != 0 ? options.proc : new Random().nextLong() >>> 1 | 1;
+    options.pid = options.pid != 0 ? options.pid : Self.pid();
+    options.uid = options.uid >= 0 ? options.uid : Self.uid();
+    options.pidStart = options.pidStart != 0 ? options.pidStart : Self.start();
+    options.capBytes =
+        options.capBytes != 0 ? options.capBytes : Math.min(64 << 20, MemoryLimit.bytes() / 100);
+    int points = options.layerOfPoint.length;
+    if (points > Schema.PROCESS_MAX_POINTS) {
+      throw new IOException(points + " points, at most " + Schema.PROCESS_MAX_POINTS);
+    }
+    byte[] flows = options.flowOfPoint == null ? new byte[0] : options.flowOfPoint;
+    options.anchorOfPoint = sized(options.anchorOfPoint, points);
+    options.beginOfPoint = sized(options.beginOfPoint, points);
+    options.flowOfPoint = Arrays.copyOf(flows, points);
+  }
+
+  private static boolean[] sized(boolean[] flags, int size) {
+    boolean[] all = new boolean[size];
+    if (flags != null) {
+      System.arraycopy(flags, 0, all, 0, Math.min(size, flags.length));
+    }
+    return all;
+  }
+
+  private Recorder(Options options, Path directory) throws IOException {
+    this.options = options;
+    control = new ControlPage(options.dir, options.uid);
+    page = new ProcessPage(directory, options, now());
+    long dictionaryFiles = options.capBytes / DICTIONARY_SHARE / options.dictionaryBytes;
+    dictionary =
+        new Dictionary(
+            directory,
+            options.proc,
+            options.dictionaryBytes,
+            (int) Math.max(2, Math.min(dictionaryFiles, 1 << 16)));
+    pool = new SegmentPool(directory, options, foldRows(options.layerOfPoint));
+    refused = ThreadLog.refused(this);
+    page.ready();
+  }
+
+  /** Three rows a point (outermost, inner, covered), so that no total is ever lost. */
+  static int foldRows(byte[] layerOfPoint) {
+    int points = 0;
+    for (int i = 0; i < layerOfPoint.length; i++) {
+      points += layerOfPoint[i] != 0 ? 1 : 0;
+    }
+    return points * 3;
+  }
+
+  long now() {
+    return options.clock == null ? System.nanoTime() : options.clock.getAsLong();
+  }
+
+  /** The current thread's log. Never null, never throws. */
+  public ThreadLog thread() {
+    try {
+      if (closed) {
+        return refused;
+      }
+      ThreadLog log = logs.get();
+      if (log == null) {
+        log = new ThreadLog(this, Thread.currentThread());
+        logs.set(log);
+      }
+      return log;
+    } catch (Throwable e) {
+      page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+      return refused;
+    }
+  }
+
+  /** {@link #name(int, String, int, long, long)} without parent and block. */
+  public long name(int category, String name) {
+    return name(category, name, 0, -1, -1);
+  }
+
+  /**
+   * Handle of a target: id | category &lt;&lt; 32. The id is 0 when the entry could not be written,
+   * which is counted.
+   *
+   * @param name cut at 4,096 bytes of UTF-8; null is empty
+   * @param parent dictionary id, 0 none
+   * @param block block id, -1 none
+   * @param generation generation stamp, -1 none
+   */
+  public long name(int category, String name, int parent, long block, long generation) {
+    long handle = (long) category << 32;
+    ThreadLog log = thread();
+    boolean busy = log.busy;
+    log.busy = true; // making a file is I/O that may itself be traced
+    try {
+      int id = dictionary.id(category, name == null ? "" : name, parent, block, generation);
+      if (id == 0) {
+        page.count(Schema.PROCESS_COUNTER_REFUSED_ENTRIES, 1);
+      }
+      return handle | id & 0xFFFFFFFFL;
+    } catch (Throwable e) {
+      page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+      page.count(Schema.PROCESS_COUNTER_REFUSED_ENTRIES, 1);
+      return handle;
+    } finally {
+      log.busy = busy && log != refused;
+    }
+  }
+
+  /** Dictionary id of a context; null fields are empty. 0 when it could not be written. */
+  public int context(String run, String job, String task, String phase, String client) {
+    String[] fields = {run, job, task, phase, client};
+    StringBuilder name = new StringBuilder();
+    for (int i = 0; i < fields.length; i++) {
+      name.append(i == 0 ? "" : "\t").append(fields[i] == null ? "" : fields[i].replace('\t', ' '));
+    }
+    return (int) name(Schema.CATEGORY_CONTEXT, name.toString());
+  }
+
+  /** Base context of every thread, from its next call on. */
+  public void processContext(int id) {
+    baseContext = id;
+  }
+
+  /** Adds to a {@code process_counter}. */
+  public void count(int processCounter, long add) {
+    page.count(processCounter, add);
+  }
+
+  /** Stores a {@code point_state}. */
+  public void pointState(int point, int state) {
+    page.pointState(point, state);
+  }
+
+  /** A fault inside a point of ours: its state is faulted from now on. */
+  public void fault(int point, String message) {
+    page.fault(point);
+    page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+    name(Schema.CATEGORY_FAULT, point + "\t" + message);
+  }
+
+  /** Rereads DIR/control: its word, 0 (off) when there is none. */
+  public int controlWord() {
+    ThreadLog log = thread();
+    boolean busy = log.busy;
+    log.busy = true;
+    try {
+      return control.read();
+    } catch (Throwable e) {
+      page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+      return 0;
+    } finally {
+      log.busy = busy && log != refused;
+    }
+  }
+
+  /** True when the page read last switches the point off. */
+  public boolean pointOff(int point) {
+    return control.pointOff(point);
+  }
+
+  /** Tells the collector that this word has been acted on. */
+  public void acknowledge(int word) {
+    page.acknowledge(word);
+  }
+
+  /** Seals the segments of threads that have ended. For the agent's own thread, once a second. */
+  public void sealDeadThreads() {
+    synchronized (live) {
+      for (int i = live.size() - 1; i >= 0; i--) {
+        if (!live.get(i).thread.isAlive()) {
+          live.get(i).end();
+          live.set(i, live.get(live.size() - 1));
+          live.remove(live.size() - 1);
+        }
+      }
+    }
+    page.flush();
+  }
+
+  /** Seals all segments and says that the process has ended; later calls are counted as lost. */
+  @Override
+  public void close() {
+    closed = true;
+    synchronized (live) {
+      for (int i = 0; i < live.size(); i++) {
+        live.get(i).end();
+      }
+      live.clear();
+    }
+    page.ended();
+  }
+
+  /** A log has its first segment. */
+  void begun(ThreadLog log) {
+    synchronized (live) {
+      live.add(log);
+    }
+  }
+}

@@ -1,0 +1,253 @@
+package io.iostrata.segment;
+
+/** The segments of one thread, one after the other: rows, slots, gaps, growth. */
+final class SegmentChain {
+  /** Calls after which a refused segment is asked for again. */
+  static final int RETRY_CALLS = 1024;
+
+  /** Rings hold this many contexts and a call. */
+  private static final int MAX_RESTATED = 16;
+
+  private static final int GROWTH = 4;
+  private static final int MAX_GROWTH = 64;
+
+  /** The active one; null until the first call, and while none can be made. */
+  Segment segment;
+
+  private final Recorder recorder;
+  private final ThreadLog log;
+  private final int foldRows;
+  private final int maxRing;
+  private final int maxRows;
+  private final OpenSpans open;
+  private final Contexts contexts;
+  private final PointLog[] points;
+  private final RowIndex index = new RowIndex();
+  private int threadName;
+  private int position = -1;
+  private int retryIn;
+  private boolean refused;
+
+  // Detail lost since the last slot: how many calls, between which times.
+  private boolean gap;
+  private long gapCalls;
+  private long gapStart;
+  private long gapEnd;
+
+  SegmentChain(
+      Recorder recorder, ThreadLog log, OpenSpans open, Contexts contexts, PointLog[] points) {
+    this.recorder = recorder;
+    this.log = log;
+    this.open = open;
+    this.contexts = contexts;
+    this.points = points;
+    Recorder.Options options = recorder.options;
+    foldRows = Recorder.foldRows(options.layerOfPoint);
+    maxRing = options.ringSlots * MAX_GROWTH;
+    maxRows = options.tableRows * MAX_GROWTH;
+  }
+
+  /** Asks for the thread's first segment; afterwards `segment` is null when there is none yet. */
+  void begin() {
+    if (--retryIn > 0) {
+      return;
+    }
+    Segment first = recorder.pool.first();
+    if (first == null) {
+      refuse();
+      return;
+    }
+    threadName = (int) recorder.name(Schema.CATEGORY_THREAD_NAME, log.thread.getName());
+    use(first);
+    recorder.begun(log);
+    restate();
+  }
+
+  private void refuse() {
+    retryIn = RETRY_CALLS;
+    if (!refused) {
+      refused = true;
+      recorder.count(Schema.PROCESS_COUNTER_REFUSED_SEGMENTS, 1);
+    }
+  }
+
+  private void use(Segment next) {
+    refused = false;
+    retryIn = 0;
+    index.clear(points);
+    next.begin(log.thread.getId(), threadName, ++position);
+    open.moveTo(next);
+    segment = next;
+  }
+
+  /** Seals the segment and goes on in a larger one; false when there is none. */
+  private boolean grow(boolean ring, boolean table) {
+    if (--retryIn > 0) {
+      return false;
+    }
+    Segment old = segment;
+    int ringSlots = Math.max(old.ringSlots, recorder.options.ringSlots);
+    int rows = old.tableRows - foldRows;
+    Segment next =
+        recorder.pool.successor(
+            ring ? Math.min(maxRing, ringSlots * GROWTH) : old.ringSlots,
+            (table ? Math.min(maxRows, rows * GROWTH) : rows) + foldRows,
+            ring ? ringSlots : old.ringSlots,
+            old.tableRows);
+    if (next == null) {
+      refuse();
+      return false;
+    }
+    use(next);
+    old.depth(0);
+    recorder.pool.seal(old);
+    return true;
+  }
+
+  /**
+   * Adds a call to the row of its key.
+   *
+   * @param dur ns, or {@link Row#UNTIMED}
+   */
+  void add(
+      PointLog point,
+      long key,
+      long anchor,
+      long bytes,
+      long asked,
+      boolean error,
+      long dur,
+      long end) {
+    int row = index.find(point, key, anchor);
+    if (row == 0) {
+      row = newRow(point, key, anchor);
+    }
+    Row.add(segment, row, bytes, asked, error, dur, end);
+  }
+
+  private int newRow(PointLog point, long key, long anchor) {
+    int row = segment.newRow(key, anchor, foldRows);
+    if (row < 0 && grow(false, true)) {
+      row = segment.newRow(key, anchor, foldRows);
+    }
+    if (row > 0) {
+      index.add(point, key, anchor, row);
+      return row;
+    }
+    segment.countFold();
+    long fold = Row.foldKey(key);
+    row = index.find(point, fold, 0);
+    if (row == 0) {
+      row = segment.newRow(fold, 0, 0);
+      index.add(point, fold, 0, row);
+    }
+    return row;
+  }
+
+  /** Writes the slot of a finished call, or counts it as a gap. */
+  void call(OpenSpan call, long dur, long bytes, int ret) {
+    if ((gap || segment.full()) && !makeRoom()) {
+      drop(call.start, call.start + dur);
+      return;
+    }
+    long result = Slot.result(ret, call.asked);
+    segment.append(
+        call.start,
+        dur,
+        bytes,
+        call.offset,
+        call.what(Schema.KIND_CALL),
+        result,
+        call.span,
+        call.parent);
+  }
+
+  /** Writes a `begin` slot if there is room; its call is counted anyway. */
+  void begun(OpenSpan call) {
+    if ((gap || segment.full()) && !makeRoom()) {
+      return;
+    }
+    long result = Slot.result(0, call.asked);
+    segment.append(
+        call.start,
+        0,
+        0,
+        call.offset,
+        call.what(Schema.KIND_BEGIN),
+        result,
+        call.span,
+        call.parent);
+  }
+
+  /** Writes the slot of the context that is on top from now on. */
+  void context() {
+    if ((gap || segment.full()) && !makeRoom()) {
+      gap = true; // the contexts are restated behind it
+      return;
+    }
+    context(contexts.open() - 1);
+  }
+
+  private void context(int level) {
+    long what = Slot.what(contexts.id(level), 0, Schema.KIND_CONTEXT, 0);
+    segment.append(contexts.since(level), 0, 0, -1, what, 0, 0, 0);
+  }
+
+  /** Slots of the innermost open contexts, outer ones first. */
+  private void restate() {
+    int open = contexts.open();
+    if (segment.room() < restated()) {
+      gap = true;
+      return;
+    }
+    for (int level = open - restated(); level < open; level++) {
+      context(level);
+    }
+  }
+
+  private int restated() {
+    return Math.min(contexts.open(), MAX_RESTATED);
+  }
+
+  private void drop(long start, long end) {
+    segment.countGap();
+    if (gapCalls == 0 || start < gapStart) {
+      gapStart = start;
+    }
+    gap = true;
+    gapCalls++;
+    gapEnd = end;
+  }
+
+  /** Makes room for one slot and, behind a gap, for what has to be said first. */
+  private boolean makeRoom() {
+    int needed = 1 + (gap ? 1 + restated() : 0);
+    if (segment.room() < needed || segment.exhausted()) {
+      if (!grow(true, false) || segment.room() < needed) {
+        return false;
+      }
+    }
+    if (gap) {
+      writeGap();
+    }
+    return true;
+  }
+
+  private void writeGap() {
+    gap = false;
+    long what = Slot.what(0, 0, Schema.KIND_GAP, 0);
+    segment.append(gapStart, gapEnd - gapStart, gapCalls, -1, what, 0, 0, 0);
+    gapCalls = 0;
+    gapStart = 0;
+    gapEnd = 0;
+    restate();
+  }
+
+  /** After this no one writes to the segment: its thread has ended or failed. */
+  void seal() {
+    Segment last = segment;
+    if (last != null) {
+      recorder.pool.seal(last);
+    }
+  }
+}

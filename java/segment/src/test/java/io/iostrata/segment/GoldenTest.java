@@ -1,0 +1,130 @@
+package io.iostrata.segment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Writes what a process writes, through the public API, and compares it with schema/golden/v0 byte
+ * for byte; the Rust reader asserts the same files. {@code mvn test -Dtest=GoldenTest
+ * -Dgolden.write=true} writes them anew.
+ */
+class GoldenTest {
+  private static final Path GOLDEN =
+      Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("../../schema/golden/v0");
+  private static final List<String> FILES = List.of("process", "dict-0", "1.seg");
+
+  @TempDir Path dir;
+
+  @Test
+  void bytesAreThoseOfTheGoldenFiles() throws Exception {
+    assumeThat(Thread.currentThread().getId())
+        .as("skipped: the golden thread is main, tid 1")
+        .isEqualTo(1);
+    Path process = write();
+    String events = GoldenEvents.json(new TraceReader(process).peek());
+    if (Boolean.getBoolean("golden.write")) {
+      Files.createDirectories(GOLDEN.resolve("process"));
+      for (String file : FILES) {
+        Path to = GOLDEN.resolve("process").resolve(file);
+        Files.copy(process.resolve(file), to, StandardCopyOption.REPLACE_EXISTING);
+      }
+      Files.writeString(GOLDEN.resolve("events.json"), events);
+    }
+    assertThat(events).isEqualTo(Files.readString(GOLDEN.resolve("events.json")));
+    for (String file : FILES) {
+      assertThat(process.resolve(file)).hasSameBinaryContentAs(GOLDEN.resolve("process/" + file));
+    }
+    assertThat(process).isDirectoryNotContaining(p -> !FILES.contains(p.getFileName().toString()));
+  }
+
+  private Path write() throws IOException {
+    Recorder recorder = Recorder.open(options());
+    ThreadLog log = recorder.thread();
+    Path process = TraceReader.processes(dir).get(0);
+
+    recorder.processContext(recorder.context("run-1", "job_1", "attempt_1", "map", null));
+    fillRing(recorder, log);
+    new TraceReader(process).poll(); // the first slot from here on is the gap
+
+    long file = recorder.name(Schema.CATEGORY_FILE, "/a/b");
+    log.enter(Points.JAVA_READ, file, 4096, 0);
+    log.exit(4096, 0, 0);
+    log.enter(Points.JAVA_READ, file, 5_000_000_000L, 4096);
+    log.exit(-1, 28, Schema.FLAG_ERRNO);
+
+    blockRead(recorder, log);
+    hotWrites(recorder, log);
+
+    log.enter(Points.READ_BLOCK, block(recorder, 2), 0, 0);
+    log.enter(Points.JAVA_READ, recorder.name(Schema.CATEGORY_FILE, "/ä/€/😀"), 512, 512);
+
+    recorder.pointState(Points.JAVA_READ, Schema.POINT_STATE_WOVEN);
+    recorder.pointState(Points.HDFS_READ, Schema.POINT_STATE_MISSING);
+    recorder.fault(Points.UNUSED, "java.lang.NullPointerException");
+    recorder.count(Schema.PROCESS_COUNTER_REENTRANT, 2);
+    recorder.acknowledge(7);
+    return process;
+  }
+
+  private Recorder.Options options() {
+    Recorder.Options options = Points.ticking(dir);
+    options.proc = 0x0123_4567_89AB_CDEFL;
+    options.pid = 4711;
+    options.uid = 1000;
+    options.pidStart = 123456;
+    options.pointsHash = 42;
+    options.text = "main=org.example.Main\nargs=ä b\nrun=run-1\n";
+    options.ringSlots = 32;
+    options.tableRows = 32;
+    options.dictionaryBytes = 4096;
+    options.capBytes = 10_000; // one segment, no successor
+    return options;
+  }
+
+  /** 32 slots, of which one is the process's context, then three calls without a slot. */
+  private static void fillRing(Recorder recorder, ThreadLog log) {
+    long input = recorder.name(Schema.CATEGORY_INPUT, "/in");
+    for (int i = 0; i < 34; i++) {
+      Points.call(log, Points.HDFS_READ, input, 1 << 16);
+    }
+  }
+
+  private static long block(Recorder recorder, int number) {
+    int pool = (int) recorder.name(Schema.CATEGORY_BLK, "BP-1");
+    return recorder.name(
+        Schema.CATEGORY_BLK, "blk_107374182" + number, pool, 1073741820 + number, 1000 + number);
+  }
+
+  /** A block read for a client: an HDFS read with two reads of a file inside, one failing. */
+  private static void blockRead(Recorder recorder, ThreadLog log) {
+    log.pushContext(recorder.context("run-1", null, null, null, "DFSClient_attempt_1"));
+    log.enter(Points.READ_BLOCK, block(recorder, 5), 0, 0);
+    log.enter(Points.HDFS_READ, 0, 1024, 65536);
+    log.enter(Points.HDFS_READ, recorder.name(Schema.CATEGORY_HDFS, "/user/x"), 1024, 65536);
+    log.enter(Points.JAVA_READ, 0, 1024, 0);
+    log.exit(recorder.name(Schema.CATEGORY_BLK_META, "blk_1073741825_1005.meta"), 7, 0, 0);
+    log.enter(Points.JAVA_READ, 0, 1024, 7);
+    int exception = (int) recorder.name(Schema.CATEGORY_EXCEPTION, "java.io.EOFException");
+    log.exit(0, exception, Schema.FLAG_ERROR);
+    log.exit(1000, 0, 0);
+    log.exit(1000, 0, 0);
+    log.exit(1024, 0, 0);
+    log.popContext();
+  }
+
+  private static void hotWrites(Recorder recorder, ThreadLog log) {
+    long output = recorder.name(Schema.CATEGORY_OUTPUT, "/out");
+    for (int i = 0; i < 3; i++) {
+      log.hotEnter(Points.HOT_WRITE);
+      log.hotExit(Points.HOT_WRITE, output, 1, 1, false);
+    }
+  }
+}

@@ -1,0 +1,386 @@
+//! Blocks become state and rows. The same code runs while recording and while replaying a spool.
+
+use iostrata_segment::dictionary;
+use iostrata_segment::ring::{Event, Slot};
+use iostrata_segment::row::{Key, Row as Counter, Values};
+use iostrata_segment::schema::{
+    CATEGORY_CLIENT, CATEGORY_JOB, FLAG_REMOTE, KIND_BEGIN, KIND_CALL, KIND_CONTEXT, KIND_GAP,
+    KIND_LINK, KIND_SUM, KIND_UNFINISHED, ROW_SIZE, SLOT_SIZE,
+};
+use iostrata_segment::segment::OpenSpan;
+use parquet::data_type::ByteArray;
+
+use super::block::{self, Gone, Kind, Names, Page, Place, RowsHead, u32_at};
+use super::state::{Known, Name, Process, Run, RunOrder, Seen, Segment, State, Tally, Thread};
+use crate::store::rows::{Of, Row, Sum};
+
+/// Threads without a segment are forgotten after this long, ns.
+const THREAD_KEPT: u64 = 10_000_000_000;
+/// Bytes of a counter row in a Rows block: its place in the table, then the row.
+pub const ROW_RECORD: usize = 8 + ROW_SIZE;
+pub const OPEN_RECORD: usize = 32;
+
+impl State {
+    /// Applies one block; a payload that contradicts its kind is counted and left out.
+    pub fn apply(&mut self, kind: Kind, payload: &[u8]) {
+        let applied = match kind {
+            Kind::Snapshot => block::json(payload).map(|snapshot| self.restore(snapshot)),
+            Kind::Ready => Some(()),
+            Kind::Process => block::json(payload).map(|known: Known| self.found(known)),
+            Kind::Names => self.names(payload),
+            Kind::Slots => self.slots(payload),
+            Kind::Rows => self.counters(payload, true),
+            Kind::Base => self.counters(payload, false),
+            Kind::Drained => Place::split(payload).map(|(place, _)| self.drained(&place)),
+            Kind::Open => self.open(payload),
+            Kind::Page => block::json(payload).map(|page| self.page(page)),
+            Kind::Gone => block::json(payload).map(|gone: Gone| self.gone(gone)),
+            Kind::Run => block::json(payload).map(|order| self.run(order)),
+            Kind::Seen => block::json(payload).map(|seen| self.seen(seen)),
+        };
+        self.refused.blocks += u64::from(applied.is_none());
+    }
+
+    fn found(&mut self, known: Known) {
+        self.processes.insert(known.proc, Process::new(known));
+        self.generation += 1;
+    }
+
+    fn names(&mut self, payload: &[u8]) -> Option<()> {
+        let (head, records) = Names::split(payload)?;
+        let process = self.processes.get_mut(&head.proc)?;
+        let (entries, bad) = dictionary::parse(records);
+        self.refused.names += u64::from(bad.is_some());
+        process.names_read = (head.number, head.used);
+        let mut claims = Vec::new();
+        for entry in entries {
+            let is_claim = matches!(entry.category, CATEGORY_JOB | CATEGORY_CLIENT);
+            if is_claim {
+                claims.push((entry.category, entry.name.clone()));
+            }
+            let text = ByteArray::from(entry.name.into_bytes());
+            let (category, parent, block) = (entry.category, entry.parent, entry.block);
+            let learned = process.learn(entry.id, Name { category, parent, block, text });
+            self.refused.names += u64::from(!learned);
+        }
+        for (category, name) in claims {
+            self.claim(head.proc, category, &name);
+        }
+        Some(())
+    }
+
+    /// A process said that it submitted a job or holds a client name.
+    fn claim(&mut self, proc: u64, category: u8, name: &str) {
+        let State { processes, claims, .. } = self;
+        let Some(process) = processes.get(&proc) else { return };
+        let declared = self.runs.get(process.known.get("run"));
+        let run = declared.filter(|run| run.order.uid == process.known.uid).or_else(|| {
+            let of_job = |key| claims.run_of_job(process.known.get(key));
+            let (run, _) = ["job", "attempt", "container"].into_iter().find_map(of_job)?;
+            self.runs.get(run)
+        });
+        let Some(run) = run else { return };
+        let is_new = match category {
+            CATEGORY_JOB => claims.add_job(name, run),
+            _ => claims.add_client(name, run),
+        };
+        self.generation += u64::from(is_new);
+    }
+
+    fn slots(&mut self, payload: &[u8]) -> Option<()> {
+        let (place, slots) = Place::split(payload)?;
+        let position = self.segment(&place, place.from)?.position;
+        // a block that was applied before changes nothing
+        let known = position.saturating_sub(place.from) as usize;
+        let thread = self.thread(&place)?;
+        let mut context = None;
+        for slot in slots.chunks_exact(SLOT_SIZE).skip(known) {
+            let event = Slot::from_bytes(slot.try_into().ok()?).event();
+            self.event(&place, thread, &event, &mut context);
+        }
+        let segment = self.segment(&place, place.from)?;
+        segment.position = position.max(place.from + (slots.len() / SLOT_SIZE) as u64);
+        Some(())
+    }
+
+    /// `last`: context and identity of the event before, for the many that share them.
+    fn event(&mut self, at: &Place, thread: u32, event: &Event, last: &mut Option<(u32, u32)>) {
+        let Some(process) = self.processes.get_mut(&at.proc) else { return };
+        let Some(history) = process.threads.get_mut(&at.tid) else { return };
+        if event.kind == KIND_CONTEXT && event.flags & FLAG_REMOTE == 0 {
+            history.enter(event.start, event.target);
+            return;
+        }
+        if !matches!(event.kind, KIND_CALL | KIND_BEGIN | KIND_LINK | KIND_GAP | KIND_CONTEXT) {
+            self.refused.slots += 1;
+            return;
+        }
+        if event.kind == KIND_GAP && event.bytes <= 0 {
+            return; // only contexts were lost, and they follow
+        }
+        if event.kind == KIND_CALL {
+            history.last_span = event.span;
+        }
+        let context = history.context_at(event.start);
+        let identity = match *last {
+            Some((known, identity)) if known == context => identity,
+            _ => self.identity(at.proc, context),
+        };
+        *last = Some((context, identity));
+        if event.kind == KIND_GAP {
+            self.told(at, event, identity);
+        } else if event.kind == KIND_CALL {
+            self.tally(at.proc, identity).detail += 1;
+        }
+        self.output.push(Row {
+            start: event.start,
+            dur: event.dur,
+            bytes: event.bytes,
+            offset: event.offset,
+            asked: u64::from(event.asked),
+            span: event.span,
+            parent: event.parent,
+            target: event.target,
+            ret: event.ret,
+            thread,
+            identity,
+            sum: 0,
+            point: event.point,
+            kind: event.kind,
+            flags: event.flags,
+        });
+    }
+
+    fn told(&mut self, at: &Place, gap: &Event, identity: u32) {
+        let lost = gap.bytes.max(0) as u64;
+        self.tally(at.proc, identity).dropped += lost;
+        if let Some(segment) = self.segment(at, 0) {
+            segment.told += lost;
+        }
+    }
+
+    fn counters(&mut self, payload: &[u8], is_news: bool) -> Option<()> {
+        let (place, rest) = Place::split(payload)?;
+        let (head, records) = RowsHead::split(rest)?;
+        let thread = if is_news { self.thread(&place)? } else { 0 };
+        for record in records.chunks_exact(ROW_RECORD) {
+            let index = u32_at(record, 0) as usize;
+            let counter = Counter::from_bytes(record[8..].try_into().ok()?);
+            let segment = self.segment(&place, 0)?;
+            if index >= segment.rows.len() {
+                segment.rows.resize(index + 1, Counter::default());
+            }
+            let before = std::mem::replace(&mut segment.rows[index], counter);
+            if is_news {
+                self.delta(&place, thread, &before, &counter);
+            }
+        }
+        let segment = self.segment(&place, 0)?;
+        let folded = head.folded.saturating_sub(segment.folded);
+        segment.gaps = segment.gaps.max(head.gaps);
+        segment.folded = segment.folded.max(head.folded);
+        if folded > 0 {
+            let identity = self.identity(place.proc, 0);
+            self.tally(place.proc, identity).folded += folded;
+        }
+        Some(())
+    }
+
+    /// Writes what a row grew by since it was last seen.
+    fn delta(&mut self, at: &Place, thread: u32, before: &Counter, after: &Counter) {
+        let is_same = before.key == after.key;
+        let was = if is_same { before.values } else { Values::default() };
+        let Counter { key: Key { point, category, size_class, context, flags, anchor }, values } =
+            *after;
+        let count = values.count.saturating_sub(was.count);
+        if count == 0 {
+            self.refused.rows += u64::from(values.count < was.count);
+            return;
+        }
+        let identity = self.identity(at.proc, context);
+        self.tally(at.proc, identity).calls += count;
+        let start = if was.count > 0 { was.last_end } else { at.from.min(values.last_end) };
+        let sum = Sum {
+            count,
+            errors: values.errors.saturating_sub(was.errors),
+            timed: values.timed.saturating_sub(was.timed),
+            timed_dur: values.timed_dur.saturating_sub(was.timed_dur),
+            min: values.min,
+            max: values.max,
+            anchor,
+            category,
+            size_class,
+        };
+        let row = Row {
+            start,
+            dur: values.last_end.saturating_sub(start),
+            bytes: values.bytes.wrapping_sub(was.bytes),
+            offset: -1,
+            asked: values.asked.saturating_sub(was.asked),
+            thread,
+            identity,
+            point,
+            kind: KIND_SUM,
+            flags,
+            ..Row::default()
+        };
+        self.output.push_sum(row, sum);
+    }
+
+    fn drained(&mut self, at: &Place) {
+        let Some(segment) = self.segment(at, at.from) else { return };
+        segment.drained = true;
+        segment.rows = Vec::new();
+        let silent = segment.gaps.saturating_sub(segment.told);
+        if silent > 0 {
+            self.silent_gap(at, silent);
+        }
+        let Some(process) = self.processes.get_mut(&at.proc) else { return };
+        if let Some(thread) = process.threads.get_mut(&at.tid) {
+            thread.chain = thread.chain.max(at.chain + 1);
+            thread.seen = at.now;
+        }
+    }
+
+    /// Losses that no gap slot told of, because the ring never had room again.
+    fn silent_gap(&mut self, at: &Place, lost: u64) {
+        let Some(thread) = self.thread(at) else { return };
+        let history = self.processes.get(&at.proc).and_then(|p| p.threads.get(&at.tid));
+        let context = history.map_or(0, |history| history.context_at(at.now));
+        let identity = self.identity(at.proc, context);
+        self.tally(at.proc, identity).dropped += lost;
+        let bytes = lost as i64;
+        let kind = KIND_GAP;
+        let row =
+            Row { start: at.now, bytes, offset: -1, thread, identity, kind, ..Row::default() };
+        self.output.push(row);
+        if let Some(segment) = self.segment(at, 0) {
+            segment.told += lost;
+        }
+    }
+
+    fn open(&mut self, payload: &[u8]) -> Option<()> {
+        let (place, records) = Place::split(payload)?;
+        let thread = self.thread(&place)?;
+        for record in records.chunks_exact(OPEN_RECORD) {
+            let open = OpenSpan::from_words(std::array::from_fn(|i| block::u64_at(record, i * 8)));
+            let history = self.processes.get(&place.proc)?.threads.get(&place.tid)?;
+            if open.span != 0 && open.span == history.last_span {
+                continue;
+            }
+            let context = history.context_at(open.start);
+            let identity = self.identity(place.proc, context);
+            self.output.push(Row {
+                start: open.start,
+                dur: place.now.saturating_sub(open.start),
+                offset: -1,
+                span: open.span,
+                parent: open.parent,
+                target: open.target,
+                thread,
+                identity,
+                point: open.point,
+                kind: KIND_UNFINISHED,
+                flags: open.flags,
+                ..Row::default()
+            });
+        }
+        Some(())
+    }
+
+    fn page(&mut self, page: Page) {
+        let Some(process) = self.processes.get_mut(&page.proc) else { return };
+        let live: Vec<u64> =
+            process.segments.values().filter(|s| !s.drained).map(|s| s.tid).collect();
+        process
+            .threads
+            .retain(|tid, thread| live.contains(tid) || thread.seen + THREAD_KEPT > page.now);
+        process.page = Some(page);
+    }
+
+    fn gone(&mut self, gone: Gone) {
+        if let Some(process) = self.processes.get_mut(&gone.proc) {
+            process.gone = Some((gone.now, gone.refused));
+        }
+    }
+
+    fn run(&mut self, order: RunOrder) {
+        self.generation += 1;
+        if let Some(run) = self.runs.get_mut(&order.run) {
+            run.order = order;
+            return;
+        }
+        if self.runs.is_empty() {
+            // what was lost before any run is no run's loss
+            for process in self.processes.values_mut() {
+                process.tallies.remove("");
+            }
+        }
+        let (name, began) = (order.run.clone(), order.now);
+        let run = Run { order, began, seen: std::collections::BTreeMap::new(), rows: 0, bytes: 0 };
+        self.runs.insert(name, run);
+    }
+
+    fn seen(&mut self, seen: Seen) {
+        if let Some(run) = self.runs.get_mut(&seen.run) {
+            run.seen.insert(seen.key(), seen);
+        }
+    }
+
+    /// The segment of a place in its epoch; a new epoch begins at `position`.
+    fn segment(&mut self, at: &Place, position: u64) -> Option<&mut Segment> {
+        let process = self.processes.get_mut(&at.proc)?;
+        let fresh = || Segment::begin(at.epoch, at.tid, at.chain, position);
+        let segment = process.segments.entry(at.serial).or_insert_with(fresh);
+        if segment.epoch != at.epoch {
+            let position = segment.position; // head and tail go on
+            *segment = Segment::begin(at.epoch, at.tid, at.chain, position);
+        }
+        Some(segment)
+    }
+
+    /// The thread's place in the output.
+    fn thread(&mut self, at: &Place) -> Option<u32> {
+        let process = self.processes.get_mut(&at.proc)?;
+        let thread = process.threads.entry(at.tid).or_insert_with(Thread::default);
+        thread.seen = thread.seen.max(at.now);
+        let rotation = self.output.rotation;
+        if let Some((given, place)) = thread.place
+            && given == rotation
+            && thread.name == at.thread_name
+        {
+            return Some(place);
+        }
+        thread.name = at.thread_name;
+        let of = Of { proc: at.proc, tid: at.tid, name: at.thread_name };
+        let place = self.output.add_thread(of);
+        thread.place = Some((rotation, place));
+        Some(place)
+    }
+
+    /// Place of the identity of a process's events in `context`.
+    fn identity(&mut self, proc: u64, context: u32) -> u32 {
+        let Some(process) = self.processes.get(&proc) else { return 0 };
+        if let Some((generation, place)) = process.identities.get(&context)
+            && *generation == self.generation
+        {
+            return *place;
+        }
+        let identity = self.identify(process, context);
+        let place = self.output.add_identity(identity);
+        if let Some(process) = self.processes.get_mut(&proc) {
+            process.identities.insert(context, (self.generation, place));
+        }
+        place
+    }
+
+    fn tally(&mut self, proc: u64, identity: u32) -> &mut Tally {
+        let run = self.output.run_of(identity);
+        let tallies = self.processes.get_mut(&proc).map(|process| &mut process.tallies);
+        let tallies = tallies.expect("an event's process is known");
+        if !tallies.contains_key(run) {
+            tallies.insert(run.to_owned(), Tally::default());
+        }
+        tallies.get_mut(run).expect("inserted above")
+    }
+}

@@ -1,0 +1,235 @@
+//! Which JVMs of a run should be traced, from `/proc`.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+
+use super::block::{self, Kind};
+use super::ids;
+use super::state::{Run, Seen};
+use super::{Collector, SECOND};
+
+/// A process this young may still become a JVM by exec, ns.
+const YOUNG: u64 = 5 * SECOND;
+
+#[derive(Debug, Default)]
+pub struct Census {
+    /// By pid: start, whether a JVM, when first looked at.
+    people: HashMap<u32, Person>,
+}
+
+#[derive(Debug, Clone)]
+struct Person {
+    start: u64,
+    parent: u32,
+    uid: u32,
+    jvm: Option<Jvm>,
+    first: u64,
+    /// Recorders that it descends from, found when it was first seen: parents may end.
+    descends: HashSet<(u32, u64)>,
+}
+
+#[derive(Debug, Clone)]
+struct Jvm {
+    main: String,
+    attempt: String,
+    container: String,
+}
+
+/// The fields of `/proc/PID/stat` that matter here.
+struct Stat {
+    comm: String,
+    parent: u32,
+    start: u64,
+    is_dead: bool,
+}
+
+/// Whether the process lives; with `start` (clock ticks), whether it is still the same one.
+pub fn is_alive(pid: u32, start: Option<u64>) -> bool {
+    stat(pid).is_some_and(|stat| !stat.is_dead && start.is_none_or(|start| start == stat.start))
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // the command's name may hold spaces and brackets
+    let (head, fields) = text.rsplit_once(") ")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let threads: u32 = fields.get(17)?.parse().ok()?;
+    let state = *fields.first()?;
+    Some(Stat {
+        comm: head.split_once('(')?.1.to_owned(),
+        parent: fields.get(1)?.parse().ok()?,
+        start: fields.get(19)?.parse().ok()?,
+        // a zombie with threads is a process whose first thread ended
+        is_dead: matches!(state, "Z" | "X" | "x") && threads <= 1,
+    })
+}
+
+impl Collector<'_> {
+    /// Looks for JVMs that belong to active runs and notes those that are not traced.
+    pub(super) fn take_census(&mut self, now: u64) {
+        if self.state.runs.is_empty() {
+            self.census.people.clear();
+            return;
+        }
+        let recorders: Vec<(u32, u64)> = self.state.runs.values().map(recorder).collect();
+        self.census.look(&recorders, now);
+        let traced: HashSet<(u32, u64)> =
+            self.sources.values().map(|source| (source.pid, source.pid_start)).collect();
+        let mut blocks = Vec::new();
+        for run in self.state.runs.values() {
+            // the recorder knows roles better than command lines tell: its word comes first
+            let mut noted = HashSet::new();
+            for seen in self.expected(run, now).into_iter().chain(self.census.of(run, self, now)) {
+                let is_traced = traced.contains(&(seen.pid, seen.pid_start));
+                if !is_traced && !run.seen.contains_key(&seen.key()) && noted.insert(seen.key()) {
+                    block::push_json(&mut blocks, Kind::Seen, &seen);
+                }
+            }
+            for seen in run.seen.values().filter(|seen| seen.end == 0) {
+                if !is_alive(seen.pid, Some(seen.pid_start)) {
+                    let ended = Seen { end: now, ..seen.clone() };
+                    block::push_json(&mut blocks, Kind::Seen, &ended);
+                }
+            }
+        }
+        self.commit(&blocks);
+    }
+
+    /// The processes that the recorder named.
+    fn expected(&self, run: &Run, now: u64) -> Vec<Seen> {
+        let seen = run.order.expect.iter().filter_map(|(role, pid)| {
+            let stat = stat(*pid)?;
+            let uid = uid(*pid)?;
+            let main = jvm(*pid).map(|jvm| jvm.main).unwrap_or_default();
+            let run = run.order.run.clone();
+            let (role, pid, pid_start) = (role.clone(), *pid, stat.start);
+            let reason = self.reason(pid, uid);
+            Some(Seen { run, pid, pid_start, uid, role, main, reason, now, ..Seen::default() })
+        });
+        seen.collect()
+    }
+
+    /// Why a process is not traced.
+    fn reason(&self, pid: u32, uid: u32) -> String {
+        let own = rustix::process::geteuid();
+        if !own.is_root() && own.as_raw() != uid {
+            return format!("not readable: uid {uid}");
+        }
+        let prefix = format!("{uid}/{pid}-");
+        let refused = self.looked_at.iter().any(|(path, entry)| {
+            path.starts_with(&prefix) && matches!(entry, super::poll::Entry::Refused)
+        });
+        if refused { "agent refused: its files are not valid".into() } else { "no agent".into() }
+    }
+}
+
+fn recorder(run: &Run) -> (u32, u64) {
+    (run.order.recorder_pid, run.order.recorder_start)
+}
+
+impl Census {
+    fn look(&mut self, recorders: &[(u32, u64)], now: u64) {
+        let Ok(listing) = fs::read_dir("/proc") else { return };
+        let pids: HashSet<u32> = listing
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect();
+        self.people.retain(|pid, _| pids.contains(pid));
+        let mut fresh = Vec::new();
+        for pid in pids {
+            let known = self.people.get(&pid);
+            if known.is_some_and(|person| now - person.first > YOUNG) {
+                continue;
+            }
+            let Some(stat) = stat(pid) else { continue };
+            let same = known.filter(|person| person.start == stat.start);
+            let first = same.map_or(now, |person| person.first);
+            let descends = same.map(|person| person.descends.clone()).unwrap_or_default();
+            let jvm = if stat.comm == "java" { jvm(pid) } else { None };
+            let uid = uid(pid).unwrap_or(u32::MAX);
+            let (start, parent) = (stat.start, stat.parent);
+            self.people.insert(pid, Person { start, parent, uid, jvm, first, descends });
+            fresh.push(pid);
+        }
+        for pid in fresh {
+            let found = self.ancestry(pid, recorders);
+            if let Some(person) = self.people.get_mut(&pid) {
+                person.descends.extend(found);
+            }
+        }
+    }
+
+    fn ancestry(&self, pid: u32, recorders: &[(u32, u64)]) -> HashSet<(u32, u64)> {
+        let mut found = HashSet::new();
+        let mut next = self.people.get(&pid).map(|person| person.parent);
+        for _ in 0..64 {
+            let Some((pid, person)) = next.and_then(|pid| Some((pid, self.people.get(&pid)?)))
+            else {
+                break;
+            };
+            found.extend(recorders.iter().filter(|r| **r == (pid, person.start)));
+            found.extend(person.descends.iter());
+            next = Some(person.parent);
+        }
+        found
+    }
+
+    /// JVMs of a run: below its recorder, or containers of its jobs.
+    fn of(&self, run: &Run, collector: &Collector<'_>, now: u64) -> Vec<Seen> {
+        let mut found = Vec::new();
+        for (pid, person) in &self.people {
+            let Some(jvm) = &person.jvm else { continue };
+            let name = &run.order.run;
+            let claims = &collector.state.claims;
+            let claimed = [&jvm.attempt, &jvm.container]
+                .into_iter()
+                .find_map(|id| claims.run_of_job(id).filter(|(owner, _)| *owner == name));
+            if claimed.is_none() && !person.descends.contains(&recorder(run)) {
+                continue;
+            }
+            found.push(Seen {
+                run: name.clone(),
+                pid: *pid,
+                pid_start: person.start,
+                uid: person.uid,
+                role: ids::role(&jvm.main, &jvm.attempt).to_owned(),
+                main: jvm.main.clone(),
+                job: claimed.map(|(_, job)| job.to_owned()).unwrap_or_default(),
+                task: jvm.attempt.clone(),
+                container: jvm.container.clone(),
+                reason: collector.reason(*pid, person.uid),
+                now,
+                end: 0,
+            });
+        }
+        found
+    }
+}
+
+/// Who a JVM is, from its command line; `None` where that cannot be read or has no main class.
+fn jvm(pid: u32) -> Option<Jvm> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let line = String::from_utf8_lossy(&line);
+    let arguments: Vec<&str> = line.split('\0').collect();
+    let main = ids::main_class(arguments.iter().copied()).to_owned();
+    if main.is_empty() {
+        return None;
+    }
+    let attempt = arguments.iter().find(|argument| argument.starts_with("attempt_"));
+    let container = arguments.iter().find_map(|argument| {
+        let found = &argument[argument.find("container_")?..];
+        let end = found.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        Some(found[..end.unwrap_or(found.len())].to_owned())
+    });
+    Some(Jvm {
+        main,
+        attempt: attempt.map(|attempt| (*attempt).to_owned()).unwrap_or_default(),
+        container: container.unwrap_or_default(),
+    })
+}
+
+fn uid(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}

@@ -1,0 +1,128 @@
+//! The shared directory D: who drains it, its control page, the anchor of its clock.
+
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use iostrata_segment::control::Control;
+use iostrata_segment::writer::pid_start;
+use rustix::fs::{
+    AtFlags, FlockOperation, Mode, OFlags, fchmod, fcntl_lock, fstat, openat, renameat, statat,
+    unlinkat,
+};
+
+use crate::clock;
+use crate::store::place::Place;
+
+const HOLDER: &str = "collector";
+const ANCHOR: &str = "anchor";
+
+pub struct Directory {
+    pub handle: OwnedFd,
+    pub runs: OwnedFd,
+    pub control: Control,
+    /// Added to monotonic times to get ns since the epoch.
+    pub anchor: i64,
+    /// Locked as long as it is open.
+    _holder: File,
+}
+
+impl Directory {
+    /// Makes or takes over `path`; fails if it is somebody else's or another collector drains it.
+    pub fn open(path: &Path, host: &str, store: &Path) -> Result<Directory> {
+        let own = rustix::process::geteuid().as_raw();
+        let mode = if own == 0 { 0o1777 } else { 0o700 };
+        Place::root(path, mode).with_context(|| format!("cannot make {}", path.display()))?;
+        let handle = open_directory(path, own)?;
+        let holder = hold(&handle, path)?;
+        say_who(&holder, own, host, store)?;
+        let runs = path.join("runs");
+        Place::root(&runs, mode).with_context(|| format!("cannot make {}", runs.display()))?;
+        let runs = open_directory(&runs, own)?;
+        let control = Control::create(handle.as_fd(), own)
+            .with_context(|| format!("{}/control", path.display()))?;
+        let anchor = anchor(&handle, own)?;
+        Ok(Directory { handle, runs, control, anchor, _holder: holder })
+    }
+
+    /// Says that nobody drains the directory any more.
+    pub fn leave(&mut self) {
+        self.control.off();
+        let _ = unlinkat(&self.handle, HOLDER, AtFlags::empty());
+    }
+}
+
+fn open_directory(path: &Path, own: u32) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = openat(rustix::fs::CWD, path, flags, Mode::empty())
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    let owner = fstat(&handle)?.st_uid;
+    if owner != own && owner != 0 {
+        bail!("{} belongs to uid={owner}, this collector runs as uid={own}", path.display());
+    }
+    Ok(handle)
+}
+
+/// Locks D/collector: a POSIX write lock, which only who may write the file can take.
+fn hold(directory: &OwnedFd, path: &Path) -> Result<File> {
+    for _ in 0..10 {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(directory, HOLDER, flags, Mode::from_raw_mode(0o644))
+            .with_context(|| format!("cannot open {}/{HOLDER}", path.display()))?;
+        if fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let text = std::io::read_to_string(File::from(file)).unwrap_or_default();
+            let pid = text.lines().find_map(|line| line.strip_prefix("pid="));
+            let pid = pid.unwrap_or("unknown");
+            bail!("{} is drained by another collector: pid={pid}", path.display());
+        }
+        // one that just left may have unlinked the file between our open and lock
+        let named = statat(directory, HOLDER, AtFlags::SYMLINK_NOFOLLOW);
+        if named.is_ok_and(|named| fstat(&file).is_ok_and(|ours| ours.st_ino == named.st_ino)) {
+            fchmod(&file, Mode::from_raw_mode(0o644))?;
+            return Ok(File::from(file));
+        }
+    }
+    bail!("{}/{HOLDER} keeps changing: is another collector starting and ending?", path.display())
+}
+
+fn say_who(mut file: &File, uid: u32, host: &str, store: &Path) -> Result<()> {
+    let pid = std::process::id();
+    let start = pid_start(pid).unwrap_or(0);
+    let version = env!("CARGO_PKG_VERSION");
+    let store = store.display();
+    file.set_len(0)?;
+    file.rewind()?;
+    write!(
+        file,
+        "pid={pid}\npid_start={start}\nuid={uid}\nhost={host}\nstore={store}\nversion={version}\n"
+    )?;
+    Ok(())
+}
+
+/// One anchor per host and boot: times of all parts differ by the same amount from the epoch.
+fn anchor(directory: &OwnedFd, own: u32) -> Result<i64> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = boot.trim();
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    if let Ok(file) = openat(directory, ANCHOR, flags, Mode::empty()) {
+        let is_ours = fstat(&file)?.st_uid == own;
+        let text = std::io::read_to_string(File::from(file)).unwrap_or_default();
+        let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
+        if let (Some(known), Some(Ok(offset))) = (value("boot="), value("offset=").map(str::parse))
+            && is_ours
+            && known == boot
+        {
+            return Ok(offset);
+        }
+    }
+    let offset = clock::offset();
+    let new = ".anchor.new";
+    let _ = unlinkat(directory, new, AtFlags::empty());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mut file = File::from(openat(directory, new, flags, Mode::from_raw_mode(0o644))?);
+    write!(file, "boot={boot}\noffset={offset}\n")?;
+    renameat(directory, new, directory, ANCHOR)?;
+    Ok(offset)
+}

@@ -1,0 +1,171 @@
+//! `schema/golden/v0`: what Java wrote is read as Java meant it, and becomes the rows that Python
+//! expects. `GOLDEN_WRITE=1 cargo test golden` writes `events.parquet` anew.
+
+use std::fs::{self, File};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use iostrata_segment::schema::{FILE_KIND_PROCESS, PROCESS_UID, category_name, kind_name};
+use iostrata_segment::segment::{ProcessPage, Segment};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde_json::{Value, json};
+
+use super::block::{self, Blocks, Kind};
+use super::source::Source;
+use super::state::{Known, Process, RunOrder, State};
+use crate::store::events;
+use crate::store::rows::text;
+
+const PROC: u64 = 0x0123_4567_89ab_cdef;
+const ANCHOR: i64 = 1_700_000_000_000_000_000;
+
+/// A copy of the golden process that belongs to this user, because reading moves `tail`.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn new(name: &str) -> Copy {
+        let path = std::env::temp_dir().join(format!("iostrata-{name}-{}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        for file in fs::read_dir(golden().join("process")).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), path.join(file.file_name())).unwrap();
+        }
+        let page = File::options().write(true).open(path.join("process")).unwrap();
+        page.write_all_at(&uid().to_le_bytes(), PROCESS_UID as u64).unwrap();
+        Copy(path)
+    }
+
+    fn handle(&self) -> OwnedFd {
+        File::open(&self.0).unwrap().into()
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/golden/v0")
+}
+
+fn uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Reads the process as dead at time 2000, in run `run-1` of alice.
+fn collect(copy: &Copy) -> State {
+    let (page, who) = ProcessPage::open(copy.handle().as_fd(), uid()).unwrap().unwrap();
+    assert_eq!((who.proc, FILE_KIND_PROCESS), (PROC, 1));
+    let id = (who.proc, who.uid, who.pid, who.pid_start);
+    let mut source = Source::new(id, "golden".into(), copy.handle(), page, who.start);
+    source.dead = Some(0);
+    let order = RunOrder {
+        run: "run-1".into(),
+        uid: uid(),
+        user: "alice".into(),
+        recorder_pid: 1,
+        recorder_start: 1,
+        expect: Vec::new(),
+        points_off: Vec::new(),
+        now: 900,
+        ended: false,
+        message: String::new(),
+    };
+    let (mut blocks, mut done, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
+    block::push_json(&mut blocks, Kind::Run, &order);
+    let known = Known::new(who, "alice".into(), 1000);
+    block::push_json(&mut blocks, Kind::Process, &known);
+    let fresh = Process::new(known);
+    source.scan(None, 2000, &mut complaints);
+    source.read_names(&fresh, &mut blocks, &mut complaints);
+    source.read(&fresh, 2000, &mut blocks, &mut done, &mut complaints);
+    assert!(complaints.is_empty(), "{complaints:?}");
+    let mut state = State::default();
+    Blocks::of(&blocks).for_each(|(kind, payload)| state.apply(kind, payload));
+    assert_eq!(state.refused, super::state::Refused::default());
+    state
+}
+
+fn target(process: &Process, id: u32) -> Value {
+    process.name(id).map_or(Value::Null, |name| {
+        let category = category_name(name.category).unwrap();
+        json!({ "category": category, "name": text(&name.text), "block": name.block })
+    })
+}
+
+#[test]
+fn golden_bytes_mean_what_java_wrote() {
+    let copy = Copy::new("golden-bytes");
+    let state = collect(&copy);
+    let process = &state.processes[&PROC];
+    let segment = Segment::open(copy.handle().as_fd(), "1.seg", uid(), PROC).unwrap().unwrap();
+    let tail = segment.tail();
+    let slots = (tail..segment.published(tail).unwrap()).map(|index| {
+        let e = segment.slot(index).event();
+        json!({
+            "kind": kind_name(e.kind), "point": e.point, "start": e.start, "dur": e.dur,
+            "bytes": e.bytes, "offset": e.offset, "asked": e.asked, "ret": e.ret,
+            "flags": e.flags, "span": e.span, "parent": e.parent,
+            "target": target(process, e.target),
+        })
+    });
+    let rows = (0..segment.rows_in_use()).map(|index| {
+        let row = segment.row(index).unwrap();
+        let (k, v) = (row.key, row.values);
+        json!({
+            "point": k.point, "category": category_name(k.category), "size_class": k.size_class,
+            "context": k.context, "flags": k.flags, "anchor": k.anchor, "count": v.count,
+            "bytes": v.bytes, "asked": v.asked, "errors": v.errors, "timed": v.timed,
+            "timed_dur": v.timed_dur, "min": v.min, "max": v.max, "last_end": v.last_end,
+        })
+    });
+    let open = segment.open_spans().into_iter().map(|open| {
+        json!({
+            "span": open.span, "start": open.start, "parent": open.parent, "point": open.point,
+            "flags": open.flags, "target": target(process, open.target),
+        })
+    });
+    let (gaps, folded) = segment.gaps_and_folded();
+    let found = json!({
+        "slots": slots.collect::<Value>(), "rows": rows.collect::<Value>(),
+        "open": open.collect::<Value>(), "gaps": gaps, "folded": folded,
+    });
+    let expected = fs::read_to_string(golden().join("events.json")).unwrap();
+    let expected: Value = serde_json::from_str(&expected).unwrap();
+    for (part, value) in expected.as_object().unwrap() {
+        assert_eq!(&found[part], value, "{part}");
+    }
+    assert_eq!(found.as_object().unwrap().len(), expected.as_object().unwrap().len());
+}
+
+#[test]
+fn golden_events_become_golden_rows() {
+    let copy = Copy::new("golden-rows");
+    let state = collect(&copy);
+    let [part] = &state.output.parts[..] else { panic!("one run") };
+    let mut written = Vec::new();
+    events::write(&mut written, &state, part, "golden-host", ANCHOR).unwrap();
+    let made = copy.0.join("events.parquet");
+    fs::write(&made, written).unwrap();
+    let kept = golden().join("events.parquet");
+    if std::env::var_os("GOLDEN_WRITE").is_some() {
+        fs::copy(&made, &kept).unwrap();
+    }
+
+    let (made, kept) = (rows(&made), rows(&kept));
+
+    assert!(made.len() > 10);
+    for (place, (made, kept)) in made.iter().zip(&kept).enumerate() {
+        assert_eq!(made, kept, "row {place}: made, kept");
+    }
+    assert_eq!(made.len(), kept.len());
+}
+
+fn rows(file: &Path) -> Vec<String> {
+    let file = File::open(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let reader = SerializedFileReader::new(file).unwrap();
+    reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+}

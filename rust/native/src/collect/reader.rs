@@ -1,0 +1,122 @@
+//! One segment as the collector reads it: what is new since the state was last told.
+
+use iostrata_segment::life::Identity;
+use iostrata_segment::ring::BadRing;
+use iostrata_segment::segment::{OpenSpan, Segment};
+
+use super::block::{self, Kind, Place, RowsHead};
+use super::state::Process;
+
+/// What may be done to a segment once the blocks that were read from it are spooled.
+#[derive(Debug, Clone, Copy)]
+pub struct Done {
+    pub proc: u64,
+    pub serial: u32,
+    pub tail: u64,
+    pub drained: Option<u32>,
+}
+
+#[derive(Debug)]
+pub struct Reader {
+    pub segment: Segment,
+    pub found: u64,
+    pub looked: u64,
+    /// Epoch whose place in the thread's chain was already checked.
+    pub in_turn: Option<u32>,
+    pub given_up: bool,
+}
+
+impl Reader {
+    /// Reads what is published, and if that was the last of the segment, its rows and open spans.
+    pub fn read(
+        &mut self,
+        proc: u64,
+        identity: &Identity,
+        state: &Process,
+        now: u64,
+        is_dead: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Done>, BadRing> {
+        let serial = self.segment.serial;
+        let known = state.segments.get(&serial);
+        let position = known.map_or_else(|| self.segment.tail(), |known| known.position);
+        let sealed = self.segment.is_sealed(); // before head: nothing comes after a seal
+        let head = self.segment.published(position)?;
+        let place = Self::place(proc, serial, identity, position, now);
+        if head > position {
+            block::push(out, Kind::Slots, |out| {
+                place.append_to(out);
+                for index in position..head {
+                    self.segment.slot(index).append_to(out);
+                }
+            });
+        }
+        let mut done = Done { proc, serial, tail: head, drained: None };
+        if sealed || is_dead {
+            self.rows(proc, identity, state, now, is_dead, out);
+            if !sealed {
+                self.open_spans(&place, out);
+            }
+            let place = Place { from: head, ..place };
+            block::push(out, Kind::Drained, |out| place.append_to(out));
+            done.drained = Some(identity.epoch);
+        }
+        Ok((head > position || done.drained.is_some()).then_some(done))
+    }
+
+    fn place(proc: u64, serial: u32, identity: &Identity, from: u64, now: u64) -> Place {
+        let Identity { epoch, tid, thread_name, chain } = *identity;
+        Place { proc, serial, epoch, tid, thread_name, chain, from, now }
+    }
+
+    /// Appends the rows that changed.
+    pub fn rows(
+        &mut self,
+        proc: u64,
+        identity: &Identity,
+        state: &Process,
+        now: u64,
+        is_last: bool,
+        out: &mut Vec<u8>,
+    ) {
+        let segment = &self.segment;
+        let known = state.segments.get(&segment.serial);
+        let known = known.filter(|known| known.epoch == identity.epoch);
+        let changed: Vec<_> = (0..segment.rows_in_use())
+            .filter_map(|index| {
+                let sealed = is_last || segment.is_sealed();
+                let row = if sealed { segment.last_row(index) } else { segment.row(index)? };
+                let before = known.and_then(|known| known.rows.get(index as usize));
+                (before != Some(&row)).then_some((index, row))
+            })
+            .collect();
+        let (gaps, folded) = segment.gaps_and_folded();
+        let lost = known.map_or((0, 0), |known| (known.gaps, known.folded));
+        let since = std::mem::replace(&mut self.looked, now);
+        if changed.is_empty() && lost == (gaps, folded) {
+            return;
+        }
+        let place = Self::place(proc, self.segment.serial, identity, since, now);
+        block::push(out, Kind::Rows, |out| {
+            place.append_to(out);
+            RowsHead { gaps, folded }.append_to(out);
+            for (index, row) in changed {
+                out.extend_from_slice(&u64::from(index).to_le_bytes());
+                row.append_to(out);
+            }
+        });
+    }
+
+    fn open_spans(&self, place: &Place, out: &mut Vec<u8>) {
+        let open = self.segment.open_spans();
+        if open.is_empty() {
+            return;
+        }
+        block::push(out, Kind::Open, |out| {
+            place.append_to(out);
+            for word in open.iter().flat_map(OpenSpan::words) {
+                out.extend_from_slice(&word.to_le_bytes());
+            }
+        });
+    }
+}

@@ -1,0 +1,348 @@
+//! One traced process as the collector reads it: mapped files, and what is left to read of them.
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{AtFlags, unlinkat};
+use rustix::io::Errno;
+
+use iostrata_segment::life::Identity;
+use iostrata_segment::mapping::Refused;
+use iostrata_segment::process::ENDED;
+use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN};
+use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
+
+use super::block::{self, Gone, Kind, Names, Page};
+use super::listing::{Freshness, list};
+use super::reader::{Done, Reader};
+use super::state::Process;
+
+/// Bytes of blocks of one poll; what is left waits for the next one.
+pub const BATCH: usize = 16 << 20;
+/// A successor whose predecessor was never seen is read after this long, ns.
+const PATIENCE: u64 = 1_000_000_000;
+/// Counter rows are looked at this often, ns.
+const ROWS_EVERY: u64 = 900_000_000;
+
+#[derive(Debug)]
+pub struct Source {
+    pub proc: u64,
+    pub uid: u32,
+    pub pid: u32,
+    pub pid_start: u64,
+    /// Name of its directory below the owner's.
+    pub name: String,
+    pub directory: OwnedFd,
+    pub page: ProcessPage,
+    /// Polls since it was found dead.
+    pub dead: Option<u32>,
+    /// Nothing of it is read.
+    pub refused: bool,
+    pub readers: HashMap<u32, Reader>,
+    files: HashSet<String>,
+    dictionary: Option<(u32, Dictionary)>,
+    /// Dictionary files below this number were unlinked.
+    names_freed: u32,
+    freshness: Freshness,
+    scanned: u64,
+    looked: u64,
+}
+
+/// A file that was refused: counted and logged by the caller.
+#[derive(Debug)]
+pub struct Complaint {
+    pub file: String,
+    pub reason: String,
+}
+
+impl Source {
+    pub fn new(
+        (proc, uid, pid, pid_start): (u64, u32, u32, u64),
+        name: String,
+        directory: OwnedFd,
+        page: ProcessPage,
+        start: u64,
+    ) -> Source {
+        Source {
+            proc,
+            uid,
+            pid,
+            pid_start,
+            name,
+            directory,
+            page,
+            dead: None,
+            refused: false,
+            readers: HashMap::new(),
+            files: HashSet::new(),
+            dictionary: None,
+            names_freed: 0,
+            freshness: Freshness::default(),
+            scanned: start,
+            looked: 0,
+        }
+    }
+
+    /// Opens segments that appeared since the last look.
+    pub fn scan(&mut self, state: Option<&Process>, now: u64, complaints: &mut Vec<Complaint>) {
+        if !self.freshness.changed(self.directory.as_fd()) && self.dead.is_none() {
+            return;
+        }
+        let since = std::mem::replace(&mut self.scanned, now);
+        let mut waiting = false;
+        for name in list(self.directory.as_fd()) {
+            if name.strip_suffix(".seg").is_none() || self.files.contains(&name) {
+                continue;
+            }
+            match Segment::open(self.directory.as_fd(), &name, self.uid, self.proc) {
+                Ok(None) => waiting = true, // still being made
+                Ok(Some(segment)) => {
+                    self.files.insert(name);
+                    self.resume(segment, state, since, now);
+                }
+                Err(refused) => {
+                    self.complain(complaints, &name, refused.to_string());
+                    self.files.insert(name);
+                }
+            }
+        }
+        if waiting {
+            self.freshness = Freshness::default();
+            self.scanned = since;
+        }
+    }
+
+    /// Tells the producer where the state is, which a crash may have kept from it.
+    fn resume(&mut self, segment: Segment, state: Option<&Process>, since: u64, now: u64) {
+        if let Some(known) = state.and_then(|state| state.segments.get(&segment.serial)) {
+            if segment.tail() < known.position {
+                segment.free(known.position);
+            }
+            if known.drained {
+                segment.release_epoch(known.epoch);
+            }
+        }
+        let reader = Reader { found: now, looked: since, segment, in_turn: None, given_up: false };
+        self.readers.insert(reader.segment.serial, reader);
+    }
+
+    fn complain(&self, complaints: &mut Vec<Complaint>, file: &str, reason: String) {
+        complaints.push(Complaint { file: format!("{}/{}/{file}", self.uid, self.name), reason });
+    }
+
+    /// Appends blocks of all that is published in rings, and of segments read to their end.
+    pub fn read(
+        &mut self,
+        state: &Process,
+        now: u64,
+        out: &mut Vec<u8>,
+        done: &mut Vec<Done>,
+        complaints: &mut Vec<Complaint>,
+    ) {
+        let mut serials: Vec<u32> = self.readers.keys().copied().collect();
+        serials.sort_unstable();
+        let rows_due = now.saturating_sub(self.looked) >= ROWS_EVERY;
+        let is_dead = self.dead.is_some();
+        for serial in serials {
+            if out.len() >= BATCH {
+                return;
+            }
+            let turn = self.in_turn(serial, state, now);
+            self.give_up_truncated(serial, complaints);
+            let Some(identity) = turn else { continue };
+            let Some(reader) = self.readers.get_mut(&serial) else { continue };
+            let begin = out.len();
+            match reader.read(self.proc, &identity, state, now, is_dead, out) {
+                Ok(read) => {
+                    let is_drained = read.is_some_and(|read| read.drained.is_some());
+                    if rows_due && !is_drained {
+                        reader.rows(self.proc, &identity, state, now, false, out);
+                    }
+                    if reader.segment.truncated() {
+                        out.truncate(begin);
+                        self.give_up_truncated(serial, complaints);
+                    } else {
+                        done.extend(read);
+                    }
+                }
+                Err(bad) => {
+                    reader.given_up = true;
+                    self.complain(complaints, &format!("serial {serial}"), bad.to_string());
+                }
+            }
+        }
+        if rows_due {
+            self.looked = now;
+            self.push_page(state, now, out);
+        }
+    }
+
+    /// A segment whose file was cut reads as zeros from there on: nothing of it is worth keeping.
+    fn give_up_truncated(&mut self, serial: u32, complaints: &mut Vec<Complaint>) {
+        let Some(reader) = self.readers.get_mut(&serial) else { return };
+        if reader.segment.truncated() && !reader.given_up {
+            reader.given_up = true;
+            self.complain(complaints, &format!("serial {serial}"), "truncated while in use".into());
+        }
+    }
+
+    /// Makes the next [`Source::read`] look at all counter rows.
+    pub fn hurry(&mut self) {
+        self.looked = 0;
+    }
+
+    /// The identity of a segment if there is something to read and its turn has come.
+    fn in_turn(&mut self, serial: u32, state: &Process, now: u64) -> Option<Identity> {
+        let reader = self.readers.get(&serial)?;
+        let identity = reader.segment.identity()?;
+        let known = state.segments.get(&serial).filter(|known| known.epoch == identity.epoch);
+        if reader.given_up || known.is_some_and(|known| known.drained) {
+            return None;
+        }
+        if reader.in_turn == Some(identity.epoch) {
+            return Some(identity);
+        }
+        let reached = state.threads.get(&identity.tid).map_or(0, |thread| thread.chain);
+        let waited = now.saturating_sub(reader.found) > PATIENCE;
+        if identity.chain > reached && (!waited || self.has_earlier(serial, identity, state)) {
+            return None;
+        }
+        self.readers.get_mut(&serial)?.in_turn = Some(identity.epoch);
+        Some(identity)
+    }
+
+    fn has_earlier(&self, serial: u32, of: Identity, state: &Process) -> bool {
+        self.readers.iter().any(|(other, reader)| {
+            let identity = reader.segment.identity();
+            let earlier = identity.filter(|id| id.tid == of.tid && id.chain < of.chain);
+            let known = state.segments.get(other);
+            let open = earlier.is_some_and(|id| {
+                !known.is_some_and(|known| known.epoch == id.epoch && known.drained)
+            });
+            *other != serial && open && !reader.given_up
+        })
+    }
+
+    /// Appends dictionary records published since the last look.
+    pub fn read_names(
+        &mut self,
+        state: &Process,
+        out: &mut Vec<u8>,
+        complaints: &mut Vec<Complaint>,
+    ) {
+        self.free_names(state);
+        let (mut number, mut used) = match &self.dictionary {
+            Some((number, _)) if *number > state.names_read.0 => (*number, 0),
+            _ => state.names_read,
+        };
+        loop {
+            if self.dictionary.as_ref().is_none_or(|(open, _)| *open != number) {
+                match Dictionary::open(self.directory.as_fd(), &format!("dict-{number}"), self.uid)
+                {
+                    Ok(Some(dictionary)) => self.dictionary = Some((number, dictionary)),
+                    Err(Refused::Io(Errno::NOENT)) if state.names.is_empty() && used == 0 => {
+                        // an earlier collector unlinked what it had read
+                        match self.first_dictionary() {
+                            Some(first) if first > number => number = first,
+                            _ => return,
+                        }
+                        continue;
+                    }
+                    Ok(None) | Err(Refused::Io(Errno::NOENT)) => return,
+                    Err(refused) => {
+                        let file = format!("dict-{number}");
+                        if self.files.insert(file.clone()) {
+                            self.complain(complaints, &file, refused.to_string());
+                        }
+                        return;
+                    }
+                }
+            }
+            let Some((_, dictionary)) = &self.dictionary else { return };
+            let (records, sealed) = dictionary.published(used as usize);
+            if dictionary.truncated() {
+                let file = format!("dict-{number}");
+                if self.files.insert(file.clone()) {
+                    self.complain(complaints, &file, "truncated while in use".into());
+                }
+                return;
+            }
+            if !records.is_empty() {
+                used += records.len() as u32;
+                let head = Names { proc: self.proc, number, used };
+                block::push(out, Kind::Names, |out| {
+                    head.append_to(out);
+                    out.extend_from_slice(&records);
+                });
+            }
+            if !sealed {
+                return;
+            }
+            (number, used) = (number + 1, 0);
+        }
+    }
+
+    fn first_dictionary(&self) -> Option<u32> {
+        let names = list(self.directory.as_fd());
+        names.iter().filter_map(|name| name.strip_prefix("dict-")?.parse().ok()).min()
+    }
+
+    /// Unlinks the dictionary files whose records are all spooled: room for the next ones.
+    fn free_names(&mut self, state: &Process) {
+        while self.names_freed < state.names_read.0 {
+            let file = format!("dict-{}", self.names_freed);
+            let _ = unlinkat(&self.directory, file, AtFlags::empty());
+            self.names_freed += 1;
+        }
+    }
+
+    /// Appends the end of a dead process if everything of it was read; true if so.
+    pub fn finish(&mut self, state: &Process, now: u64, out: &mut Vec<u8>) -> bool {
+        let Some(polls) = &mut self.dead else { return false };
+        *polls += 1;
+        let all_read = self.readers.values().all(|reader| {
+            reader.given_up
+                || reader.segment.identity().is_none_or(|identity| {
+                    let known = state.segments.get(&reader.segment.serial);
+                    known.is_some_and(|known| known.drained && known.epoch == identity.epoch)
+                })
+        });
+        // the first polls find what appeared between the last scan and its death
+        if *polls < 3 || !all_read {
+            return false;
+        }
+        self.push_page(state, now, out);
+        let gone = Gone { proc: self.proc, now, refused: String::new() };
+        block::push_json(out, Kind::Gone, &gone);
+        true
+    }
+
+    fn push_page(&self, state: &Process, now: u64, out: &mut Vec<u8>) {
+        let account = self.page.account();
+        let in_state = |wanted: usize| {
+            let points = account.points.iter().enumerate();
+            points.filter(move |(_, (state, _))| usize::from(*state) == wanted)
+        };
+        let page = Page {
+            proc: self.proc,
+            now,
+            ended: account.state == ENDED,
+            counters: account.counters.to_vec(),
+            woven: in_state(POINT_STATE_WOVEN).count() as u32,
+            faulted: in_state(POINT_STATE_FAULTED).map(|(point, _)| point as u16).collect(),
+        };
+        let is_news = state.page.as_ref().is_none_or(|known| !known.says_the_same(&page));
+        if is_news {
+            block::push_json(out, Kind::Page, &page);
+        }
+    }
+
+    /// Frees what is spooled.
+    pub fn free(&self, done: &Done) {
+        let Some(reader) = self.readers.get(&done.serial) else { return };
+        reader.segment.free(done.tail);
+        if let Some(epoch) = done.drained {
+            reader.segment.release_epoch(epoch);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+/*!
+The write-ahead log, see `docs/decisions/0001`.
+
+`spool-NNNNNN` holds a snapshot, a Ready block, then what was read since. A part of the store is
+named after the spool file it was made from, so that a replay publishes the same file again. At any
+time at most two files exist: the last one, and the next one while its snapshot is being written.
+*/
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use iostrata_segment::schema::SLOT_SIZE;
+
+use super::apply::ROW_RECORD;
+use super::block::{self, Blocks, Kind, Names, Place, RowsHead};
+use super::state::{Process, State};
+
+const PREFIX: &str = "spool-";
+/// Bytes of dictionary records in one block of a snapshot.
+const NAMES_BLOCK: usize = 1 << 20;
+
+#[derive(Debug)]
+pub struct Spool {
+    directory: PathBuf,
+    file: File,
+    pub number: u32,
+    size: u64,
+    /// The file may be longer than `size`.
+    torn: bool,
+    /// Replaced files are moved there instead of being deleted.
+    keep: Option<PathBuf>,
+}
+
+impl Spool {
+    /// Opens the spool in `directory` and rebuilds `state` from its last complete file; without
+    /// one, begins with file `first`.
+    pub fn open(
+        directory: &Path,
+        keep: Option<PathBuf>,
+        first: u32,
+        state: &mut State,
+    ) -> io::Result<Spool> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        let mut numbers = numbers(directory)?;
+        while let Some(number) = numbers.pop() {
+            let path = path(directory, number);
+            let bytes = fs::read(&path)?;
+            if let Some(good) = replay(&bytes, state) {
+                for older in numbers {
+                    fs::remove_file(self::path(directory, older))?;
+                }
+                let file = OpenOptions::new().append(true).open(&path)?;
+                file.set_len(good)?;
+                let directory = directory.to_owned();
+                return Ok(Spool { directory, file, number, size: good, torn: false, keep });
+            }
+            fs::remove_file(&path)?;
+        }
+        let (file, size) = begin(directory, first, state)?;
+        let directory = directory.to_owned();
+        Ok(Spool { directory, file, number: first, size, torn: false, keep })
+    }
+
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Appends whole blocks, all or none.
+    pub fn append(&mut self, blocks: &[u8]) -> io::Result<()> {
+        if self.torn {
+            // a replay would stop at the torn block and miss what follows it
+            self.file.set_len(self.size)?;
+        }
+        self.torn = true;
+        self.file.write_all(blocks)?;
+        self.torn = false;
+        self.size += blocks.len() as u64;
+        Ok(())
+    }
+
+    /// Begins the next file with what `state` is now; everything before it must be published.
+    pub fn rotate(&mut self, state: &State) -> io::Result<()> {
+        let (file, size) = begin(&self.directory, self.number + 1, state)?;
+        let old = path(&self.directory, self.number);
+        self.file = file;
+        self.size = size;
+        self.torn = false;
+        self.number += 1;
+        match &self.keep {
+            Some(kept) => fs::rename(&old, kept.join(old.file_name().unwrap_or_default())),
+            None => fs::remove_file(&old),
+        }
+    }
+}
+
+/// Rebuilds `state`; the size of the whole blocks, or `None` if the snapshot is not complete.
+pub fn replay(bytes: &[u8], state: &mut State) -> Option<u64> {
+    let mut blocks = Blocks::of(bytes);
+    let mut is_ready = false;
+    let mut rebuilt = State { generation: state.generation, ..State::default() };
+    for (kind, payload) in blocks.by_ref() {
+        rebuilt.apply(kind, payload);
+        is_ready |= kind == Kind::Ready;
+    }
+    if is_ready {
+        *state = rebuilt;
+    }
+    is_ready.then_some(blocks.good as u64)
+}
+
+/// Numbers of the spool files in a directory, ascending.
+pub fn numbers(directory: &Path) -> io::Result<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let name = entry?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        numbers.extend(number.and_then(|number| number.parse::<u32>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+pub fn path(directory: &Path, number: u32) -> PathBuf {
+    directory.join(format!("{PREFIX}{number:06}"))
+}
+
+fn begin(directory: &Path, number: u32, state: &State) -> io::Result<(File, u64)> {
+    let path = path(directory, number);
+    let mut file = OpenOptions::new();
+    let mut file = file.append(true).create(true).truncate(false).mode(0o600).open(&path)?;
+    file.set_len(0)?;
+    let mut blocks = Vec::new();
+    block::push_json(&mut blocks, Kind::Snapshot, &state.snapshot());
+    for process in state.processes.values() {
+        push_names(&mut blocks, process);
+        push_counters(&mut blocks, process);
+    }
+    block::push(&mut blocks, Kind::Ready, |_| ());
+    if let Err(error) = file.write_all(&blocks) {
+        fs::remove_file(&path)?;
+        return Err(error);
+    }
+    Ok((file, blocks.len() as u64))
+}
+
+fn push_names(blocks: &mut Vec<u8>, process: &Process) {
+    let (number, used) = process.names_read;
+    let head = Names { proc: process.known.proc, number, used };
+    let mut records = Vec::new();
+    for (place, name) in process.names.iter().enumerate() {
+        name.append_to(process.names_base + place as u32 + 1, &mut records);
+        if records.len() >= NAMES_BLOCK || place + 1 == process.names.len() {
+            block::push(blocks, Kind::Names, |out| {
+                head.append_to(out);
+                out.append(&mut records);
+            });
+        }
+    }
+}
+
+fn push_counters(blocks: &mut Vec<u8>, process: &Process) {
+    for (serial, segment) in &process.segments {
+        let place = Place {
+            proc: process.known.proc,
+            serial: *serial,
+            epoch: segment.epoch,
+            tid: segment.tid,
+            ..Place::default()
+        };
+        block::push(blocks, Kind::Base, |out| {
+            place.append_to(out);
+            RowsHead { gaps: segment.gaps, folded: segment.folded }.append_to(out);
+            for (index, row) in segment.rows.iter().enumerate() {
+                out.extend_from_slice(&(index as u64).to_le_bytes());
+                row.append_to(out);
+            }
+        });
+    }
+}
+
+// what is spooled is what was in memory
+const _: () = assert!(SLOT_SIZE == 64 && ROW_RECORD == 104);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::state::RunOrder;
+
+    fn order(run: &str) -> Vec<u8> {
+        let order = RunOrder {
+            run: run.into(),
+            uid: 1,
+            user: "alice".into(),
+            recorder_pid: 0,
+            recorder_start: 0,
+            expect: Vec::new(),
+            points_off: Vec::new(),
+            now: 1,
+            ended: false,
+            message: String::new(),
+        };
+        let mut blocks = Vec::new();
+        block::push_json(&mut blocks, Kind::Run, &order);
+        blocks
+    }
+
+    fn reopened(directory: &Path) -> (Spool, Vec<String>) {
+        let mut state = State::default();
+        let spool = Spool::open(directory, None, 1, &mut state).unwrap();
+        (spool, state.runs.into_keys().collect())
+    }
+
+    #[test]
+    fn a_torn_append_and_an_unfinished_rotation_are_undone() {
+        let directory = std::env::temp_dir().join(format!("iostrata-spool-{}", std::process::id()));
+        let (mut spool, runs) = reopened(&directory);
+        assert_eq!(runs, [""; 0]);
+        spool.append(&order("a")).unwrap();
+
+        // killed in the middle of an append …
+        let torn = order("b");
+        spool.file.write_all(&torn[..torn.len() - 3]).unwrap();
+        let (mut spool, runs) = reopened(&directory);
+        assert_eq!(runs, ["a"]);
+        spool.append(&order("c")).unwrap();
+        // … and in the middle of the next file's snapshot
+        fs::write(path(&directory, 2), order("d")).unwrap();
+        let (spool, runs) = reopened(&directory);
+        assert_eq!((runs, spool.number), (vec!["a".to_owned(), "c".to_owned()], 1));
+        assert_eq!(numbers(&directory).unwrap(), [1]);
+
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn between_two_files_the_newer_one_holds() {
+        let directory =
+            std::env::temp_dir().join(format!("iostrata-spool2-{}", std::process::id()));
+        let (mut spool, _) = reopened(&directory);
+        spool.append(&order("a")).unwrap();
+        // the next file is complete, the last one not yet deleted
+        begin(&directory, 2, &State::default()).unwrap();
+
+        let (spool, runs) = reopened(&directory);
+
+        assert_eq!((runs, spool.number), (Vec::new(), 2));
+        assert_eq!(numbers(&directory).unwrap(), [2]);
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}

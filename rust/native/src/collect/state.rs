@@ -1,0 +1,367 @@
+//! What the collector knows. It changes only by applying blocks, so that a spool file rebuilds it.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use iostrata_segment::dictionary::Entry;
+use iostrata_segment::process::Who;
+use iostrata_segment::row::Row;
+use parquet::data_type::ByteArray;
+use serde::{Deserialize, Serialize};
+
+use super::block::Page;
+use super::ids;
+use super::owner::Claims;
+use crate::store::rows::{Output, text};
+
+/// Contexts kept per thread: far more than a call lies back.
+const HISTORY: usize = 4096;
+/// Dictionary entries kept per process; what comes after them has no name.
+const MAX_NAMES: usize = 4 << 20;
+
+#[derive(Debug, Default)]
+pub struct State {
+    pub processes: BTreeMap<u64, Process>,
+    pub runs: BTreeMap<String, Run>,
+    pub claims: Claims,
+    /// Raised by all that may change who owns what; cached answers of an older one are void.
+    pub generation: u64,
+    /// Rows since the last rotation, made while blocks are applied.
+    pub output: Output,
+    pub refused: Refused,
+}
+
+/// What was read and made no sense, since the collector started.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub slots: u64,
+    pub names: u64,
+    pub rows: u64,
+    pub blocks: u64,
+}
+
+/// A process found in the directory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Known {
+    pub proc: u64,
+    pub pid: u32,
+    pub uid: u32,
+    /// Name of the user behind `uid`, or its number.
+    pub user: String,
+    pub pid_start: u64,
+    /// `CLOCK_MONOTONIC` ns.
+    pub start: u64,
+    pub points_hash: u64,
+    pub text: BTreeMap<String, String>,
+    /// When it was found.
+    pub now: u64,
+}
+
+impl Known {
+    pub fn new(who: Who, user: String, now: u64) -> Known {
+        let lines = who.text.lines().filter_map(|line| line.split_once('='));
+        let text = lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let Who { proc, pid, uid, pid_start, start, points_hash, .. } = who;
+        Known { proc, pid, uid, user, pid_start, start, points_hash, text, now }
+    }
+
+    pub fn get(&self, key: &str) -> &str {
+        self.text.get(key).map_or("", String::as_str)
+    }
+}
+
+#[derive(Debug)]
+pub struct Process {
+    pub known: Known,
+    pub role: &'static str,
+    pub names: Vec<Name>,
+    /// Id before that of the first name.
+    pub names_base: u32,
+    /// Dictionary file being read and bytes of it already known.
+    pub names_read: (u32, u32),
+    pub segments: BTreeMap<u32, Segment>,
+    pub threads: HashMap<u64, Thread>,
+    pub page: Option<Page>,
+    /// When it was found dead, and why it was refused if it was.
+    pub gone: Option<(u64, String)>,
+    /// Calls and losses by run; "" is the background.
+    pub tallies: BTreeMap<String, Tally>,
+    /// Identity of each context, with the generation it was found in.
+    pub identities: HashMap<u32, (u64, u32)>,
+}
+
+/// A dictionary entry as rows need it.
+#[derive(Debug, Clone, Default)]
+pub struct Name {
+    pub category: u8,
+    pub parent: u32,
+    pub block: i64,
+    pub text: ByteArray,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Segment {
+    pub epoch: u32,
+    pub tid: u64,
+    pub chain: u32,
+    /// Events read.
+    pub position: u64,
+    pub drained: bool,
+    pub gaps: u64,
+    /// Lost calls that a gap slot of this epoch told of.
+    pub told: u64,
+    pub folded: u64,
+    #[serde(skip)]
+    pub rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Thread {
+    pub name: u32,
+    /// Position of the chain's segment to be read.
+    pub chain: u32,
+    /// Context entries by the time from which they hold.
+    pub history: VecDeque<(u64, u32)>,
+    /// Span of its last call: after a kill it may stand among the open ones still.
+    pub last_span: u64,
+    /// When a segment of it was last seen.
+    pub seen: u64,
+    /// Place in the output's table of threads, and the rotation that gave it.
+    #[serde(skip)]
+    pub place: Option<(u64, u32)>,
+}
+
+/// Calls of a process that one run owns.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// From sums.
+    pub calls: u64,
+    pub detail: u64,
+    pub dropped: u64,
+    pub folded: u64,
+}
+
+/// What a run asks for, and its end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunOrder {
+    pub run: String,
+    pub uid: u32,
+    pub user: String,
+    pub recorder_pid: u32,
+    pub recorder_start: u64,
+    pub expect: Vec<(String, u32)>,
+    /// Points that are off in all processes while the run is on.
+    pub points_off: Vec<u16>,
+    pub now: u64,
+    pub ended: bool,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Run {
+    pub order: RunOrder,
+    /// When it began, `CLOCK_MONOTONIC` ns.
+    pub began: u64,
+    /// Untraced candidates by pid and start of the process.
+    pub seen: BTreeMap<String, Seen>,
+    /// Rows and bytes of parts published so far.
+    pub rows: u64,
+    pub bytes: u64,
+}
+
+/// A process that should be traced, found in `/proc` or expected by the recorder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    pub run: String,
+    pub pid: u32,
+    pub pid_start: u64,
+    pub uid: u32,
+    pub role: String,
+    pub main: String,
+    pub job: String,
+    pub task: String,
+    pub container: String,
+    pub reason: String,
+    pub now: u64,
+    /// When it was no longer there, 0 before.
+    pub end: u64,
+}
+
+impl Seen {
+    pub fn key(&self) -> String {
+        format!("{}-{}", self.pid, self.pid_start)
+    }
+}
+
+/// Everything but names and rows, which follow the snapshot as blocks of their own.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    pub processes: Vec<ProcessSnapshot>,
+    pub runs: BTreeMap<String, Run>,
+    pub claims: Claims,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ProcessSnapshot {
+    known: Known,
+    segments: BTreeMap<u32, Segment>,
+    threads: Vec<(u64, Thread)>,
+    page: Option<Page>,
+    gone: Option<(u64, String)>,
+    tallies: BTreeMap<String, Tally>,
+}
+
+impl State {
+    pub fn snapshot(&self) -> Snapshot {
+        let processes = self.processes.values().map(|process| ProcessSnapshot {
+            known: process.known.clone(),
+            segments: process.segments.clone(),
+            threads: process.threads.iter().map(|(tid, thread)| (*tid, thread.clone())).collect(),
+            page: process.page.clone(),
+            gone: process.gone.clone(),
+            tallies: process.tallies.clone(),
+        });
+        Snapshot {
+            processes: processes.collect(),
+            runs: self.runs.clone().into_iter().filter(|(_, run)| !run.order.ended).collect(),
+            claims: self.claims.clone(),
+        }
+    }
+
+    pub fn restore(&mut self, snapshot: Snapshot) {
+        *self = State {
+            runs: snapshot.runs,
+            claims: snapshot.claims,
+            generation: self.generation + 1,
+            ..State::default()
+        };
+        for saved in snapshot.processes {
+            let mut process = Process::new(saved.known);
+            process.segments = saved.segments;
+            process.threads = saved.threads.into_iter().collect();
+            process.page = saved.page;
+            process.gone = saved.gone;
+            process.tallies = saved.tallies;
+            self.processes.insert(process.known.proc, process);
+        }
+    }
+
+    /// Forgets what no later block can refer to; `is_there`: a process's directory still exists.
+    /// Call it when the output is empty.
+    pub fn forget(&mut self, is_there: impl Fn(u64) -> bool) {
+        self.runs.retain(|_, run| !run.order.ended);
+        let runs = &self.runs;
+        self.claims.retain(|run| runs.contains_key(run));
+        for process in self.processes.values_mut() {
+            process.tallies.retain(|run, _| run.is_empty() || runs.contains_key(run));
+            process.identities.clear();
+            if process.gone.is_some() {
+                process.names = Vec::new();
+                process.segments.clear();
+                process.threads.clear();
+            }
+        }
+        // runs list who was there during their time
+        let oldest = runs.values().map(|run| run.began).min().unwrap_or(u64::MAX);
+        self.processes.retain(|proc, process| {
+            process.gone.as_ref().is_none_or(|(end, _)| *end >= oldest || is_there(*proc))
+        });
+        self.generation += 1;
+    }
+}
+
+impl Process {
+    pub fn new(known: Known) -> Process {
+        let role = ids::role(known.get("main"), known.get("attempt"));
+        Process {
+            known,
+            role,
+            names: Vec::new(),
+            names_base: 0,
+            names_read: (0, 0),
+            segments: BTreeMap::new(),
+            threads: HashMap::new(),
+            page: None,
+            gone: None,
+            tallies: BTreeMap::new(),
+            identities: HashMap::new(),
+        }
+    }
+
+    /// The dictionary entry `id`, `None` for 0 and for ids that were never announced.
+    pub fn name(&self, id: u32) -> Option<&Name> {
+        self.names.get(id.checked_sub(self.names_base)?.checked_sub(1)? as usize)
+    }
+
+    /// Keeps an entry; false when its id is not the next one or there are too many.
+    pub fn learn(&mut self, id: u32, name: Name) -> bool {
+        if self.names.is_empty() {
+            self.names_base = id.saturating_sub(1);
+        }
+        let next = self.names_base as usize + self.names.len() + 1;
+        let is_next = id as usize == next && self.names.len() < MAX_NAMES;
+        if is_next {
+            self.names.push(name);
+        }
+        is_next
+    }
+}
+
+impl Name {
+    /// Appends the entry as a dictionary record.
+    pub fn append_to(&self, id: u32, out: &mut Vec<u8>) {
+        let Name { category, parent, block, .. } = *self;
+        let name = text(&self.text).to_owned();
+        Entry { id, category, parent, block, generation: -1, name }.append_to(out);
+    }
+}
+
+impl Thread {
+    /// From `start` on the thread's calls belong to `context`.
+    pub fn enter(&mut self, start: u64, context: u32) {
+        if self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back((start, context));
+    }
+
+    /// The context of a call that began at `start`.
+    pub fn context_at(&self, start: u64) -> u32 {
+        let entered = self.history.iter().rev().find(|(from, _)| *from <= start);
+        entered.map_or(0, |(_, context)| *context)
+    }
+}
+
+impl Segment {
+    pub fn begin(epoch: u32, tid: u64, chain: u32, position: u64) -> Segment {
+        Segment { epoch, tid, chain, position, ..Segment::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_belongs_to_the_context_in_which_it_began() {
+        let mut thread = Thread::default();
+        thread.enter(100, 7);
+        thread.enter(200, 9);
+        thread.enter(200, 8);
+        thread.enter(300, 0);
+
+        let at = [99, 100, 199, 200, 299, 300, 1000].map(|start| thread.context_at(start));
+
+        assert_eq!(at, [0, 7, 7, 8, 8, 0, 0]);
+    }
+
+    #[test]
+    fn a_history_is_bounded() {
+        let mut thread = Thread::default();
+        for time in 0..=(HISTORY as u64) {
+            thread.enter(time, time as u32);
+        }
+        assert_eq!(thread.history.len(), HISTORY);
+        assert_eq!(thread.context_at(0), 0);
+        assert_eq!(thread.context_at(1), 1);
+    }
+}

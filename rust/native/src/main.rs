@@ -1,0 +1,43 @@
+/*!
+The native part of iostrata: one binary, one subcommand per task.
+
+| subcommand | module | does |
+|---|---|---|
+| `collect` | [`collect`] | drains the shared memory of a node's traced processes into the store |
+| `replay` | [`replay`] | turns a kept spool into Parquet again and says how fast (for benchmarks) |
+
+[`store`] writes the files of the store.
+*/
+
+mod clock;
+mod collect;
+mod replay;
+mod store;
+mod users;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "iostrata-native", version, about = "The native part of iostrata")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    Collect(collect::Options),
+    #[command(hide = true)]
+    Replay(replay::Options),
+}
+
+fn main() {
+    let outcome = match Arguments::parse().task {
+        Task::Collect(options) => collect::main(&options),
+        Task::Replay(options) => replay::main(&options),
+    };
+    if let Err(error) = outcome {
+        eprintln!("iostrata-native: {error:#}");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,240 @@
+//! The columns of `events/…/part-NNNNNN.parquet`: how each is found for a row.
+
+use std::io::Write;
+
+use bytes::Bytes;
+
+use iostrata_segment::points::POINTS;
+use iostrata_segment::schema::{
+    CATEGORY_RPC, CATEGORY_SOCKET, COLUMNS, FLAG_ERRNO, FLAG_ERROR, KIND_BEGIN, KIND_CALL,
+    KIND_CONTEXT, KIND_GAP, KIND_LINK, KIND_SUM, KIND_UNFINISHED, category_name, kind_name,
+};
+use parquet::data_type::ByteArray;
+use parquet::errors::Result;
+
+use super::errno;
+use super::rows::{Identity, Output, Part, Row, Sum};
+use super::table::{self, Column};
+use crate::collect::state::{Name, Process, State};
+
+/// Writes the rows of one run, thread by thread, each thread's rows in the order of its segment.
+///
+/// `anchor` is added to monotonic times.
+pub fn write<W: Write + Send>(
+    out: W,
+    state: &State,
+    part: &Part,
+    host: &str,
+    anchor: i64,
+) -> Result<()> {
+    let rows = by_thread(&part.rows, state.output.threads.len());
+    let table = Table::new(state, part, host, anchor);
+    table::write(out, COLUMNS, rows.len(), |name, range| column(name, &table, &rows[range]))
+}
+
+/// The rows of the first thread, of the second, …, each in their order.
+fn by_thread(rows: &[Row], threads: usize) -> Vec<Row> {
+    let mut next = vec![0; threads + 1];
+    for row in rows {
+        next[row.thread as usize + 1] += 1;
+    }
+    for thread in 0..threads {
+        next[thread + 1] += next[thread];
+    }
+    let mut sorted = vec![Row::default(); rows.len()];
+    for row in rows {
+        let place = &mut next[row.thread as usize];
+        sorted[*place] = *row;
+        *place += 1;
+    }
+    sorted
+}
+
+/// What rows refer to.
+struct Table<'a> {
+    output: &'a Output,
+    part: &'a Part,
+    anchor: i64,
+    run: ByteArray,
+    host: ByteArray,
+    /// By place in the output's table of threads.
+    threads: Vec<Whose<'a>>,
+    /// Layer and operation by point.
+    points: Vec<Option<(ByteArray, ByteArray)>>,
+    categories: Vec<Option<ByteArray>>,
+    kinds: Vec<Option<ByteArray>>,
+}
+
+struct Whose<'a> {
+    process: Option<&'a Process>,
+    role: ByteArray,
+    name: Option<&'a ByteArray>,
+    tid: u64,
+}
+
+impl<'a> Table<'a> {
+    fn new(state: &'a State, part: &'a Part, host: &str, anchor: i64) -> Table<'a> {
+        let whose = |of: &super::rows::Of| {
+            let process = state.processes.get(&of.proc);
+            Whose {
+                process,
+                role: fixed(process.map_or("", |process| process.role)),
+                name: process.and_then(|process| process.name(of.name)).map(|name| &name.text),
+                tid: of.tid,
+            }
+        };
+        let mut points = vec![None; usize::from(u16::MAX) + 1];
+        for point in POINTS {
+            points[usize::from(point.id)] = Some((fixed(point.layer), fixed(point.op)));
+        }
+        let named = |name: fn(u8) -> Option<&'static str>| {
+            (0..=u8::MAX).map(|code| name(code).map(fixed)).collect()
+        };
+        let run = if part.run.is_empty() { "_background" } else { &part.run };
+        Table {
+            output: &state.output,
+            part,
+            anchor,
+            run: ByteArray::from(run),
+            host: ByteArray::from(host),
+            threads: state.output.threads.iter().map(whose).collect(),
+            points,
+            categories: named(category_name),
+            kinds: named(kind_name),
+        }
+    }
+
+    fn whose(&self, row: &Row) -> &Whose<'a> {
+        &self.threads[row.thread as usize]
+    }
+
+    fn identity(&self, row: &Row) -> &'a Identity {
+        &self.output.identities[row.identity as usize].0
+    }
+
+    fn target(&self, row: &Row) -> Option<&'a Name> {
+        self.whose(row).process?.name(row.target)
+    }
+
+    fn sum(&self, row: &Row) -> Option<&'a Sum> {
+        (row.kind == KIND_SUM).then(|| &self.part.sums[row.sum as usize])
+    }
+
+    fn peer(&self, row: &Row) -> Option<&'a ByteArray> {
+        let parent = self.whose(row).process?.name(self.target(row)?.parent)?;
+        matches!(parent.category, CATEGORY_SOCKET | CATEGORY_RPC).then_some(&parent.text)
+    }
+
+    fn category(&self, row: &Row) -> Option<&ByteArray> {
+        let code = match row.kind {
+            KIND_SUM => self.sum(row)?.category,
+            KIND_CALL | KIND_BEGIN | KIND_UNFINISHED => {
+                self.target(row).map_or(0, |target| target.category)
+            }
+            _ => return None,
+        };
+        self.categories[usize::from(code)].as_ref()
+    }
+
+    fn error(&self, row: &Row) -> Option<ByteArray> {
+        if row.kind != KIND_CALL {
+            return None;
+        }
+        if row.flags & FLAG_ERRNO != 0 {
+            return Some(ByteArray::from(errno::name(row.ret).as_ref()));
+        }
+        let exception = self.whose(row).process?.name(row.ret as u32);
+        (row.flags & FLAG_ERROR != 0)
+            .then(|| exception.map_or_else(|| ByteArray::from("?"), |name| name.text.clone()))
+    }
+}
+
+/// A name that need not be counted.
+fn fixed(name: &'static str) -> ByteArray {
+    ByteArray::from(Bytes::from_static(name.as_bytes()))
+}
+
+fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
+    let text =
+        |cell: &dyn Fn(&Row) -> Option<ByteArray>| Column::Text(rows.iter().map(cell).collect());
+    let long = |cell: &dyn Fn(&Row) -> Option<i64>| Column::Long(rows.iter().map(cell).collect());
+    let int = |cell: &dyn Fn(&Row) -> Option<i32>| Column::Int(rows.iter().map(cell).collect());
+    let sum = |value: fn(&Sum) -> u64| long(&|row| Some(value(table.sum(row)?) as i64));
+    let point = |row: &Row| table.points[usize::from(row.point)].as_ref();
+    match name {
+        "run" => text(&|_| Some(table.run.clone())),
+        "host" => text(&|_| Some(table.host.clone())),
+        "proc" => long(&|row| Some(table.whose(row).process?.known.proc as i64)),
+        "role" => text(&|row| Some(table.whose(row).role.clone())),
+        "pid" => int(&|row| Some(table.whose(row).process?.known.pid as i32)),
+        "tid" => long(&|row| Some(table.whose(row).tid as i64)),
+        "thread" => text(&|row| table.whose(row).name.cloned()),
+        "start" => long(&|row| Some((row.start as i64).wrapping_add(table.anchor))),
+        "dur" => long(&|row| has_dur(row.kind).then_some(row.dur as i64)),
+        "layer" => text(&|row| Some(point(row)?.0.clone())),
+        "op" => text(&|row| Some(point(row)?.1.clone())),
+        "point" => int(&|row| (row.point != 0).then_some(i32::from(row.point))),
+        "category" => text(&|row| table.category(row).cloned()),
+        "target" => text(&|row| Some(table.target(row)?.text.clone())),
+        "block" => long(&|row| table.target(row).map(|t| t.block).filter(|block| *block != -1)),
+        "peer" => text(&|row| table.peer(row).cloned()),
+        "offset" => long(&|row| (row.offset != -1 && is_call(row.kind)).then_some(row.offset)),
+        "bytes" => long(&|row| has_bytes(row.kind).then_some(row.bytes)),
+        "asked" => long(&|row| has_bytes(row.kind).then_some(row.asked as i64)),
+        "count" => long(&|row| match row.kind {
+            KIND_GAP => Some(row.bytes),
+            _ => Some(table.sum(row)?.count as i64),
+        }),
+        "error" => text(&|row| table.error(row)),
+        "span" => long(&|row| (row.span != 0).then_some(row.span as i64)),
+        "parent" => {
+            long(&|row| (row.parent != 0 && row.kind != KIND_CONTEXT).then_some(row.parent as i64))
+        }
+        "parent_proc" => {
+            long(&|row| (row.parent != 0 && row.kind == KIND_CONTEXT).then_some(row.parent as i64))
+        }
+        "trace" => long(&|_| None), // until causes cross processes
+        "owner" => text(&|row| table.identity(row).owner.clone()),
+        "job" => text(&|row| table.identity(row).job.clone()),
+        "task" => text(&|row| table.identity(row).task.clone()),
+        "phase" => text(&|row| table.identity(row).phase.clone()),
+        "kind" => text(&|row| table.kinds[usize::from(row.kind)].clone()),
+        "flags" => int(&|row| Some(i32::from(row.flags))),
+        "errors" => sum(|sum| sum.errors),
+        "timed" => sum(|sum| sum.timed),
+        "timed_dur" => sum(|sum| sum.timed_dur),
+        "min" => sum(|sum| sum.min),
+        "max" => sum(|sum| sum.max),
+        "size_class" => int(&|row| Some(i32::from(table.sum(row)?.size_class))),
+        "anchor" => {
+            long(&|row| table.sum(row).map(|sum| sum.anchor as i64).filter(|anchor| *anchor != 0))
+        }
+        unknown => unreachable!("column {unknown} of events.toml is not written"),
+    }
+}
+
+fn has_dur(kind: u8) -> bool {
+    !matches!(kind, KIND_BEGIN | KIND_LINK | KIND_CONTEXT)
+}
+
+fn is_call(kind: u8) -> bool {
+    matches!(kind, KIND_CALL | KIND_BEGIN)
+}
+
+fn has_bytes(kind: u8) -> bool {
+    matches!(kind, KIND_CALL | KIND_SUM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_of_the_schema_is_written() {
+        let state = State::default();
+        let part = Part::default();
+        let mut file = Vec::new();
+        write(&mut file, &state, &part, "here", 0).unwrap();
+        assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
+    }
+}

@@ -1,0 +1,123 @@
+//! Directories of the store, which belong to users while a collector that may be root writes them.
+//!
+//! Everything goes through directory handles and refuses symbolic links on the way, so that a user
+//! cannot make root write elsewhere.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, mkdirat, openat, renameat,
+    unlinkat,
+};
+use rustix::io::Errno;
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A directory of the store and the user its content belongs to.
+#[derive(Debug)]
+pub struct Place {
+    handle: OwnedFd,
+    owner: u32,
+}
+
+impl Place {
+    /// Opens or makes `path` with `mode`, whatever the umask.
+    pub fn root(path: &Path, mode: u32) -> io::Result<Place> {
+        let made = match std::fs::create_dir_all(path.parent().unwrap_or(path)) {
+            Ok(()) => mkdirat(CWD, path, Mode::from_raw_mode(0o700)),
+            Err(error) => return Err(error),
+        };
+        let handle = openat(CWD, path, DIRECTORY, Mode::empty())?;
+        match made {
+            Ok(()) => fchmod(&handle, Mode::from_raw_mode(mode))?,
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(Place { handle, owner: rustix::process::geteuid().as_raw() })
+    }
+
+    /// Opens or makes the directory `name`, 0700, for `owner`; refuses one of somebody else.
+    pub fn enter(&self, name: &str, owner: u32) -> io::Result<Place> {
+        let made = mkdirat(&self.handle, name, Mode::from_raw_mode(0o700));
+        let handle = openat(&self.handle, name, DIRECTORY, Mode::empty())?;
+        match made {
+            Ok(()) => give(handle.as_fd(), owner)?,
+            Err(Errno::EXIST) => {
+                let found = fstat(&handle)?.st_uid;
+                if found != owner && found != rustix::process::geteuid().as_raw() {
+                    let message = format!("{name} belongs to uid={found}, not to uid={owner}");
+                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+                }
+                give(handle.as_fd(), owner)?;
+            }
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(Place { handle, owner })
+    }
+
+    /// A directory that exists already.
+    pub fn existing(&self, name: &str) -> io::Result<Place> {
+        let handle = openat(&self.handle, name, DIRECTORY, Mode::empty())?;
+        Ok(Place { handle, owner: self.owner })
+    }
+
+    /// Writes the file `name`, 0600, so that it is there as a whole or not at all; its size.
+    pub fn publish(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let new = format!(".{name}.new");
+        let _ = unlinkat(&self.handle, &new, AtFlags::empty());
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let mode = Mode::from_raw_mode(0o600);
+        let mut file = File::from(openat(&self.handle, &new, flags | OFlags::CLOEXEC, mode)?);
+        let written = fill(&mut file).and_then(|()| {
+            file.flush()?;
+            give(file.as_fd(), self.owner)?;
+            fsync(&file)?;
+            Ok(file.metadata()?.len())
+        });
+        let published = written.and_then(|size| {
+            renameat(&self.handle, &new, &self.handle, name)?;
+            Ok(size)
+        });
+        if published.is_err() {
+            let _ = unlinkat(&self.handle, &new, AtFlags::empty());
+        }
+        published
+    }
+
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
+    }
+
+    pub fn size_of(&self, name: &str) -> u64 {
+        rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_or(0, |stat| stat.st_size as u64)
+    }
+
+    pub fn read(&self, name: &str) -> io::Result<String> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = File::from(openat(&self.handle, name, flags, Mode::empty())?);
+        io::read_to_string(io::Read::take(file, 1 << 20))
+    }
+
+    /// Names in it.
+    pub fn list(&self) -> Vec<String> {
+        crate::collect::listing::list(self.handle.as_fd())
+    }
+}
+
+/// Only root can give files away; for anybody else they are the user's own already.
+fn give(file: BorrowedFd<'_>, owner: u32) -> io::Result<()> {
+    if !rustix::process::geteuid().is_root() || owner == 0 {
+        return Ok(());
+    }
+    let group = Gid::from_raw(crate::users::group_of(owner));
+    Ok(fchown(file, Some(Uid::from_raw(owner)), Some(group))?)
+}

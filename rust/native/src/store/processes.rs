@@ -1,0 +1,200 @@
+//! `processes/host=….parquet`: which processes a run had, and how complete their picture is.
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use iostrata_segment::points::POINTS;
+use iostrata_segment::schema::{
+    PROCESS_COLUMNS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_REFUSED_ENTRIES,
+    PROCESS_COUNTER_REFUSED_SEGMENTS,
+};
+use parquet::data_type::ByteArray;
+use parquet::errors::Result;
+
+use super::table::{self, Column};
+use crate::collect::ids;
+use crate::collect::state::{Process, Run, Seen, State, Tally};
+
+/// One row; times in `CLOCK_MONOTONIC` ns, 0 where unknown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    pub proc: Option<u64>,
+    pub pid: u32,
+    pub uid: u32,
+    pub role: String,
+    pub main: String,
+    pub job: String,
+    pub task: String,
+    pub container: String,
+    pub agent: String,
+    pub jvm: String,
+    pub traced: bool,
+    pub reason: String,
+    pub points_woven: u32,
+    pub points_faulted: String,
+    pub tally: Tally,
+    pub lost: u64,
+    pub refused: u64,
+    pub start: u64,
+    pub end: u64,
+    pub exit: &'static str,
+}
+
+pub fn write<W: Write + Send>(
+    out: W,
+    run: &str,
+    host: &str,
+    anchor: i64,
+    rows: &[Row],
+) -> Result<()> {
+    table::write(out, PROCESS_COLUMNS, rows.len(), |name, range| {
+        column(name, run, host, anchor, &rows[range])
+    })
+}
+
+fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[Row]) -> Column {
+    let text = |cell: &dyn Fn(&Row) -> &str| {
+        Column::Text(rows.iter().map(|row| Some(ByteArray::from(cell(row)))).collect())
+    };
+    let same =
+        |value: &str| Column::Text(rows.iter().map(|_| Some(ByteArray::from(value))).collect());
+    let filled = |cell: &dyn Fn(&Row) -> &str| {
+        let cells = rows.iter().map(|row| Some(cell(row)).filter(|text| !text.is_empty()));
+        Column::Text(cells.map(|text| text.map(ByteArray::from)).collect())
+    };
+    let long = |cell: &dyn Fn(&Row) -> Option<u64>| {
+        Column::Long(rows.iter().map(|row| Some(cell(row)? as i64)).collect())
+    };
+    let int = |cell: &dyn Fn(&Row) -> u32| {
+        Column::Int(rows.iter().map(|row| Some(cell(row) as i32)).collect())
+    };
+    let time = |time: u64| (time != 0).then(|| (time as i64).wrapping_add(anchor) as u64);
+    match name {
+        "run" => same(run),
+        "host" => same(host),
+        "proc" => long(&|row| row.proc),
+        "pid" => int(&|row| row.pid),
+        "uid" => int(&|row| row.uid),
+        "role" => text(&|row| &row.role),
+        "main" => filled(&|row| &row.main),
+        "job" => filled(&|row| &row.job),
+        "task" => filled(&|row| &row.task),
+        "container" => filled(&|row| &row.container),
+        "agent" => filled(&|row| &row.agent),
+        "jvm" => filled(&|row| &row.jvm),
+        "traced" => Column::Bool(rows.iter().map(|row| Some(row.traced)).collect()),
+        "reason" => text(&|row| &row.reason),
+        "points_woven" => int(&|row| row.points_woven),
+        "points_faulted" => text(&|row| &row.points_faulted),
+        "calls" => long(&|row| Some(row.tally.calls)),
+        "detail" => long(&|row| Some(row.tally.detail)),
+        "dropped" => long(&|row| Some(row.tally.dropped)),
+        "folded" => long(&|row| Some(row.tally.folded)),
+        "lost" => long(&|row| Some(row.lost)),
+        "refused" => long(&|row| Some(row.refused)),
+        "start" => long(&|row| time(row.start)),
+        "end" => long(&|row| time(row.end)),
+        "exit" => text(&|row| row.exit),
+        unknown => unreachable!("column {unknown} of events.toml is not written"),
+    }
+}
+
+/// The processes of a run: its own, the daemons that served it, and those that should be traced
+/// and are not. Nothing of another user's run.
+pub fn of_run(state: &State, run: &Run) -> Vec<Row> {
+    let name = run.order.run.as_str();
+    let mut rows = Vec::new();
+    let mut traced = HashSet::new();
+    for process in state.processes.values() {
+        let is_own = state.run_of_process(process).is_some_and(|own| own.order.run == name);
+        let served = process.tallies.contains_key(name);
+        let is_daemon = ids::is_daemon(process.role) && was_there(process, run);
+        let expected = run.order.expect.iter().find(|(_, pid)| *pid == process.known.pid);
+        if !(is_own || served || is_daemon || expected.is_some()) {
+            continue;
+        }
+        traced.insert((process.known.pid, process.known.pid_start));
+        rows.push(of_process(state, process, name));
+    }
+    let untraced = run.seen.values().filter(|seen| !traced.contains(&(seen.pid, seen.pid_start)));
+    rows.extend(untraced.map(of_seen));
+    rows.sort_by_key(|row| (row.start, row.pid));
+    rows
+}
+
+fn was_there(process: &Process, run: &Run) -> bool {
+    process.gone.as_ref().is_none_or(|(end, _)| *end >= run.began)
+}
+
+fn of_process(state: &State, process: &Process, run: &str) -> Row {
+    let known = &process.known;
+    let page = process.page.as_ref();
+    let counter =
+        |index: usize| page.and_then(|page| page.counters.get(index)).copied().unwrap_or_default();
+    let identity = state.identify(process, 0);
+    let field = |cell: &Option<ByteArray>| {
+        cell.as_ref().map_or_else(String::new, |name| super::rows::text(name).to_owned())
+    };
+    let refused = process.gone.as_ref().map_or("", |(_, refused)| refused.as_str());
+    let mut tally = process.tallies.get(run).cloned().unwrap_or_default();
+    if let Some(nobodys) = process.tallies.get("").filter(|_| ids::is_daemon(process.role)) {
+        // whose the lost calls of a daemon were is not known: every run hears of them
+        tally.dropped += nobodys.dropped;
+        tally.folded += nobodys.folded;
+    }
+    let is_own = identity.run == run;
+    Row {
+        proc: Some(known.proc),
+        pid: known.pid,
+        uid: known.uid,
+        role: process.role.to_owned(),
+        main: known.get("main").to_owned(),
+        job: if is_own { field(&identity.job) } else { String::new() },
+        task: if is_own { field(&identity.task) } else { String::new() },
+        container: if is_own { known.get("container").to_owned() } else { String::new() },
+        agent: known.get("agent").to_owned(),
+        jvm: known.get("jvm").to_owned(),
+        traced: refused.is_empty(),
+        reason: refused.to_owned(),
+        points_woven: page.map_or(0, |page| page.woven),
+        points_faulted: page.map_or_else(String::new, |page| point_names(&page.faulted)),
+        tally,
+        lost: counter(PROCESS_COUNTER_LOST_CALLS),
+        refused: counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
+            + counter(PROCESS_COUNTER_REFUSED_ENTRIES),
+        start: known.start,
+        end: process.gone.as_ref().filter(|_| refused.is_empty()).map_or(0, |(end, _)| *end),
+        exit: match (&process.gone, page) {
+            (Some((_, refused)), _) if !refused.is_empty() => "running",
+            (Some(_), Some(page)) if page.ended => "ended",
+            (Some(_), _) => "killed",
+            (None, _) => "running",
+        },
+    }
+}
+
+fn of_seen(seen: &Seen) -> Row {
+    Row {
+        pid: seen.pid,
+        uid: seen.uid,
+        role: seen.role.clone(),
+        main: seen.main.clone(),
+        job: seen.job.clone(),
+        task: seen.task.clone(),
+        container: seen.container.clone(),
+        reason: seen.reason.clone(),
+        start: seen.now,
+        end: seen.end,
+        exit: if seen.end == 0 { "running" } else { "ended" },
+        ..Row::default()
+    }
+}
+
+/// `Class#method` of points, comma separated.
+fn point_names(ids: &[u16]) -> String {
+    let name = |id: &u16| {
+        let point = POINTS.iter().find(|point| point.id == *id);
+        point.map_or_else(|| id.to_string(), |point| format!("{}#{}", point.class, point.method))
+    };
+    ids.iter().map(name).collect::<Vec<_>>().join(",")
+}

@@ -1,0 +1,90 @@
+//! The control page: one file that the collector writes and every agent reads.
+
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{AtFlags, Mode, OFlags, fchmod, openat, renameat, unlinkat};
+use rustix::io::write;
+
+use crate::mapping::{Mapping, Refused};
+use crate::memory::Memory;
+use crate::schema::{
+    CONTROL_HEARTBEAT, CONTROL_POINTS_OFF, CONTROL_SIZE, CONTROL_WORD, FILE_KIND_CONTROL, MAGIC,
+    PROCESS_MAX_POINTS, VERSION,
+};
+
+const NAME: &str = "control";
+const NEW: &str = ".control.new";
+
+#[derive(Debug)]
+pub struct Control {
+    memory: Mapping,
+    /// The last value that was not 0: the next one must differ from it.
+    last: u32,
+}
+
+impl Control {
+    /// Takes over the page in `directory` if it is valid and ours (`owner`), else puts a new one
+    /// in its place by rename: agents read it at any time, so it is never truncated.
+    pub fn create(directory: BorrowedFd<'_>, owner: u32) -> Result<Control, Refused> {
+        let kept = Mapping::open(directory, NAME, owner, CONTROL_SIZE)
+            .and_then(|memory| memory.expect_kind(FILE_KIND_CONTROL).map(|()| memory));
+        let memory = match kept {
+            Ok(memory) => memory,
+            Err(_) => Self::fresh(directory, owner)?,
+        };
+        let last = memory.acquire_u32(CONTROL_WORD);
+        Ok(Control { memory, last })
+    }
+
+    fn fresh(directory: BorrowedFd<'_>, owner: u32) -> Result<Mapping, Refused> {
+        let _ = unlinkat(directory, NEW, AtFlags::empty());
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let file = openat(directory, NEW, flags | OFlags::CLOEXEC, Mode::from_raw_mode(0o644))?;
+        fchmod(&file, Mode::from_raw_mode(0o644))?; // whatever the umask
+        let mut page = [0u8; CONTROL_SIZE];
+        page[..4].copy_from_slice(&MAGIC.to_le_bytes());
+        page[4..6].copy_from_slice(&VERSION.to_le_bytes());
+        page[6..8].copy_from_slice(&FILE_KIND_CONTROL.to_le_bytes());
+        let written = write(&file, &page)?;
+        if written != CONTROL_SIZE {
+            return Err(Refused::Size { size: written as u64, least: CONTROL_SIZE });
+        }
+        renameat(directory, NEW, directory, NAME)?;
+        Mapping::open(directory, NAME, owner, CONTROL_SIZE)
+    }
+
+    #[must_use]
+    pub fn word(&self) -> u32 {
+        self.memory.acquire_u32(CONTROL_WORD)
+    }
+
+    /// Turns recording on, but for these points, with a word that no agent has seen; nothing
+    /// changes if that is so already. Ids beyond the table are left out.
+    pub fn on(&mut self, points_off: impl IntoIterator<Item = u16>) -> u32 {
+        let mut bitmap = [0u64; PROCESS_MAX_POINTS / 64];
+        for id in points_off {
+            if let Some(word) = bitmap.get_mut(usize::from(id) / 64) {
+                *word |= 1 << (id % 64);
+            }
+        }
+        let at = |word: usize| CONTROL_POINTS_OFF + word * 8;
+        let same = (0..bitmap.len()).all(|i| self.memory.acquire_u64(at(i)) == bitmap[i]);
+        if self.word() == 0 || !same {
+            for (i, word) in bitmap.iter().enumerate() {
+                self.memory.release_u64(at(i), *word);
+            }
+            self.last = self.last.wrapping_add(1).max(1);
+            self.memory.release_u32(CONTROL_WORD, self.last);
+        }
+        self.word()
+    }
+
+    pub fn off(&mut self) {
+        self.memory.release_u32(CONTROL_WORD, 0);
+    }
+
+    /// `now`: `CLOCK_MONOTONIC` ns.
+    pub fn beat(&self, now: u64) {
+        self.memory.release_u64(CONTROL_HEARTBEAT, now);
+    }
+}

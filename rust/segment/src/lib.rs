@@ -1,0 +1,35 @@
+/*!
+The shared memory between a traced process and the collector, as `schema/SEGMENT.md` describes it.
+
+The crate has three rings around each other, the inner ones ignorant of the outer:
+
+* the protocol ([`ring`], [`row`], [`life`]) as functions over an abstract [`memory::Memory`], so
+  that loom can try every order of loads and stores;
+* parsers of bytes nobody vouches for ([`dictionary`], [`process`]);
+* files: [`mapping`] opens them without trusting them and survives their truncation,
+  [`segment`] and [`control`] are what the collector works with, [`writer`] is the native
+  producer that tests, benchmarks and later the POSIX preload use.
+*/
+
+#[cfg(not(loom))]
+pub mod control;
+pub mod dictionary;
+pub mod life;
+#[cfg(not(loom))]
+pub mod mapping;
+pub mod memory;
+#[rustfmt::skip]
+#[allow(clippy::pedantic)]
+pub mod points;
+pub mod process;
+pub mod ring;
+pub mod row;
+#[rustfmt::skip]
+#[allow(clippy::pedantic)]
+pub mod schema;
+#[cfg(not(loom))]
+pub mod segment;
+#[cfg(not(loom))]
+pub mod sigbus;
+#[cfg(not(loom))]
+pub mod writer;

@@ -1,0 +1,80 @@
+//! The process page: who a traced process is and what it lost.
+
+use crate::memory::Memory;
+use crate::schema::{
+    PROCESS_COUNTERS, PROCESS_MAX_POINTS, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS,
+    PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_START, PROCESS_STATE,
+    PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
+};
+
+pub const COUNTERS: usize = 6;
+/// `state` of a page whose process ended by itself.
+pub const ENDED: u32 = 2;
+
+/// What never changes once the page is ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Who {
+    pub proc: u64,
+    pub pid: u32,
+    pub uid: u32,
+    /// Field 22 of `/proc/PID/stat`, clock ticks.
+    pub pid_start: u64,
+    /// `CLOCK_MONOTONIC` ns.
+    pub start: u64,
+    pub points_hash: u64,
+    /// Lines key=value.
+    pub text: String,
+}
+
+/// What changes while the process runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Account {
+    pub state: u32,
+    pub counters: [u64; COUNTERS],
+    /// State and faults of each point, by point id.
+    pub points: Vec<(u8, u32)>,
+}
+
+/// The page's fixed part, `None` before its writer has finished it.
+pub fn who(memory: &impl Memory) -> Option<Who> {
+    if memory.acquire_u32(PROCESS_STATE) == 0 {
+        return None;
+    }
+    Some(Who {
+        proc: memory.relaxed_u64(PROCESS_PROC),
+        pid: memory.relaxed_u32(PROCESS_PID),
+        uid: memory.relaxed_u32(PROCESS_UID),
+        pid_start: memory.relaxed_u64(PROCESS_PID_START),
+        start: memory.relaxed_u64(PROCESS_START),
+        points_hash: memory.relaxed_u64(PROCESS_POINTS_HASH),
+        text: text(memory),
+    })
+}
+
+pub fn account(memory: &impl Memory) -> Account {
+    Account {
+        state: memory.acquire_u32(PROCESS_STATE),
+        counters: std::array::from_fn(|i| memory.relaxed_u64(PROCESS_COUNTERS + i * 8)),
+        points: (0..PROCESS_MAX_POINTS)
+            .map(|point| {
+                let word = memory.relaxed_u64(PROCESS_POINTS + point * 8);
+                (word as u8, (word >> 32) as u32)
+            })
+            .collect(),
+    }
+}
+
+/// The last `word` of the control page that the process acted on.
+pub fn seen_control(memory: &impl Memory) -> u32 {
+    memory.acquire_u32(PROCESS_SEEN_CONTROL)
+}
+
+fn text(memory: &impl Memory) -> String {
+    let size = (memory.relaxed_u32(PROCESS_TEXT_SIZE) as usize).min(PROCESS_TEXT_CAPACITY);
+    let mut bytes = Vec::with_capacity(size + 4);
+    for at in (PROCESS_TEXT..PROCESS_TEXT + size).step_by(4) {
+        bytes.extend_from_slice(&memory.relaxed_u32(at).to_le_bytes());
+    }
+    bytes.truncate(size);
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,248 @@
+//! What the collector opens: segments, dictionaries, process pages.
+
+use std::os::fd::BorrowedFd;
+
+use crate::life::{self, Identity};
+use crate::mapping::{Mapping, Refused};
+use crate::memory::Memory;
+use crate::process::{self, Account, Who};
+use crate::ring::{self, BadRing, Layout, Slot};
+use crate::row::{self, Row};
+use crate::schema::{
+    DICTIONARY_CAPACITY, DICTIONARY_HEADER, DICTIONARY_SEALED, DICTIONARY_USED,
+    FILE_KIND_DICTIONARY, FILE_KIND_PROCESS, FILE_KIND_SEGMENT, OPEN_SPAN_SIZE, PROCESS_SIZE,
+    SEGMENT_FOLDED, SEGMENT_GAPS, SEGMENT_HEADER, SEGMENT_OPEN, SEGMENT_OPEN_CAPACITY,
+    SEGMENT_OPEN_DEPTH, SEGMENT_PROC, SEGMENT_SERIAL, SEGMENT_TAIL,
+};
+
+/// An operation that had begun and not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OpenSpan {
+    pub span: u64,
+    pub start: u64,
+    pub parent: u64,
+    pub target: u32,
+    pub point: u16,
+    pub flags: u8,
+}
+
+impl OpenSpan {
+    #[must_use]
+    pub fn from_words([span, start, parent, what]: [u64; 4]) -> Self {
+        let (target, point, flags) = (what as u32, (what >> 32) as u16, (what >> 48) as u8);
+        OpenSpan { span, start, parent, target, point, flags }
+    }
+
+    #[must_use]
+    pub fn words(&self) -> [u64; 4] {
+        let what =
+            u64::from(self.target) | u64::from(self.point) << 32 | u64::from(self.flags) << 48;
+        [self.span, self.start, self.parent, what]
+    }
+}
+
+/// A segment of a process, checked against the size of its file.
+#[derive(Debug)]
+pub struct Segment {
+    memory: Mapping,
+    layout: Layout,
+    /// Unique in the process.
+    pub serial: u32,
+}
+
+impl Segment {
+    /// `Ok(None)`: its writer has not finished making it.
+    pub fn open(
+        directory: BorrowedFd<'_>,
+        name: &str,
+        owner: u32,
+        proc: u64,
+    ) -> Result<Option<Segment>, Refused> {
+        let memory = match Mapping::open(directory, name, owner, SEGMENT_HEADER) {
+            // a file grows before its header is written
+            Err(Refused::Size { size, .. }) if size < SEGMENT_HEADER as u64 => return Ok(None),
+            other => other?,
+        };
+        if life::identity(&memory).is_none() {
+            return Ok(None);
+        }
+        memory.expect_kind(FILE_KIND_SEGMENT)?;
+        let found = memory.relaxed_u64(SEGMENT_PROC);
+        if found != proc {
+            return Err(Refused::Proc { found, expected: proc });
+        }
+        let layout = match Layout::read(&memory, memory.size()) {
+            // it grew since it was mapped: its writer was making it
+            Err(BadRing::Size { .. }) if size_of(directory, name) > memory.size() => {
+                return Ok(None);
+            }
+            other => other?,
+        };
+        let serial = memory.relaxed_u32(SEGMENT_SERIAL);
+        Ok(Some(Segment { memory, layout, serial }))
+    }
+
+    #[must_use]
+    pub fn identity(&self) -> Option<Identity> {
+        life::identity(&self.memory)
+    }
+
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        life::is_sealed(&self.memory)
+    }
+
+    pub fn release_epoch(&self, epoch: u32) {
+        life::release_epoch(&self.memory, epoch);
+    }
+
+    /// Where an earlier reader stopped.
+    #[must_use]
+    pub fn tail(&self) -> u64 {
+        self.memory.acquire_u64(SEGMENT_TAIL)
+    }
+
+    pub fn published(&self, tail: u64) -> Result<u64, BadRing> {
+        ring::published(&self.memory, self.layout, tail)
+    }
+
+    #[must_use]
+    pub fn slot(&self, index: u64) -> Slot {
+        ring::read_slot(&self.memory, self.layout, index)
+    }
+
+    pub fn free(&self, tail: u64) {
+        ring::free(&self.memory, tail);
+    }
+
+    #[must_use]
+    pub fn rows_in_use(&self) -> u32 {
+        row::rows_in_use(&self.memory, self.layout)
+    }
+
+    /// `None` while the producer writes the row.
+    #[must_use]
+    pub fn row(&self, index: u32) -> Option<Row> {
+        row::read_row(&self.memory, self.layout.row_at(index))
+    }
+
+    /// The row of a process that is gone, even if it died while writing it.
+    #[must_use]
+    pub fn last_row(&self, index: u32) -> Row {
+        let at = self.layout.row_at(index);
+        row::read_row(&self.memory, at).unwrap_or_else(|| row::read_row_torn(&self.memory, at))
+    }
+
+    /// Calls without detail and calls added to a fold row, both of this epoch.
+    #[must_use]
+    pub fn gaps_and_folded(&self) -> (u64, u64) {
+        (self.memory.relaxed_u64(SEGMENT_GAPS), self.memory.relaxed_u64(SEGMENT_FOLDED))
+    }
+
+    /// The open-span stack, outermost first; only meaningful when the process is gone.
+    #[must_use]
+    pub fn open_spans(&self) -> Vec<OpenSpan> {
+        let depth = self.memory.acquire_u32(SEGMENT_OPEN_DEPTH) as usize;
+        (0..depth.min(SEGMENT_OPEN_CAPACITY))
+            .map(|place| {
+                let at = SEGMENT_OPEN + place * OPEN_SPAN_SIZE;
+                OpenSpan::from_words(std::array::from_fn(|i| self.memory.relaxed_u64(at + i * 8)))
+            })
+            .collect()
+    }
+
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.memory.truncated()
+    }
+}
+
+fn size_of(directory: BorrowedFd<'_>, name: &str) -> usize {
+    let stat = rustix::fs::statat(directory, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+    stat.map_or(0, |stat| stat.st_size as usize)
+}
+
+/// A dictionary file of a process.
+#[derive(Debug)]
+pub struct Dictionary {
+    memory: Mapping,
+}
+
+impl Dictionary {
+    /// `Ok(None)`: its writer has not finished making it.
+    pub fn open(
+        directory: BorrowedFd<'_>,
+        name: &str,
+        owner: u32,
+    ) -> Result<Option<Dictionary>, Refused> {
+        let memory = match Mapping::open(directory, name, owner, DICTIONARY_HEADER) {
+            Err(Refused::Size { size, .. }) if size < DICTIONARY_HEADER as u64 => return Ok(None),
+            other => other?,
+        };
+        if memory.acquire_u32(0) == 0 {
+            return Ok(None);
+        }
+        memory.expect_kind(FILE_KIND_DICTIONARY)?;
+        Ok(Some(Dictionary { memory }))
+    }
+
+    /// Records published beyond the first `from` bytes of records, and whether a next file exists.
+    #[must_use]
+    pub fn published(&self, from: usize) -> (Vec<u8>, bool) {
+        let sealed = self.memory.acquire_u32(DICTIONARY_SEALED) == 1;
+        let used = self.memory.acquire_u32(DICTIONARY_USED) as usize;
+        let room = self.memory.size() - DICTIONARY_HEADER;
+        let capacity = (self.memory.relaxed_u32(DICTIONARY_CAPACITY) as usize).min(room);
+        let used = used.min(capacity) & !7;
+        if used <= from {
+            return (Vec::new(), sealed);
+        }
+        (self.memory.copy(DICTIONARY_HEADER + from, DICTIONARY_HEADER + used), sealed)
+    }
+
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.memory.truncated()
+    }
+}
+
+/// The page of a process.
+#[derive(Debug)]
+pub struct ProcessPage {
+    memory: Mapping,
+}
+
+impl ProcessPage {
+    /// `Ok(None)`: its writer has not finished making it.
+    pub fn open(
+        directory: BorrowedFd<'_>,
+        owner: u32,
+    ) -> Result<Option<(ProcessPage, Who)>, Refused> {
+        let memory = match Mapping::open(directory, "process", owner, PROCESS_SIZE) {
+            Err(Refused::Size { size, .. }) if size < PROCESS_SIZE as u64 => return Ok(None),
+            Err(Refused::Io(rustix::io::Errno::NOENT)) => return Ok(None),
+            other => other?,
+        };
+        let Some(who) = process::who(&memory) else { return Ok(None) };
+        memory.expect_kind(FILE_KIND_PROCESS)?;
+        if who.uid != owner {
+            return Err(Refused::Owner { found: who.uid, expected: owner });
+        }
+        Ok(Some((ProcessPage { memory }, who)))
+    }
+
+    #[must_use]
+    pub fn account(&self) -> Account {
+        process::account(&self.memory)
+    }
+
+    #[must_use]
+    pub fn seen_control(&self) -> u32 {
+        process::seen_control(&self.memory)
+    }
+
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.memory.truncated()
+    }
+}

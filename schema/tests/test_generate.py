@@ -1,0 +1,115 @@
+"""The generator: what it refuses, that it repeats itself, that what is committed is current."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from iostrata.schema.events import CATEGORY, COLUMNS, FLAG, KIND, LAYER, PROCESS_COLUMNS
+from iostrata.schema.points import POINTS, POINTS_HASH
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "schema/generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+generate = load()
+SCHEMA = generate.load_schema()
+POINT = """[[point]]
+id = 7
+layer = "java"
+op = "read"
+class = "java.io.FileInputStream"
+method = "read"
+desc = "([BII)I"
+bytes = "ret"
+asked = "arg3"
+target = "file(this.path, this.fd)"
+"""
+
+
+def compiled(tmp_path: Path, text: str) -> Any:
+    (tmp_path / "p.toml").write_text(text)
+    return generate.load_points([tmp_path / "p.toml"], SCHEMA)
+
+
+def test_committed_files_are_current() -> None:
+    command = [sys.executable, str(ROOT / "schema/generate.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_same_input_gives_the_same_output() -> None:
+    assert generate.outputs() == generate.outputs()
+
+
+def test_python_has_what_the_contract_says() -> None:
+    assert SCHEMA["columns"] == COLUMNS
+    assert SCHEMA["process_columns"] == PROCESS_COLUMNS
+    assert [SCHEMA[name] for name in ("kind", "flag", "layer", "category")] == [
+        KIND, FLAG, LAYER, CATEGORY,
+    ]  # fmt: skip
+
+
+def test_points_are_what_java_points_says() -> None:
+    rows = generate.load_points(sorted((ROOT / "java/points").glob("*.toml")), SCHEMA)
+    assert [str(point.id) for point in POINTS] == [row["id"] for row in rows]
+    assert generate.points_hash(generate.points_table(rows)) == POINTS_HASH
+
+
+def test_ids_of_points_are_unique_and_sorted() -> None:
+    ids = [point.id for point in POINTS]
+    assert ids == sorted(set(ids))
+    assert {point.layer for point in POINTS} <= set(LAYER)
+
+
+def test_layouts_do_not_overlap() -> None:
+    """Each field of a slot and of a counter row ends before the next begins."""
+    for layout, last in (("slot", 8), ("row", 8)):
+        fields = [value for name, value in SCHEMA[layout].items() if name != "size"]
+        assert fields == sorted(set(fields))
+        assert fields[-1] + last == SCHEMA[layout]["size"]
+
+
+def test_a_point_becomes_a_row(tmp_path: Path) -> None:
+    (row,) = compiled(tmp_path, POINT)
+    assert (row["id"], row["mode"], row["anchor"], row["offset"]) == ("7", "call", "0", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("id = 7", "id = 0", "id must lie in 1..511"),
+        ("id = 7", "id = 512", "id must lie in 1..511"),
+        ('layer = "java"', 'layer = "jav"', "layer 'jav' is none of record, task"),
+        ('op = "read"\n', "", "op is missing"),
+        ('bytes = "ret"', 'bytes = "arg0"', "bytes = 'arg0' is not ret, "),
+        ('bytes = "ret"', 'byte = "ret"', "unknown field byte"),
+        ('"file(this.path, this.fd)"', '"file(this.path"', "target = 'file(this.path' is not NAME"),
+        ('bytes = "ret"', 'mode = "cold"', "mode 'cold' is none of call, hot, effect"),
+    ],
+)
+def test_a_point_that_cannot_be_compiled(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    assert old in POINT
+    with pytest.raises(generate.PointError) as caught:
+        compiled(tmp_path, POINT.replace(old, new))
+    assert str(caught.value).startswith("p.toml: point ")
+    assert reason in str(caught.value)
+
+
+def test_an_id_used_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(generate.PointError, match=r"p\.toml: id 7 is used twice"):
+        compiled(tmp_path, POINT + POINT)

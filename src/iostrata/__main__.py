@@ -1,0 +1,3 @@
+from iostrata.cli import main
+
+main()

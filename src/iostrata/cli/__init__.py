@@ -1,0 +1,44 @@
+"""The command line. `main` is the entry point; COMMANDS in `commands/` is the registry."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from iostrata.cli.commands import COMMANDS
+from iostrata.cli.console import complain
+from iostrata.errors import InternalError, UserError
+
+EXIT_CODES = """\
+Exit codes: 0 success · 1 a check failed (doctor) · 2 wrong use, or something you can mend (one
+line says what) · 3 a fault of iostrata · 130 interrupted. `record` passes the command's own exit
+code on (128 + n when signal n ended it, 127 not found, 126 not executable) and uses 125 when it
+could not start recording.
+"""
+
+app = typer.Typer(
+    name="iostrata",
+    help="Shows every I/O of a Hadoop job through every layer it passes.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in COMMANDS:
+    command.register(app)
+
+
+def main() -> None:
+    """Runs the command line; the only place that turns exceptions into exit codes."""
+    try:
+        app()
+    except UserError as error:
+        complain(error.message, error.remedy)
+        sys.exit(error.exit_code)
+    except InternalError as error:
+        complain(f"fault of iostrata: {error}", "please report it with this line")
+        sys.exit(3)
+    except KeyboardInterrupt:
+        sys.exit(130)

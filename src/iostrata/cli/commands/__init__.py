@@ -1,0 +1,17 @@
+"""One file per command. Each has `register(app)`, and stands in COMMANDS in the order of --help."""
+
+from __future__ import annotations
+
+from iostrata.cli.commands import (
+    demo,
+    doctor,
+    lab,
+    points,
+    prepare,
+    query,
+    record,
+    runs,
+    summary,
+)
+
+COMMANDS = (demo, doctor, record, summary, query, runs, points, lab, prepare)

@@ -1,0 +1,102 @@
+"""iostrata demo"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from iostrata.cli.commands._arguments import examples
+from iostrata.cli.console import note
+from iostrata.errors import UserError
+
+LAB = "demo"
+JOB = ("hadoop", "org.apache.hadoop.fs.TestDFSIO", "-write", "-nrFiles", "2", "-size", "16MB")
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog=examples("iostrata demo", "iostrata demo --keep"))(demo)
+
+
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the cluster running.")] = False,
+) -> None:
+    """Records a real MapReduce job on a real cluster and shows what it did.
+
+    Starts HDFS and YARN on loopback, runs Hadoop's own TestDFSIO (2 files of 16 MB), prints the
+    summary, and leaves nothing behind but the run.
+    """
+    from iostrata.cli.labs import bring_up, take_down
+
+    clock = _Clock()
+    clock.begin("cluster: HDFS and YARN with the agent, off")
+    bring_up(LAB, datanodes=1, agent=True)
+    try:
+        code = _record_and_show(clock)
+    finally:
+        if not keep:
+            clock.begin("cluster down")
+            take_down(LAB)
+    clock.end()
+    _what_next(keep)
+    clock.report()
+    sys.exit(code)
+
+
+def _record_and_show(clock: _Clock) -> int:
+    from iostrata.cli.labs import lab_environment
+    from iostrata.cli.recording import Live
+    from iostrata.record.collector import collector_of, lab_dir
+    from iostrata.record.session import Request, new_run_name, record
+    from iostrata.show.summary import summary_lines
+    from iostrata.show.totals import totals
+    from iostrata.store.location import default_store
+    from iostrata.store.opened import OpenedRun
+    from iostrata.store.runs import find_run
+
+    clock.begin(f"record: {' '.join(JOB)}")
+    collector = collector_of(lab_dir(LAB))
+    if collector is None:
+        raise UserError("the lab's collector is gone", "iostrata doctor")
+    environment, expect = lab_environment(LAB)
+    request = Request(list(JOB), default_store(), new_run_name(), collector, environment, expect)
+    with Live(quiet=False) as live:
+        recorded = record(request, live.show)
+    clock.begin("summary")
+    with OpenedRun(find_run(default_store(), recorded.run)) as opened:
+        lines = summary_lines(totals(opened))
+    print("\n".join(lines))
+    return recorded.code
+
+
+def _what_next(keep: bool) -> None:
+    print(
+        "\nThree things to try next:\n"
+        "  iostrata points --fired latest\n"
+        '  iostrata query "SELECT role, layer, sum(bytes) FROM sums GROUP BY ALL ORDER BY ALL"\n'
+        "  iostrata record -- java -version"
+    )
+    if keep:
+        print(f"Clean up: iostrata lab down {LAB}")
+
+
+class _Clock:
+    """Says what begins, and at the end how long each step took."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._steps: list[tuple[str, float]] = []
+
+    def begin(self, step: str) -> None:
+        self._steps.append((step, time.monotonic()))
+        note(f"{time.monotonic() - self._start:6.1f} s  {step}")
+
+    def end(self) -> None:
+        self._steps.append(("", time.monotonic()))
+
+    def report(self) -> None:
+        for (step, begun), (_, ended) in zip(self._steps, self._steps[1:], strict=False):
+            note(f"{ended - begun:6.1f} s  {step}")
+        note(f"{time.monotonic() - self._start:6.1f} s  total")

@@ -1,0 +1,36 @@
+"""iostrata doctor"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.console import print_json
+from iostrata.show.text import printable
+
+_MARKS = {"ok": "ok  ", "warning": "warn", "bad": "BAD "}
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog=examples("iostrata doctor", "iostrata doctor --json"))(doctor)
+
+
+def doctor(json: JsonOption = False) -> None:
+    """Says what would not be traced on this machine, and how to mend it.
+
+    Checks Java, shared memory, rights, agent, collector, limits and the JVMs that are running.
+    Exit code 1 when recording would fail.
+    """
+    from iostrata.record.checks import run_checks
+
+    found = run_checks()
+    if json:
+        print_json([check.as_dict() for check in found])
+    else:
+        for check in found:
+            print(printable(f"{_MARKS[check.state]}  {check.name}: {check.found}"))
+            if check.remedy:
+                print(printable(f"      → {check.remedy}"))
+    sys.exit(1 if any(check.state == "bad" for check in found) else 0)

@@ -1,0 +1,152 @@
+"""iostrata lab"""
+
+from __future__ import annotations
+
+import pwd
+import shlex
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.console import note, print_json, print_table
+from iostrata.errors import UserError
+from iostrata.show.text import size
+
+if TYPE_CHECKING:
+    from iostrata.lab import DaemonStatus
+
+NameOption = Annotated[str | None, typer.Option("--name", help="Name of the lab.")]
+NameArgument = Annotated[str | None, typer.Argument(help="Name of the lab; the running one.")]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(no_args_is_help=True, help="A real Hadoop cluster on this machine.")
+    up_group = typer.Typer(no_args_is_help=True, help="Brings a cluster up.")
+    up_group.command(
+        "hadoop",
+        epilog=examples(
+            "iostrata lab up hadoop",
+            "iostrata lab up hadoop --datanodes 3 --name three",
+            "iostrata lab up hadoop --daemon-user hdfs=daemon --daemon-user yarn=bin",
+            'eval "$(iostrata lab env)"; hadoop fs -ls /',
+        ),
+    )(up)
+    group.add_typer(up_group, name="up")
+    group.command(epilog=examples("iostrata lab status", "iostrata lab status --json"))(status)
+    group.command(epilog=examples("iostrata lab logs", "iostrata lab logs namenode --name three"))(
+        logs
+    )
+    group.command(epilog=examples("iostrata lab down", "iostrata lab down three"))(down)
+    group.command(epilog=examples('eval "$(iostrata lab env)"'))(env)
+    app.add_typer(group, name="lab")
+
+
+def up(
+    datanodes: Annotated[int, typer.Option(min=1, max=16, help="Number of DataNodes.")] = 1,
+    agent: Annotated[
+        bool, typer.Option("--agent/--no-agent", help="Load the agent in daemons and containers.")
+    ] = True,
+    name: Annotated[str, typer.Option(help="Name of the lab.")] = "hadoop",
+    daemon_user: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP=USER", help="Run the daemons of hdfs or yarn as that user (root only)."
+        ),
+    ] = None,
+) -> None:
+    """Starts HDFS and YARN as real processes on free loopback ports; ready when it returns.
+
+    Hadoop comes from Maven Central on first use.
+    The agent stays off until a run records.
+    """
+    from iostrata.cli.labs import bring_up
+
+    bring_up(name, datanodes, agent, dict(_daemon_user(text) for text in daemon_user or []))
+    note(f"lab {name} is ready; try: iostrata record --lab {name} -- hadoop fs -ls /")
+    note(f"end it: iostrata lab down {name}")
+
+
+def _daemon_user(text: str) -> tuple[str, int]:
+    """`hdfs=daemon` as group and uid."""
+    group, _, user = text.partition("=")
+    try:
+        return group, int(user) if user.isdigit() else pwd.getpwnam(user).pw_uid
+    except KeyError as error:
+        raise UserError(
+            f"--daemon-user {text}: no user {user!r} on this machine", "see /etc/passwd"
+        ) from error
+
+
+def status(name: NameArgument = None, option: NameOption = None, json: JsonOption = False) -> None:
+    """Shows the labs with their daemons, or one of them."""
+    from iostrata import lab as labs
+    from iostrata.cli.labs import lab_errors
+
+    chosen = name or option
+    with lab_errors():
+        shown = [labs.find(chosen)] if chosen else labs.list_labs()
+        found = {lab.name: lab.status() for lab in shown}
+    if json:
+        print_json({lab: [_facts(daemon) for daemon in state] for lab, state in found.items()})
+        return
+    if not found:
+        print("no labs: start one with iostrata lab up hadoop")
+        return
+    rows = [
+        [
+            lab,
+            daemon.role,
+            str(daemon.pid),
+            "running" if daemon.alive else "ended",
+            "agent" if daemon.agent else "",
+            size(daemon.rss),
+            " ".join(str(port) for port in daemon.ports),
+        ]
+        for lab, state in found.items()
+        for daemon in state
+    ]
+    print_table(["lab", "daemon", "pid", "state", "agent", "memory", "ports"], rows, {2, 5})
+
+
+def _facts(daemon: DaemonStatus) -> dict[str, Any]:
+    return {**asdict(daemon), "log": str(daemon.log)}
+
+
+def logs(
+    daemon: Annotated[str, typer.Argument(help="namenode, datanode-1, nodemanager …")] = "",
+    name: NameOption = None,
+) -> None:
+    """Prints the paths of a lab's logs, or the log of one daemon."""
+    from iostrata import lab as labs
+    from iostrata.cli.labs import lab_errors
+
+    with lab_errors():
+        found = labs.find(name)
+        paths = [found.log_path(daemon)] if daemon else [d.log for d in found.status()]
+    if not daemon:
+        print("\n".join(str(path) for path in paths))
+        return
+    try:
+        print(paths[0].read_text("utf-8", errors="replace"), end="")
+    except OSError as error:
+        raise UserError(f"{paths[0]}: {error.strerror}") from error
+
+
+def down(name: NameArgument = None, option: NameOption = None) -> None:
+    """Ends a lab: its processes, its data, its collector. Recorded runs stay."""
+    from iostrata.cli.labs import take_down
+
+    note(f"lab {take_down(name or option)} is gone; its runs stay in the store")
+
+
+def env(name: NameArgument = None, option: NameOption = None) -> None:
+    """Prints the environment of a lab as shell exports."""
+    from iostrata import lab as labs
+    from iostrata.cli.labs import lab_errors
+
+    with lab_errors():
+        variables = labs.find(name or option).environment()
+    for variable, value in sorted(variables.items()):
+        print(f"export {variable}={shlex.quote(value)}")

@@ -1,0 +1,36 @@
+"""iostrata prepare"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iostrata.cli.commands._arguments import examples
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        no_args_is_help=True, help="Prints what traces a cluster of your own; changes nothing."
+    )
+
+    @group.callback()
+    def _several() -> None:
+        """Prints what traces a cluster of your own; changes nothing."""
+
+    group.command("hadoop", epilog=examples("iostrata prepare hadoop --conf /etc/hadoop/conf"))(
+        hadoop
+    )
+    app.add_typer(group, name="prepare")
+
+
+def hadoop(
+    conf: Annotated[Path, typer.Option(help="Folder with core-site.xml and hadoop-env.sh.")],
+) -> None:
+    """Prints the exact change of configuration that traces this cluster, and its undo."""
+    from iostrata.prepare import prepare
+    from iostrata.record.artifacts import agent_jar
+    from iostrata.record.collector import NODE_DIR
+
+    print(prepare(conf, agent_jar(), NODE_DIR))

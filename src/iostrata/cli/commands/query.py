@@ -1,0 +1,65 @@
+"""iostrata query"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from iostrata.cli.commands._arguments import StoreOption, examples
+from iostrata.cli.console import print_table
+from iostrata.store.location import default_store
+from iostrata.store.runs import find_run
+
+
+class Format(StrEnum):
+    """How rows are written."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            "iostrata query 'SELECT layer, sum(\"count\") FROM sums GROUP BY layer'",
+            "iostrata query 'SELECT * FROM calls WHERE dur > 1e9' --format csv > slow.csv",
+            "iostrata query 'DESCRIBE events'     the columns",
+        )
+    )(query)
+
+
+def query(
+    sql: Annotated[str, typer.Argument(help="One SELECT (DuckDB's SQL).", show_default=False)],
+    run: Annotated[str | None, typer.Option(help="Name of a run; the latest by default.")] = None,
+    store: StoreOption = None,
+    format: Annotated[Format, typer.Option(help="How rows are written.")] = Format.table,  # noqa: A002
+) -> None:
+    """Asks a run in SQL: views events, sums (totals), calls (one row a call) and processes.
+
+    Times are ns, sizes bytes; flag 1 marks calls nested in a call of the same layer.
+    Nothing but the run can be read, and nothing can be written.
+    """
+    from iostrata.store.opened import OpenedRun
+
+    with OpenedRun(find_run(store or default_store(), run)) as opened:
+        names, rows = opened.user_query(sql)
+    if format is Format.csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
+    elif format is Format.json:
+        json.dump([dict(zip(names, row, strict=False)) for row in rows], sys.stdout, default=str)
+        print()
+    else:
+        right = {i for i in range(len(names)) if any(isinstance(row[i], int) for row in rows)}
+        print_table(names, [[_cell(value) for value in row] for row in rows], right)
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)

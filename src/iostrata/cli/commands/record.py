@@ -1,0 +1,108 @@
+"""iostrata record"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iostrata.cli.commands._arguments import StoreOption, examples
+from iostrata.cli.console import note
+from iostrata.cli.recording import Live, conclude
+from iostrata.errors import UserError
+from iostrata.record.collector import NODE_DIR, Collector, collector_of, lab_dir
+from iostrata.record.session import COULD_NOT_RECORD, Request, new_run_name
+from iostrata.record.session import record as record_session
+from iostrata.schema.names import points_named
+from iostrata.store.location import check_run_name, default_store
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+        epilog=examples(
+            "iostrata record -- java -jar program.jar",
+            "iostrata record --run baseline -- ./job.sh",
+            "iostrata record --lab lab -- hadoop jar examples.jar wordcount in out",
+        ),
+    )(record)
+
+
+def record(
+    command: Annotated[
+        list[str], typer.Argument(help="The command and its arguments.", metavar="-- COMMAND...")
+    ],
+    dir: Annotated[  # noqa: A002
+        Path | None, typer.Option(help="Directory of a running collector, when not the node's.")
+    ] = None,
+    lab: Annotated[str | None, typer.Option(help="Record on this lab's cluster.")] = None,
+    run: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
+    store: StoreOption = None,
+    without_point: Annotated[
+        list[str] | None,
+        typer.Option(help="Switch a point off on all processes (Class#method; for experiments)."),
+    ] = None,
+    private: Annotated[
+        bool, typer.Option(help="Use a collector of one's own, which sees one's own processes.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Runs a command and records the I/O of every Java process it starts.
+
+    The command's output, exit code and signals are its own; nothing in it is changed.
+    A failing or interrupted command leaves a run too, marked as such.
+    """
+    try:
+        request = _request(command, dir, lab, run, store, private)
+        request = replace(request, points_off=points_named(without_point or []))
+        with Live(quiet) as live:
+            recorded = record_session(request, live.show)
+    except UserError as error:
+        raise UserError(error.message, error.remedy, COULD_NOT_RECORD) from error
+    if recorded.message:
+        note(recorded.message)
+    if not quiet:
+        conclude(recorded)
+    sys.exit(recorded.code)
+
+
+def _request(
+    command: list[str],
+    directory: Path | None,
+    lab: str | None,
+    run: str | None,
+    store: Path | None,
+    private: bool,
+) -> Request:
+    if directory is not None and (private or lab is not None):
+        raise UserError("--dir names a collector already", "leave --lab or --private out")
+    name = check_run_name(run) if run else new_run_name()
+    own = (store or default_store()).absolute()
+    environment = dict(os.environ)
+    expect: list[tuple[str, int]] = []
+    collector: Collector | None
+    if lab is not None:
+        from iostrata.cli.labs import lab_environment
+
+        environment, expect = lab_environment(lab)
+        collector = None
+        if not private:
+            remedy = "iostrata lab up hadoop"
+            collector = _needed(lab_dir(lab), f"lab {lab} records nothing", remedy)
+    elif directory is not None:
+        remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
+        collector = _needed(directory.absolute(), f"no collector is alive in {directory}", remedy)
+    else:
+        collector = None if private else collector_of(NODE_DIR)
+    return Request(command, own, name, collector, environment, expect)
+
+
+def _needed(directory: Path, message: str, remedy: str) -> Collector:
+    collector = collector_of(directory)
+    if collector is None:
+        raise UserError(message, remedy)
+    return collector

@@ -1,0 +1,60 @@
+"""iostrata runs"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from datetime import datetime
+from pathlib import Path
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
+from iostrata.cli.console import print_json, print_table
+from iostrata.record.collector import NODE_DIR, collector_of
+from iostrata.show.text import count, seconds, size
+from iostrata.store.location import default_store
+from iostrata.store.runs import Run, list_runs
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog=examples("iostrata runs", "iostrata runs --json | jq -r '.[] | .name'"))(
+        runs
+    )
+
+
+def runs(store: StoreOption = None, json: JsonOption = False) -> None:
+    """Lists the runs of the store, newest first, and yours in the store of the node's collector."""
+    found = _visible(store or default_store())
+    if json:
+        print_json([run.as_dict() for run in found])
+        return
+    if not found:
+        print(f"no runs in {store or default_store()}: record one with iostrata record -- COMMAND")
+        return
+    header = ["run", "start", "duration", "state", "exit", "events", "size", "command"]
+    print_table(header, [_row(run) for run in found], {2, 4, 5, 6})
+
+
+def _visible(store: Path) -> list[Run]:
+    """Runs of the store and, where we may list it, of the node's; each once."""
+    found = {run.path.resolve(): run for run in list_runs(store)}
+    node = collector_of(NODE_DIR)
+    if node is not None and os.access(node.store, os.R_OK | os.X_OK):
+        found |= {run.path.resolve(): run for run in list_runs(node.store)}
+    return sorted(found.values(), key=lambda run: (run.start, run.name), reverse=True)
+
+
+def _row(run: Run) -> list[str]:
+    begun = datetime.fromtimestamp(run.start / 1e9).strftime("%Y-%m-%d %H:%M") if run.start else ""
+    command = shlex.join(run.command)
+    return [
+        run.name,
+        begun,
+        seconds(run.end - run.start) if run.end else "",
+        run.state,
+        "" if run.exit is None else str(run.exit),
+        count(run.events),
+        size(run.bytes),
+        command if len(command) <= 60 else command[:59] + "…",
+    ]

@@ -1,0 +1,46 @@
+"""Writing to people: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from iostrata.show.text import printable
+
+out = Console(highlight=False, soft_wrap=True, markup=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+
+
+def complain(message: str, remedy: str = "") -> None:
+    """One line: `iostrata: MESSAGE: REMEDY`."""
+    line = printable(f"iostrata: {message}" + (f" · {remedy}" if remedy else ""))
+    print(line, file=sys.stderr)
+
+
+def note(message: str) -> None:
+    """One line about progress, on standard error."""
+    print(printable(f"iostrata: {message}"), file=sys.stderr, flush=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    print(json.dumps(value, indent=2, ensure_ascii=True))
+
+
+def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
+    """A table without frames; `right` are the columns that hold numbers."""
+    right = right or set()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for position, name in enumerate(columns):
+        table.add_column(name, justify="right" if position in right else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    # A pipe gets whole lines: cutting names at 80 columns would lose them.
+    width = None if sys.stdout.isatty() else 10_000
+    console = Console(highlight=False, width=width) if width else out
+    console.print(table)

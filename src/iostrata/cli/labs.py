@@ -1,0 +1,92 @@
+"""A lab together with the collector that records it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from iostrata import lab as labs
+from iostrata.cli.console import note
+from iostrata.errors import UserError
+from iostrata.lab.errors import LabError
+from iostrata.record.artifacts import stage_agent
+from iostrata.record.collector import collector_of, lab_dir, start_collector, stop_collector
+from iostrata.store.location import default_store
+
+# A lab's names of its daemons, and the collector's.
+_ROLES = {
+    "namenode": "NameNode",
+    "datanode": "DataNode",
+    "resourcemanager": "ResourceManager",
+    "nodemanager": "NodeManager",
+}
+
+
+@contextmanager
+def lab_errors() -> Iterator[None]:
+    """Inside it, what a lab complains about becomes a UserError."""
+    try:
+        yield
+    except LabError as error:
+        message = f"{error.message}\n{error.log}" if error.log else error.message
+        raise UserError(message, error.remedy) from error
+
+
+def bring_up(
+    name: str, datanodes: int, agent: bool, daemon_users: dict[str, int] | None = None
+) -> labs.Lab:
+    """Starts the lab's collector (with an agent) and its cluster; undoes both on failure."""
+
+    def up(options: labs.AgentOptions | None) -> labs.Lab:
+        with lab_errors():
+            return labs.up(
+                name,
+                datanodes=datanodes,
+                agent=options,
+                daemon_users=daemon_users,
+                progress=steps(),
+            )
+
+    if not agent:
+        return up(None)
+    directory = lab_dir(name)
+    collector = collector_of(directory)
+    if collector is None:
+        collector = start_collector(directory, default_store(), f"lab-{name}", False)
+    try:
+        return up(labs.AgentOptions(jar=stage_agent(directory), dir=directory))
+    except BaseException:
+        if collector.started:
+            stop_collector(collector)
+        raise
+
+
+def take_down(name: str | None) -> str:
+    """Ends the lab's processes, then its collector, which publishes what is left; its name."""
+    with lab_errors():
+        found = labs.find(name)
+        found.down(progress=steps())
+    directory = lab_dir(found.name)
+    collector = collector_of(directory)
+    if collector is None:
+        shutil.rmtree(directory, ignore_errors=True)  # what a killed collector left
+    elif stop_collector(collector):
+        shutil.rmtree(collector.store / ".spool" / f"lab-{found.name}", ignore_errors=True)
+    return found.name
+
+
+def lab_environment(name: str | None) -> tuple[dict[str, str], list[tuple[str, int]]]:
+    """What a command recorded on the lab finds in its environment, and the daemons to expect."""
+    with lab_errors():
+        found = labs.find(name)
+        environment = {**os.environ, **found.environment()}
+        return environment, [(_ROLES[d.role.split("-")[0]], d.pid) for d in found.daemons()]
+
+
+def steps() -> Callable[[str], None]:
+    """Prints each step with the seconds since the first."""
+    begin = time.monotonic()
+    return lambda step: note(f"{time.monotonic() - begin:6.1f} s  {step}")

@@ -1,0 +1,91 @@
+"""What is seen of a recording: one live line while it lasts, three lines at its end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.live import Live as RichLive
+from rich.text import Text
+
+from iostrata.cli.console import complain, err, note
+from iostrata.errors import UserError
+from iostrata.record.protocol import Progress
+from iostrata.record.session import Recorded
+from iostrata.show.text import count, plural, printable, seconds, size
+
+
+class Live:
+    """The live line on standard error; nothing when that is no terminal or `quiet`."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._begin = time.monotonic()
+        self._live: RichLive | None = None
+        if not quiet and sys.stderr.isatty():
+            # redirect_*: the command writes to the terminal itself; only our own line is ours.
+            self._live = RichLive(
+                console=err,
+                refresh_per_second=4,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, progress: Progress) -> None:
+        """Replaces the line."""
+        if self._live is not None:
+            elapsed = seconds(int((time.monotonic() - self._begin) * 1e9))
+            self._live.update(Text(progress_line(progress, elapsed), style="dim"))
+
+
+def progress_line(progress: Progress, elapsed: str) -> str:
+    """`recording 12.00 s · 3 processes · 1 024 events · 12.0 KiB · 0 dropped`."""
+    return printable(
+        f"{progress.state or 'starting'} {elapsed} · {plural(progress.processes, 'process')} · "
+        f"{plural(progress.events, 'event')} · {size(progress.bytes)} · "
+        f"{count(progress.dropped)} dropped"
+    )
+
+
+def conclude(recorded: Recorded) -> None:
+    """Three lines on standard error: how complete, how much, what to do next."""
+    progress = recorded.progress
+    note(_first_line(recorded))
+    note(
+        f"run {recorded.run} {recorded.state}, exit {recorded.code}, {recorded.duration:.1f} s, "
+        f"{plural(progress.events, 'event')}, {size(progress.bytes)}, "
+        f"{count(progress.dropped)} dropped"
+    )
+    note(f"see it: iostrata summary {recorded.run}")
+
+
+def _first_line(recorded: Recorded) -> str:
+    from iostrata.show.summary import completeness, why_empty
+    from iostrata.show.totals import totals
+    from iostrata.store.opened import OpenedRun
+    from iostrata.store.runs import find_run
+
+    try:
+        with OpenedRun(find_run(recorded.store, recorded.run)) as opened:
+            found = totals(opened)
+    except UserError as error:
+        complain(error.message, error.remedy)
+        return "the run cannot be read back"
+    first = "; ".join(completeness(found)[:4])
+    return first if found.layers else f"{first}: {why_empty(found)}"

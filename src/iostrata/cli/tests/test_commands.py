@@ -1,0 +1,155 @@
+"""Every command, as a user types it: in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from iostrata.cli import app
+from iostrata.cli.commands import COMMANDS
+from iostrata.schema.points import POINTS
+from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+
+
+def iostrata(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "iostrata", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "IOSTRATA_STORE": str(store), "TERM": "dumb"},
+        check=False,
+    )
+
+
+def leaves(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every command that does something, with the words that call it."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield " ".join(words), command
+        return
+    for name, found in inner.items():
+        yield from leaves(found, (*words, name))
+
+
+ALL = dict(leaves(typer.main.get_command(app)))
+
+
+def test_the_registry_is_what_help_lists() -> None:
+    assert list(ALL) == [
+        "demo", "doctor", "record", "summary", "query", "runs", "points",
+        "lab status", "lab logs", "lab down", "lab env", "lab up hadoop", "prepare hadoop",
+    ]  # fmt: skip
+    assert len(COMMANDS) == 9
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_every_help_says_what_it_does_and_has_examples(words: str) -> None:
+    command = ALL[words]
+    assert command.help
+    assert "Examples:" in (command.epilog or "")
+    assert f"iostrata {words}" in (command.epilog or "")
+
+
+def test_help_documents_exit_codes(tmp_path: Path) -> None:
+    said = iostrata(tmp_path, "--help")
+    assert said.returncode == 0
+    assert "Exit codes: 0 success" in said.stdout
+
+
+def test_errors_are_one_line(tmp_path: Path) -> None:
+    said = iostrata(tmp_path, "summary", "absent")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr == f"iostrata: no run absent in {tmp_path} · iostrata runs lists them\n"
+
+
+def test_record_names_what_it_cannot_do(tmp_path: Path) -> None:
+    make_run(tmp_path, "there")
+    asked = {
+        "there": ("--run", "there"),
+        "name": ("--run", "a/b"),
+        "both": ("--lab", "x", "--dir", "/d"),
+        "dir": ("--dir", str(tmp_path)),
+    }
+    said = {
+        name: iostrata(tmp_path, "record", *options, "--", "true")
+        for name, options in asked.items()
+    }
+    assert {name: done.returncode for name, done in said.items()} == dict.fromkeys(asked, 125)
+    assert {name: done.stderr.splitlines()[0].split(" · ")[0] for name, done in said.items()} == {
+        "there": f"iostrata: run there exists already in {tmp_path}",
+        "name": "iostrata: run name 'a/b' is not allowed",
+        "both": "iostrata: --dir names a collector already",
+        "dir": f"iostrata: no collector is alive in {tmp_path}",
+    }
+
+
+def test_runs_are_listed(tmp_path: Path) -> None:
+    assert iostrata(tmp_path, "runs").stdout.startswith(f"no runs in {tmp_path}: record one")
+    make_run(tmp_path, "one", [row_of_sum("fs", "read")], exit=3, state="failed", start=0, end=0)
+    listed = iostrata(tmp_path, "runs").stdout.splitlines()
+    assert [" ".join(line.split()) for line in listed] == [
+        "run start duration state exit events size command",
+        "one failed 3 1 2.0 KiB java Job",
+    ]
+    (run,) = json.loads(iostrata(tmp_path, "runs", "--json").stdout)
+    assert (run["name"], run["state"], run["command"]) == ("one", "failed", ["java", "Job"])
+
+
+def test_query_formats(tmp_path: Path) -> None:
+    events = [row_of_call("fs", "read", "/a\x1b[2J,b", bytes=5)]
+    make_run(tmp_path, "r", events)
+    sql = "SELECT op, target, bytes FROM calls"
+    table = iostrata(tmp_path, "query", sql).stdout.splitlines()
+    assert [line.split() for line in table] == [
+        ["op", "target", "bytes"],
+        ["read", "/a\\x1b[2J,b", "5"],
+    ]
+    assert iostrata(tmp_path, "query", sql, "--format", "csv").stdout == (
+        'op,target,bytes\nread,"/a\x1b[2J,b",5\n'
+    )
+    assert json.loads(iostrata(tmp_path, "query", sql, "--format", "json").stdout) == [
+        {"op": "read", "target": "/a\x1b[2J,b", "bytes": 5}
+    ]
+
+
+def test_query_into_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+    make_run(tmp_path, "r", [])
+    sql = "SELECT * FROM range(1000000)"
+    command = f"{sys.executable} -m iostrata query '{sql}' --format csv | head -n 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "IOSTRATA_STORE": str(tmp_path)},
+        check=False,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("range\n", "", 1)
+
+
+def test_points_that_never_fired_are_said_to(tmp_path: Path) -> None:
+    # GIVEN a run in which the first point was called 5 times
+    first = POINTS[0]
+    make_run(tmp_path, "r", [row_of_sum(first.layer, first.op, point=first.id, count=5)])
+    # THEN
+    listed = json.loads(iostrata(tmp_path, "points", "--fired", "r", "--json").stdout)
+    assert len(listed) == len(POINTS)
+    assert {point["id"]: point["calls"] for point in listed if point["calls"]} == {first.id: 5}
+    table = iostrata(tmp_path, "points", "--fired", "latest").stdout
+    rows = [point for point in POINTS if point.mode != "effect"]
+    assert table.count("never fired") == len(rows) - 1
+
+
+def test_summary_for_programs(tmp_path: Path) -> None:
+    make_run(tmp_path, "r", [row_of_sum("java", "read", bytes=7)], [process("client", 3)])
+    found = json.loads(iostrata(tmp_path, "summary", "--json").stdout)
+    assert found["run"]["name"] == "r"
+    assert (found["processes"]["traced"], found["processes"]["total"]) == (1, 1)
+    assert (found["layers"][0]["bytes_read"], found["dropped"]) == (7, 0)

@@ -1,0 +1,1 @@
+"""What is Hadoop's own about the lab: its configuration, its launchers, when it is ready."""

@@ -1,0 +1,201 @@
+"""The lab's Hadoop configuration: values in, texts of files out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+PORTS = ("namenode", "namenode-http")
+YARN_PORTS = (
+    "scheduler",
+    "tracker",
+    "resourcemanager",
+    "admin",
+    "resourcemanager-http",
+    "nodemanager",
+    "localizer",
+    "nodemanager-http",
+)
+
+# Task JVMs and daemons live for seconds to minutes: the second compiler and the parallel
+# collectors cost them more CPU than they return.
+QUICK = "-XX:TieredStopAtLevel=1 -Xshare:auto -XX:+UseSerialGC"
+CONTAINER_MB = 768
+CONTAINERS = 4  # the ApplicationMaster and three tasks
+
+HISTORY = "/history/intermediate"
+STAGING = "/tmp/hadoop-yarn/staging"
+
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """What goes onto command lines: the agent's jar and the directory of its segments."""
+
+    jar: Path
+    dir: Path
+
+    @property
+    def option(self) -> str:
+        return f"-javaagent:{self.jar}=dir={self.dir}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that the configuration of one lab depends on."""
+
+    root: Path  # the lab's directory
+    lib: Path  # Hadoop's jars
+    java_home: Path
+    ports: Mapping[str, int]
+    datanodes: int
+    agent: AgentOptions | None
+
+
+def files(plan: Plan) -> dict[str, str]:
+    """The texts of the conf directory by file name."""
+    return {
+        "core-site.xml": xml(core(plan)),
+        "hdfs-site.xml": xml(hdfs(plan)),
+        "yarn-site.xml": xml(yarn(plan)),
+        "mapred-site.xml": xml(mapred(plan)),
+        "capacity-scheduler.xml": xml(SCHEDULER),
+        "hadoop-env.sh": env(plan),
+        "log4j.properties": LOG4J,
+    }
+
+
+def xml(properties: Mapping[str, object]) -> str:
+    """A Hadoop configuration file; values are escaped."""
+    rows = (
+        f"  <property>\n    <name>{escape(name)}</name>\n"
+        f"    <value>{escape(str(value))}</value>\n  </property>\n"
+        for name, value in properties.items()
+    )
+    return f'<?xml version="1.0"?>\n<configuration>\n{"".join(rows)}</configuration>\n'
+
+
+def env(plan: Plan) -> str:
+    """hadoop-env.sh: Java, and the options of each daemon."""
+    agent = f" {plan.agent.option}" if plan.agent else ""
+    tmp = f"-Djava.io.tmpdir={plan.root}/data/tmp"  # where Jetty unpacks its pages
+    options = f"-Xmx256m {QUICK} {tmp} -Dhadoop.log.dir={plan.root}/logs{agent}"
+    names = ("HDFS_NAMENODE", "HDFS_DATANODE", "YARN_RESOURCEMANAGER", "YARN_NODEMANAGER")
+    lines = ["# Read by every command of this lab, as by Hadoop's own."]
+    lines += [f"export JAVA_HOME={shlex.quote(str(plan.java_home))}"]
+    lines += [f'export HADOOP_CLIENT_OPTS="{QUICK} ${{HADOOP_CLIENT_OPTS-}}"']
+    lines += [f'export {name}_OPTS="{options}"' for name in names]
+    return "\n".join(lines) + "\n"
+
+
+def core(plan: Plan) -> dict[str, object]:
+    return {
+        "fs.defaultFS": f"hdfs://127.0.0.1:{plan.ports['namenode']}",
+        "hadoop.tmp.dir": f"{plan.root}/data/tmp/hadoop-${{user.name}}",
+    }
+
+
+def hdfs(plan: Plan) -> dict[str, object]:
+    """DataNodes have port 0 everywhere: the NameNode learns the real ones from them."""
+    return {
+        "dfs.namenode.rpc-address": f"127.0.0.1:{plan.ports['namenode']}",
+        "dfs.namenode.http-address": f"127.0.0.1:{plan.ports['namenode-http']}",
+        "dfs.namenode.name.dir": f"file://{plan.root}/data/namenode",
+        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+        "dfs.namenode.safemode.extension": 0,
+        "dfs.datanode.address": "127.0.0.1:0",
+        "dfs.datanode.ipc.address": "127.0.0.1:0",
+        "dfs.datanode.http.address": "127.0.0.1:0",
+        "dfs.datanode.hostname": "127.0.0.1",
+        "dfs.heartbeat.interval": 1,
+        "dfs.replication": min(3, plan.datanodes),
+        "dfs.permissions.enabled": "false",
+    }
+
+
+def yarn(plan: Plan) -> dict[str, object]:
+    """Every address on loopback, four containers at once, heartbeats of a tenth of a second."""
+    classpath = f"{plan.root}/conf,{plan.lib}/*"
+    ports = {name: f"127.0.0.1:{plan.ports[name]}" for name in YARN_PORTS if name in plan.ports}
+    if not ports:
+        return {"yarn.application.classpath": classpath}
+    properties: dict[str, object] = {
+        "yarn.resourcemanager.hostname": "127.0.0.1",
+        "yarn.resourcemanager.address": ports["resourcemanager"],
+        "yarn.resourcemanager.scheduler.address": ports["scheduler"],
+        "yarn.resourcemanager.resource-tracker.address": ports["tracker"],
+        "yarn.resourcemanager.admin.address": ports["admin"],
+        "yarn.resourcemanager.webapp.address": ports["resourcemanager-http"],
+        # By default in /tmp, where labs of one user would share it and leave it behind.
+        "yarn.node-attribute.fs-store.root-dir": f"file://{plan.root}/data/resourcemanager",
+        "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 100,
+        "yarn.resourcemanager.connect.retry-interval.ms": 100,
+        "yarn.resourcemanager.connect.max-wait.ms": 900000,
+        "yarn.nodemanager.hostname": "127.0.0.1",
+        # With port 0 a restarted NodeManager would be a new node beside its lost self.
+        "yarn.nodemanager.address": ports["nodemanager"],
+        "yarn.nodemanager.localizer.address": ports["localizer"],
+        "yarn.nodemanager.webapp.address": ports["nodemanager-http"],
+        "yarn.nodemanager.local-dirs": f"{plan.root}/data/nodemanager",
+        "yarn.nodemanager.log-dirs": f"{plan.root}/logs/containers",
+        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+        "yarn.nodemanager.resource.memory-mb": CONTAINERS * CONTAINER_MB,
+        "yarn.nodemanager.resource.cpu-vcores": CONTAINERS,
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        "yarn.nodemanager.pmem-check-enabled": "false",
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.5,
+        "yarn.scheduler.minimum-allocation-mb": 256,
+        "yarn.application.classpath": classpath,
+    }
+    if plan.agent:
+        # Hadoop puts a colon between a job's own value and this one (Apps.addToEnvironment);
+        # the blank keeps the option a word of its own.
+        properties["yarn.nodemanager.admin-env.JAVA_TOOL_OPTIONS"] = f" {plan.agent.option}"
+    return properties
+
+
+def mapred(plan: Plan) -> dict[str, object]:
+    java = f"-Xmx600m {QUICK}"
+    return {
+        "mapreduce.framework.name": "yarn",
+        "mapreduce.application.classpath": f"{plan.root}/conf,{plan.lib}/*",
+        "mapreduce.shuffle.port": 0,
+        "mapreduce.job.ubertask.enable": "false",
+        "mapreduce.map.memory.mb": CONTAINER_MB,
+        "mapreduce.reduce.memory.mb": CONTAINER_MB,
+        "mapreduce.map.java.opts": java,
+        "mapreduce.reduce.java.opts": java,
+        "mapreduce.client.submit.file.replication": min(3, plan.datanodes),
+        "mapreduce.client.progressmonitor.pollinterval": 200,
+        "mapreduce.client.completion.pollinterval": 200,
+        # Without a history server a client must not look for one once the job has ended.
+        "mapreduce.jobhistory.address": "",
+        "mapreduce.jobhistory.intermediate-done-dir": HISTORY,
+        "mapreduce.jobhistory.done-dir": "/history/done",
+        "mapreduce.jobhistory.jhist.format": "json",  # binary since 3.0, history.py reads text
+        "yarn.app.mapreduce.am.staging-dir": STAGING,
+        "yarn.app.mapreduce.am.resource.mb": CONTAINER_MB,
+        "yarn.app.mapreduce.am.command-opts": java,
+        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": 100,
+    }
+
+
+# The ResourceManager does not start without it.
+SCHEDULER: dict[str, object] = {
+    "yarn.scheduler.capacity.root.queues": "default",
+    "yarn.scheduler.capacity.root.default.capacity": 100,
+    "yarn.scheduler.capacity.maximum-am-resource-percent": 0.5,
+}
+
+LOG4J = """\
+log4j.rootLogger=${hadoop.root.logger}
+hadoop.root.logger=INFO,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=OFF
+log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
+"""

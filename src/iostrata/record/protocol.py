@@ -1,0 +1,99 @@
+"""What a recorder and a collector say to each other through files.
+
+DIR/runs/RUN.run    made by the recorder: recorder_pid, recorder_start, command, expect=ROLE:PID,
+                    points_off=ID
+DIR/runs/RUN.stop   made by the recorder: exit=CODE
+STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, message
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostrata.errors import UserError
+from iostrata.record.collector import Collector
+from iostrata.store.processes import start_ticks
+
+ANSWER_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The collector's answer; `bytes` is the size of the trace."""
+
+    state: str = ""
+    events: int = 0
+    bytes: int = 0
+    dropped: int = 0
+    processes: int = 0
+    message: str = ""
+
+
+def read_progress(collector: Collector, run: str) -> Progress:
+    """The last answer about a run; an empty one when there is none so far."""
+    try:
+        value = json.loads((collector.store / run / "progress.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return Progress()
+    known = {name: value[name] for name in Progress.__dataclass_fields__ if name in value}
+    return Progress(**known)
+
+
+def announce(
+    collector: Collector,
+    run: str,
+    command: list[str],
+    expect: Iterable[tuple[str, int]] = (),
+    points_off: Iterable[int] = (),
+) -> None:
+    """Asks the collector to record a run of this process."""
+    lines = [f"recorder_pid={os.getpid()}", f"recorder_start={start_ticks(os.getpid())}"]
+    lines.append("command=" + " ".join(command).replace("\n", " "))
+    lines += [f"expect={role}:{pid}" for role, pid in expect]
+    lines += [f"points_off={point}" for point in points_off]
+    _write_whole(collector.dir / "runs" / f"{run}.run", lines)
+
+
+def end(collector: Collector, run: str, exit_code: int) -> None:
+    """Asks the collector to finish a run."""
+    _write_whole(collector.dir / "runs" / f"{run}.stop", [f"exit={exit_code}"])
+
+
+def withdraw(collector: Collector, run: str) -> None:
+    """Takes back an announcement that was not answered."""
+    (collector.dir / "runs" / f"{run}.run").unlink(missing_ok=True)
+
+
+def wait_for(
+    collector: Collector,
+    run: str,
+    states: tuple[str, ...],
+    timeout: float,
+    seen: Callable[[Progress], None] = lambda _: None,
+) -> Progress | None:
+    """Waits for one of the states; None after `timeout` seconds or when the collector is gone."""
+    deadline = time.monotonic() + timeout
+    while True:
+        living = collector.alive
+        progress = read_progress(collector, run)
+        seen(progress)
+        if progress.state in states:
+            return progress
+        if not living or time.monotonic() > deadline:
+            return None
+        time.sleep(0.01)
+
+
+def _write_whole(path: Path, lines: list[str]) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_text("\n".join(lines) + "\n", "utf-8")
+        draft.rename(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise UserError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,231 @@
+"""One recording from beginning to end."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iostrata.errors import UserError
+from iostrata.record import protocol
+from iostrata.record.artifacts import agent_for, agent_jar, stage_agent
+from iostrata.record.collector import Collector, start_collector, stop_collector, sweep
+from iostrata.record.command import Ended, Signals, run_command
+from iostrata.record.environment import agent_option, with_agent
+from iostrata.record.protocol import Progress
+from iostrata.store.processes import start_ticks
+from iostrata.store.runs import write_facts
+
+GRACE = 10.0  # the collector's: how long processes of the run may go on after its end
+FINISH_TIMEOUT = GRACE + 30.0
+COULD_NOT_RECORD = 125
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to record. `collector` is a live one to use; without it a private one is started."""
+
+    command: list[str]
+    store: Path
+    run: str
+    collector: Collector | None = None
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+    expect: list[tuple[str, int]] = field(default_factory=list)
+    points_off: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What became of it. `state` as in store.runs.Run; `message` says what went wrong.
+
+    `published` says that every event that was not counted as dropped or lost is in the store.
+    """
+
+    run: str
+    store: Path
+    code: int
+    state: str
+    progress: Progress
+    duration: float
+    published: bool
+    message: str = ""
+
+
+def new_run_name() -> str:
+    """YYYYMMDD-HHMMSS-xxxx, local time."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+
+
+def record(request: Request, seen: Callable[[Progress], None]) -> Recorded:
+    """Records the command; raises UserError before it is started, never afterwards."""
+    if (request.store / request.run).exists():
+        raise UserError(f"run {request.run} exists already in {request.store}", "choose another")
+    agent_jar()  # before anything is started
+    with Signals() as signals:
+        collector = request.collector or _private(request)
+        try:
+            jar = stage_agent(collector.dir) if collector.started else agent_for(collector.dir)
+            option = agent_option(jar, collector.dir, request.run)
+            recorded = _Recording(request, collector, signals, seen).run(option)
+        finally:
+            if collector.started:
+                stop_collector(collector)
+    if collector.started and recorded.published:
+        shutil.rmtree(collector.store / ".spool" / request.run, ignore_errors=True)
+    return recorded
+
+
+def _private(request: Request) -> Collector:
+    sweep()
+    try:
+        made = tempfile.mkdtemp(prefix=f"iostrata-{os.getuid()}-{request.run}-", dir="/dev/shm")
+    except OSError as error:
+        raise UserError(f"/dev/shm: {error.strerror}", "iostrata doctor") from error
+    directory = Path(made)
+    try:
+        return start_collector(directory, request.store, request.run, exit_when_idle=True)
+    except UserError:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
+class _Recording:
+    def __init__(
+        self,
+        request: Request,
+        collector: Collector,
+        signals: Signals,
+        seen: Callable[[Progress], None],
+    ) -> None:
+        self.request = request
+        self.collector = collector
+        self.signals = signals
+        self.seen = seen
+        self.start = time.time_ns()
+        self.next_look = 0.0
+
+    def run(self, option: str) -> Recorded:
+        """Waits until every process records, runs the command, waits until all is published."""
+        name = self.request.run
+        self._begin()
+        self._write_facts("recording")
+        environment = with_agent(self.request.environment, option)
+        ended = run_command(self.request.command, environment, self.signals, self._look)
+        end = time.time_ns()
+        done, message = self._finish(ended)
+        published = done is not None
+        state = _state(ended, published)
+        progress = done or protocol.read_progress(self.collector, name)
+        message = message or ended.error or progress.message
+        self._write_facts(state, end=end, exit=ended.code, message=message)
+        self._link_into_own_store()
+        seconds = (end - self.start) / 1e9
+        return Recorded(
+            name, self.request.store, ended.code, state, progress, seconds, published, message
+        )
+
+    def _begin(self) -> None:
+        request, collector = self.request, self.collector
+        protocol.announce(
+            collector, request.run, request.command, request.expect, request.points_off
+        )
+        timeout = protocol.ANSWER_TIMEOUT
+        answer = protocol.wait_for(collector, request.run, ("recording",), timeout)
+        if answer is not None and not self.signals.received:
+            return
+        protocol.withdraw(collector, request.run)
+        if self.signals.received:
+            raise KeyboardInterrupt
+        if not collector.alive:
+            raise UserError(f"the collector of {collector.dir} ended", "iostrata doctor")
+        said = protocol.read_progress(collector, request.run)
+        why = f": {said.message}" if said.message else ""
+        raise UserError(
+            f"the collector of {collector.dir} did not start run {request.run} within "
+            f"{timeout:.0f} s{why}",
+            "iostrata doctor",
+        )
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now >= self.next_look:
+            self.next_look = now + 0.5
+            self.seen(protocol.read_progress(self.collector, self.request.run))
+
+    def _finish(self, ended: Ended) -> tuple[Progress | None, str]:
+        """The last answer and a message; a second signal ends the waiting."""
+        already = len(self.signals.received)
+
+        def watch(progress: Progress) -> None:
+            self.seen(progress)
+            if len(self.signals.received) > already:
+                raise KeyboardInterrupt
+
+        try:
+            protocol.end(self.collector, self.request.run, ended.code)
+            done = protocol.wait_for(
+                self.collector, self.request.run, ("done",), FINISH_TIMEOUT, watch
+            )
+        except UserError as error:
+            return None, error.message
+        except KeyboardInterrupt:
+            return None, "interrupted while the last events were being published"
+        if done is not None:
+            return done, ""
+        if not self.collector.alive:
+            return None, "the collector ended before the run did"
+        return None, f"not all was published within {FINISH_TIMEOUT:.0f} s"
+
+    def _write_facts(self, state: str, **more: Any) -> None:
+        run_dir = self.collector.store / self.request.run
+        facts = {
+            "run": self.request.run,
+            "command": self.request.command,
+            "start": self.start,
+            "state": state,
+            "host": socket.gethostname(),
+            "user": _user(),
+            "dir": os.getcwd(),  # noqa: PTH109 - as the shell gave it
+            "agent": self.collector.version,
+            "recorder_pid": os.getpid(),
+            "recorder_start": start_ticks(os.getpid()),
+            **more,
+        }
+        try:
+            write_facts(run_dir, facts)
+        except OSError as error:
+            self.seen(Progress(message=f"{run_dir}/run.json: {error.strerror}"))
+
+    def _link_into_own_store(self) -> None:
+        """A run in the node's store, which others may not list, is found through our own store."""
+        own = self.request.store
+        if own.resolve() == self.collector.store.resolve():
+            return
+        try:
+            own.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (own / self.request.run).symlink_to(self.collector.store / self.request.run)
+        except OSError as error:
+            self.seen(Progress(message=f"{own}: {error.strerror}"))
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # common in containers
+        return str(os.getuid())
+
+
+def _state(ended: Ended, published: bool) -> str:
+    if ended.interrupted:
+        return "interrupted"
+    if not published:
+        return "incomplete"
+    return "ok" if ended.code == 0 else "failed"

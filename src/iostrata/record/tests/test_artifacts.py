@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from iostrata.errors import UserError
+from iostrata.record.artifacts import agent_for, agent_jar, native_binary, stage_agent
+
+
+@pytest.fixture
+def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "built.jar"
+    path.write_bytes(b"PK first")
+    monkeypatch.setenv("IOSTRATA_AGENT", str(path))
+    return path
+
+
+def test_the_environment_names_them(jar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert agent_jar() == jar
+    jar.chmod(0o644)
+    monkeypatch.setenv("IOSTRATA_NATIVE", str(jar))
+    with pytest.raises(UserError) as caught:
+        native_binary()
+    assert (caught.value.message, caught.value.remedy) == (
+        f"{jar} may not be run",
+        f"chmod +x {jar}",
+    )
+
+
+def test_a_jar_built_again_leaves_the_staged_one(jar: Path, tmp_path: Path) -> None:
+    # GIVEN a directory whose JVMs have the agent mapped
+    directory = tmp_path / "d"
+    directory.mkdir()
+    staged = stage_agent(directory)
+    with staged.open("rb") as mapped:
+        # WHEN the jar is built again, and staged again
+        jar.write_bytes(b"PK second")
+        assert stage_agent(directory) == staged
+        # THEN what was mapped has not changed, and new JVMs get the new one
+        assert mapped.read() == b"PK first"
+    assert staged.read_bytes() == b"PK second"
+    assert staged.stat().st_mode & 0o777 == 0o644
+    assert [path.name for path in directory.iterdir()] == ["iostrata-agent.jar"]
+
+
+def test_a_directory_without_a_copy_uses_the_installed_one(jar: Path, tmp_path: Path) -> None:
+    assert agent_for(tmp_path) == jar
+    assert agent_for(stage_agent(tmp_path).parent) == tmp_path / "iostrata-agent.jar"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to give a file away")
+def test_a_copy_of_a_third_user_is_not_loaded(jar: Path, tmp_path: Path) -> None:
+    os.chown(stage_agent(tmp_path), 65534, 65534)
+    assert agent_for(tmp_path) == jar

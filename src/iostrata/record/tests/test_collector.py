@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from iostrata.record.collector import collector_of, key_values, last_line
+from iostrata.store.processes import start_ticks
+
+
+def describe(directory: Path, **facts: object) -> None:
+    me = os.getpid()
+    given = {"pid": me, "pid_start": start_ticks(me), "uid": 0, "host": "h", "store": "/s"}
+    text = "".join(f"{key}={value}\n" for key, value in {**given, "version": "1", **facts}.items())
+    (directory / "collector").write_text(text)
+
+
+def test_a_live_collector(tmp_path: Path) -> None:
+    describe(tmp_path)
+    found = collector_of(tmp_path)
+    assert found is not None
+    assert (found.dir, found.store, found.host, found.version) == (tmp_path, Path("/s"), "h", "1")
+    assert found.alive
+
+
+def test_a_dead_one_is_none(tmp_path: Path) -> None:
+    # GIVEN a process id that is used again: the same number, another start
+    describe(tmp_path, pid_start=1)
+    assert collector_of(tmp_path) is None
+    # AND one of no process
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    describe(tmp_path, pid=ended.pid)
+    assert collector_of(tmp_path) is None
+
+
+@pytest.mark.parametrize("facts", [{"pid": "x"}, {"pid_start": ""}, {"uid": "me"}])
+def test_nonsense_is_none(tmp_path: Path, facts: dict[str, str]) -> None:
+    describe(tmp_path, **facts)
+    assert collector_of(tmp_path) is None
+
+
+def test_absent_is_none(tmp_path: Path) -> None:
+    assert collector_of(tmp_path / "no") is None
+    assert collector_of(tmp_path) is None
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to give a directory away")
+def test_a_directory_of_a_third_user_is_not_believed(tmp_path: Path) -> None:
+    describe(tmp_path)
+    os.chown(tmp_path, 65534, 65534)
+    os.seteuid(0)
+    assert collector_of(tmp_path) is None
+
+
+def test_files_of_key_values(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"a=1\n# note\nb=x=y\n\xff=2\n")
+    assert key_values(tmp_path / "f") == {"a": "1", "b": "x=y", "�": "2"}
+    assert key_values(tmp_path / "absent") == {}
+
+
+def test_last_lines(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("first\nlast\n\n")
+    (tmp_path / "empty").write_text("")
+    assert [last_line(tmp_path / name) for name in ("log", "empty", "absent")] == [
+        "last",
+        "it said nothing",
+        "No such file or directory",
+    ]

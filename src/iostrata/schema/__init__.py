@@ -1,0 +1,1 @@
+"""The contract in Python: generated, imported by everything, importing nothing."""

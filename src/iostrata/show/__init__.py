@@ -1,0 +1,1 @@
+"""What people read: units, escapes, and the summary of a run."""

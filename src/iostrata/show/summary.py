@@ -1,0 +1,201 @@
+"""The summary of a run as lines of text."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import datetime
+
+from iostrata.show.text import columns, count, plural, printable, seconds, size
+from iostrata.show.totals import DIRECTIONS, SIZES, Row, Totals
+
+MOST_TARGETS = 10
+MOST_TASKS = 12
+
+
+def summary_lines(totals: Totals) -> list[str]:
+    """Completeness first, then the facts of the run, then what it did."""
+    lines = [*completeness(totals), *_facts(totals)]
+    if not totals.layers:
+        return [*lines, "", why_empty(totals)]
+    lines += ["", *_by_layer(totals), *_other_layers(totals)]
+    lines += ["", *_by_op(totals)]
+    if totals.sizes:
+        lines += ["", *_sizes(totals)]
+    if totals.targets:
+        lines += ["", *_targets(totals)]
+    if totals.tasks:
+        lines += ["", *_tasks(totals)]
+    return lines
+
+
+def completeness(totals: Totals) -> list[str]:
+    """How complete the picture is: `traced 3/4 processes, 12 dropped`, then who is missing."""
+    first = f"traced {totals.traced}/{len(totals.processes)} processes"
+    losses = (
+        (totals.dropped, "dropped (in totals, not one by one)"),
+        (totals.folded, "without task and category"),
+        (totals.lost, "lost (in no total)"),
+        (totals.refused, "segments or names refused"),
+    )
+    first += "".join(f", {count(number)} {what}" for number, what in losses if number)
+    lines = [first]
+    lines += [
+        f"not traced: {row['role'] or 'java'} pid {row['pid']} ({row['reason']})"
+        for row in totals.processes
+        if not row["traced"]
+    ]
+    if totals.faulted:
+        lines.append(f"points switched off by a fault: {', '.join(totals.faulted)}")
+    if totals.unfinished:
+        lines.append(f"{plural(totals.unfinished, 'call')} still open when the process died")
+    return [printable(line) for line in lines]
+
+
+def _facts(totals: Totals) -> list[str]:
+    run = totals.run
+    parts = [f"run {run.name}", run.state]
+    if run.exit is not None:
+        parts.append(f"exit {run.exit}")
+    if run.start and run.end:
+        parts.append(seconds(run.end - run.start))
+    if run.start:
+        parts.append(datetime.fromtimestamp(run.start // 10**9).strftime("%Y-%m-%d %H:%M:%S"))
+    if run.host:
+        parts.append(f"on {run.host} by {run.user}")
+    lines = [" · ".join(parts)]
+    if run.command:
+        lines.append(f"command: {shlex.join(run.command)}")
+    if run.message:
+        lines.append(f"note: {run.message}")
+    lines.append(f"{plural(run.events, 'event')}, {size(run.bytes)}")
+    return [printable(line) for line in lines]
+
+
+def why_empty(totals: Totals) -> str:
+    if totals.run.state == "recording":
+        return "no events so far: the run is being recorded"
+    if not totals.processes:
+        return "no events: the command started no Java process"
+    if not totals.traced:
+        return "no events: none of its processes was traced (iostrata doctor says why)"
+    return "no events: its processes called none of the points (iostrata points lists them)"
+
+
+def _time(row: Row) -> str:
+    return ("~" if row.get("estimated") else "") + seconds(row["time"])
+
+
+def _ways(rows: list[Row]) -> list[str]:
+    """The directions worth a column: reading and writing always, the network when used."""
+    return [
+        way
+        for way in DIRECTIONS
+        if way in ("read", "written") or any(row[f"bytes_{way}"] for row in rows)
+    ]
+
+
+def _by_layer(totals: Totals) -> list[str]:
+    ways = _ways(totals.layers)
+    rows = [
+        [
+            row["layer"],
+            count(row["calls"]),
+            *(size(row[f"bytes_{way}"]) for way in ways),
+            _time(row),
+            count(row["errors"]),
+        ]
+        for row in totals.layers
+    ]
+    header = ["layer", "calls", *ways, "time of all threads", "errors"]
+    return columns(header, rows, range(1, len(header)))
+
+
+def _other_layers(totals: Totals) -> list[str]:
+    lines = []
+    if totals.silent_layers:
+        lines.append(f"no calls seen: {', '.join(totals.silent_layers)}")
+    if totals.absent_layers:
+        lines.append(f"not traced by this version: {', '.join(totals.absent_layers)}")
+    return lines
+
+
+def _by_op(totals: Totals) -> list[str]:
+    rows = [
+        [
+            row["layer"],
+            f"({row['op']})" if row["nested"] else row["op"],
+            count(row["calls"]),
+            size(row["bytes"]),
+            _time(row),
+        ]
+        for row in totals.ops
+    ]
+    lines = columns(["layer", "operation", "calls", "bytes", "time"], rows, range(2, 5))
+    if any(row["nested"] for row in totals.ops):
+        lines.append("(in brackets: within a call of the same layer, in no total of the layer)")
+    return lines
+
+
+def _sizes(totals: Totals) -> list[str]:
+    names = [name for name, _ in SIZES]
+    if any(row["unknown"] for row in totals.sizes):
+        names.append("unknown")
+    rows = [
+        [row["layer"], row["op"], *(count(row[name]) if row[name] else "·" for name in names)]
+        for row in totals.sizes
+    ]
+    return columns(["calls by size", "", *names], rows, range(2, 2 + len(names)))
+
+
+def _name(target: Row) -> str:
+    """A block's target is its pool: the number says which."""
+    if target["block"] is None:
+        return str(target["target"])
+    return f"blk_{target['block']} of {target['target']}"
+
+
+def _targets(totals: Totals) -> list[str]:
+    ways = _ways(totals.targets)
+    rows = [
+        [
+            row["layer"],
+            row["category"] or "",
+            count(row["calls"]),
+            *(size(row[f"bytes_{way}"]) for way in ways),
+            seconds(row["time"]),
+            _name(row),
+        ]
+        for row in totals.targets[:MOST_TARGETS]
+    ]
+    header = ["hottest", "category", "calls", *ways, "time", "target"]
+    lines = columns(header, rows, range(2, len(header) - 1))
+    if totals.dropped:
+        lines.append("(of the calls kept one by one)")
+    return lines
+
+
+def _tasks(totals: Totals) -> list[str]:
+    """The tasks that took longest, each with its layers."""
+    ways = _ways(totals.tasks)
+    time: dict[tuple[str, str], int] = {}
+    for row in totals.tasks:
+        key = (row["job"] or "", row["task"] or "")
+        time[key] = time.get(key, 0) + row["time"]
+    shown = sorted(time, key=lambda key: -time[key])[:MOST_TASKS]
+    rows = [
+        [
+            row["task"] or row["job"],
+            row["layer"],
+            count(row["calls"]),
+            *(size(row[f"bytes_{way}"]) for way in ways),
+            seconds(row["time"]),
+        ]
+        for key in shown
+        for row in totals.tasks
+        if (row["job"] or "", row["task"] or "") == key
+    ]
+    header = ["job or task", "layer", "calls", *ways, "time"]
+    lines = columns(header, rows, range(2, len(header)))
+    if len(time) > len(shown):
+        lines.append(f"and {len(time) - len(shown)} more (--json lists all)")
+    return lines

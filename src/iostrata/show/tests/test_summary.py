@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from iostrata.schema.events import FLAG
+from iostrata.schema.points import POINTS
+from iostrata.show.summary import summary_lines
+from iostrata.show.totals import Totals, totals
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import find_run
+from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+
+MIB = 1 << 20
+MAP = {"job": "job_1_0001", "task": "attempt_1_0001_m_000000_0"}
+
+
+def read(store: Path, name: str = "r") -> Totals:
+    with OpenedRun(find_run(store, name)) as opened:
+        return totals(opened)
+
+
+def lines(store: Path) -> list[str]:
+    """The summary without the lines about layers, which change with the points there are."""
+    said = summary_lines(read(store))
+    return [x for x in said if not x.startswith(("no calls seen:", "not traced by this version:"))]
+
+
+def test_a_whole_summary(tmp_path: Path) -> None:
+    # GIVEN a job of one map that read 64 MiB in 16 calls, and its DataNode
+    events = [
+        row_of_sum("hdfs", "read", count=16, bytes=64 * MIB, size_class=23, point=2, **MAP),
+        row_of_sum("hdfs", "open", timed_dur=2_000_000, point=3, **MAP),
+        row_of_sum("java", "read", count=1000, bytes=8000, timed=10, timed_dur=50_000,
+                   size_class=4, point=4),
+        row_of_call("hdfs", "read", "/data/in\x1b[2J", bytes=4 * MIB, dur=9000, category="hdfs"),
+    ]  # fmt: skip
+    events.append(row_of_call("datanode", "write_block", "BP-1", dur=8000, block=77))
+    processes = [process("map", 11), process("DataNode", 12, traced=False, reason="no agent")]
+    make_run(tmp_path, "r", events, processes, start=0, end=0)
+    # THEN
+    assert lines(tmp_path) == [
+        "traced 1/2 processes",
+        "not traced: DataNode pid 12 (no agent)",
+        "run r · ok · exit 0 · on node by alice",
+        "command: java Job",
+        "5 events, 2.0 KiB",
+        "",
+        "layer  calls      read  written  time of all threads  errors",
+        "hdfs      17  64.0 MiB      0 B               2.0 ms       0",
+        "java   1 000   7.8 KiB      0 B              ~5.0 ms       0",
+        "",
+        "layer  operation  calls     bytes     time",
+        "hdfs   open           1       0 B   2.0 ms",
+        "hdfs   read          16  64.0 MiB    16 µs",
+        "java   read       1 000   7.8 KiB  ~5.0 ms",
+        "",
+        "calls by size        0   <512  <4K  <64K  <1M  <16M  >=16M",
+        "hdfs           read  ·      ·    ·     ·    ·    16      ·",
+        "java           read  ·  1 000    ·     ·    ·     ·      ·",
+        "",
+        "hottest   category  calls     read  written  time  target",
+        "hdfs      hdfs          1  4.0 MiB      0 B  9 µs  /data/in\\x1b[2J",
+        "datanode  file          1      0 B      0 B  8 µs  blk_77 of BP-1",
+        "",
+        "job or task                layer  calls      read  written    time",
+        "attempt_1_0001_m_000000_0  hdfs      17  64.0 MiB      0 B  2.0 ms",
+    ]
+
+
+def test_inner_calls_and_detail_are_no_totals(tmp_path: Path) -> None:
+    # GIVEN 10 bytes read, counted by an outer and an inner call, and kept one by one too
+    events = [
+        row_of_sum("fs", "read", bytes=10),
+        row_of_sum("fs", "read", bytes=10, flags=FLAG["inner"] | FLAG["covered"]),
+        row_of_call("fs", "read", "/a", bytes=10),
+        row_of_call("fs", "read", "/a", bytes=10, flags=FLAG["inner"] | FLAG["covered"]),
+    ]
+    make_run(tmp_path, "r", events, [process("client", 1)])
+    # WHEN
+    found = read(tmp_path).as_dict()
+    # THEN
+    assert found["layers"] == [
+        {
+            "layer": "fs", "calls": 1, "bytes_read": 10, "bytes_written": 0,
+            "bytes_received": 0, "bytes_sent": 0, "time": 1000, "estimated": False, "errors": 0,
+        }
+    ]  # fmt: skip
+    assert [(row["op"], row["nested"], row["bytes"]) for row in found["ops"]] == [
+        ("read", False, 10),
+        ("read", True, 10),
+    ]
+    assert [(row["target"], row["calls"], row["bytes_read"]) for row in found["targets"]] == [
+        ("/a", 1, 10)
+    ]
+
+
+def test_sampled_time_is_scaled_point_by_point(tmp_path: Path) -> None:
+    # GIVEN one point timed always, one timed 1 of 100, one flush of which timed none
+    events = [
+        row_of_sum("fs", "write", point=1, count=4, timed=4, timed_dur=400),
+        row_of_sum("fs", "write", point=2, count=100, timed=2, timed_dur=20),
+        row_of_sum("fs", "write", point=2, count=100, timed=0, timed_dur=0),
+    ]
+    make_run(tmp_path, "r", events, [process("client", 1)])
+    # THEN 400 ns and 200 calls of 10 ns
+    assert [(row["time"], row["estimated"]) for row in read(tmp_path).layers] == [(2400, True)]
+
+
+def test_losses_stand_in_the_first_line(tmp_path: Path) -> None:
+    losses = {"dropped": 1200, "folded": 7, "lost": 1, "refused": 2}
+    made: list[dict[str, Any]] = [
+        process("map", 1, **losses, points_faulted="a.B#c,d.E#f"),
+        process("map", 2, points_faulted="a.B#c"),
+    ]
+    events = [row_of_sum("fs", "read"), {"kind": "unfinished", "layer": "fs", "op": "read"}]
+    make_run(tmp_path, "r", events, made)
+    assert lines(tmp_path)[:3] == [
+        "traced 2/2 processes, 1 200 dropped (in totals, not one by one), "
+        "7 without task and category, 1 lost (in no total), 2 segments or names refused",
+        "points switched off by a fault: a.B#c, d.E#f",
+        "1 call still open when the process died",
+    ]
+
+
+def test_layers_that_were_not_seen_are_named(tmp_path: Path) -> None:
+    # GIVEN a run that called one layer
+    layer = POINTS[0].layer
+    make_run(tmp_path, "r", [row_of_sum(layer, "read")], [process("client", 1)])
+    found = read(tmp_path)
+    # THEN it and no other is in the table; the others are named with the reason
+    assert [row["layer"] for row in found.layers] == [layer]
+    assert set(found.silent_layers) == {p.layer for p in POINTS if p.mode != "effect"} - {layer}
+    assert "device" in found.absent_layers
+    said = "\n".join(summary_lines(found))
+    assert f"no calls seen: {', '.join(found.silent_layers)}" in said
+    assert f"not traced by this version: {', '.join(found.absent_layers)}" in said
+
+
+def test_runs_without_events_say_why(tmp_path: Path) -> None:
+    make_run(tmp_path, "nothing")
+    make_run(tmp_path, "untraced", [], [process("client", 5, traced=False, reason="no agent")])
+    make_run(tmp_path, "silent", [], [process("client", 5)])
+    assert {
+        name: summary_lines(read(tmp_path, name))[-1] for name in ("nothing", "untraced", "silent")
+    } == {
+        "nothing": "no events: the command started no Java process",
+        "untraced": "no events: none of its processes was traced (iostrata doctor says why)",
+        "silent": "no events: its processes called none of the points (iostrata points lists them)",
+    }
+    assert summary_lines(read(tmp_path, "nothing"))[0] == "traced 0/0 processes"

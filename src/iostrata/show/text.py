@@ -1,0 +1,74 @@
+"""Numbers and names as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def size(count: int) -> str:
+    """Bytes in binary units: `0 B`, `1.5 KiB`, `2.0 GiB`."""
+    value = float(count)
+    for unit in _UNITS:
+        if abs(value) < 1024 or unit == _UNITS[-1]:
+            break
+        value /= 1024
+    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def seconds(nanoseconds: int) -> str:
+    """A duration: `12 µs`, `3.4 ms`, `5.21 s`, `2 min 5 s`."""
+    if nanoseconds < 1_000_000:
+        return f"{nanoseconds / 1e3:.0f} µs"
+    if nanoseconds < 1_000_000_000:
+        return f"{nanoseconds / 1e6:.1f} ms"
+    if nanoseconds < 120_000_000_000:
+        return f"{nanoseconds / 1e9:.2f} s"
+    whole = round(nanoseconds / 1e9)
+    return f"{whole // 60} min {whole % 60} s"
+
+
+def count(number: int) -> str:
+    """A count with thin groups: `1 234 567`."""
+    return f"{number:,}".replace(",", " ")
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 process`, `2 processes`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{count(number)} {noun}{'es' if noun.endswith('s') else 's'}"
+
+
+def printable(text: str) -> str:
+    """The text with every control and format character escaped.
+
+    Names come from traced programs: an escape sequence in a path must not reach the terminal.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def columns(
+    header: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()
+) -> list[str]:
+    """Aligned lines of text; `right` are the columns that hold numbers."""
+    table = [list(header), *([printable(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    numbers = set(right)
+    return [
+        "  ".join(
+            cell.rjust(width) if i in numbers else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]

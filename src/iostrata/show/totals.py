@@ -1,0 +1,203 @@
+"""What a run did, as values: completeness, totals by layer, operation, task and size.
+
+Totals come from rows of kind `sum` only, which lose nothing. Calls and times leave out what is
+nested in a call of the same layer (flag inner), bytes what an enclosing call of the same layer and
+operation counts too (flag covered). Only the hottest targets come from calls kept one by one.
+Sizes are bytes, times ns summed over threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iostrata.schema.events import FLAG, LAYER
+from iostrata.schema.points import POINTS
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import Run
+
+# Which operations move data, and which way; the bytes of others (asked of a NameNode …) are in
+# `ops` only.
+DIRECTIONS = {
+    "read": ("read", "transfer", "disk_transfer"),
+    "written": ("write",),
+    "received": ("receive_packet",),
+    "sent": ("send_packet",),
+}
+MOVING = tuple(op for ops in DIRECTIONS.values() for op in ops)
+# Upper bounds of the classes shown, as size classes: 1 + floor(log2(bytes)).
+SIZES = (("0", 0), ("<512", 9), ("<4K", 12), ("<64K", 16), ("<1M", 20), ("<16M", 24), (">=16M", 64))
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Everything a summary shows; `as_dict` is its JSON form."""
+
+    run: Run
+    processes: list[Row]  # role, pid, host, traced, reason, exit
+    dropped: int  # calls kept in sums only
+    folded: int  # calls summed without task and category
+    lost: int  # calls in no sum
+    refused: int  # segments or names that could not be made
+    faulted: list[str]  # points switched off by a fault
+    layers: list[Row]  # layer, calls, bytes_* per DIRECTIONS, time, estimated, errors
+    ops: list[
+        Row
+    ]  # layer, op, nested (in a call of its layer), calls, bytes, time, estimated, errors
+    targets: list[Row]  # layer, category, target, block, calls, bytes_*, time
+    tasks: list[Row]  # job, task, layer, calls, bytes_*, time
+    sizes: list[Row]  # layer, op, then calls per size of SIZES and "unknown"
+    unfinished: int  # calls still open when their process died
+
+    @property
+    def traced(self) -> int:
+        """Processes with an agent that recorded."""
+        return sum(1 for process in self.processes if process["traced"])
+
+    @property
+    def silent_layers(self) -> list[str]:
+        """Layers that have points, none of which was called."""
+        seen = {row["layer"] for row in self.layers}
+        return [layer for layer in LAYER if layer in _layers_with_points() and layer not in seen]
+
+    @property
+    def absent_layers(self) -> list[str]:
+        """Layers that this version has no points for."""
+        seen = {row["layer"] for row in self.layers}
+        return [layer for layer in LAYER if layer not in _layers_with_points() | seen]
+
+    def as_dict(self) -> Row:
+        """JSON values; every count is exact, sizes in bytes, times in ns."""
+        return {
+            "run": self.run.as_dict(),
+            "processes": {
+                "total": len(self.processes),
+                "traced": self.traced,
+                "not_traced": [row for row in self.processes if not row["traced"]],
+                "list": self.processes,
+            },
+            "dropped": self.dropped,
+            "folded": self.folded,
+            "lost": self.lost,
+            "refused": self.refused,
+            "faulted_points": self.faulted,
+            "unfinished": self.unfinished,
+            "layers": self.layers,
+            "silent_layers": self.silent_layers,
+            "absent_layers": self.absent_layers,
+            "ops": self.ops,
+            "targets": self.targets,
+            "tasks": self.tasks,
+            "sizes": self.sizes,
+        }
+
+
+def totals(opened: OpenedRun) -> Totals:
+    """Reads the totals of a run."""
+    processes = opened.rows(_PROCESSES)
+    losses = opened.rows(_LOSSES)[0]
+    return Totals(
+        run=opened.run,
+        processes=processes,
+        **losses,
+        faulted=sorted(row["point"] for row in opened.rows(_FAULTED)),
+        layers=_in_layer_order(opened.rows(_BY_LAYER)),
+        ops=_in_layer_order(opened.rows(_BY_OP)),
+        targets=opened.rows(_TARGETS),
+        tasks=opened.rows(_BY_TASK),
+        sizes=_in_layer_order(opened.rows(_SIZES)),
+        unfinished=opened.rows("SELECT count(*) n FROM events WHERE kind = 'unfinished'")[0]["n"],
+    )
+
+
+def _layers_with_points() -> set[str]:
+    return {point.layer for point in POINTS if point.mode != "effect"}
+
+
+def _in_layer_order(rows: list[Row]) -> list[Row]:
+    order = {layer: position for position, layer in enumerate(LAYER)}
+    return sorted(rows, key=lambda row: order.get(row["layer"], len(order)))
+
+
+def _one_of(names: tuple[str, ...]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+_OUTER = f"(flags & {FLAG['inner']}) = 0"
+_UNCOVERED = f"(flags & {FLAG['covered']}) = 0"
+_MOVED = ", ".join(
+    f"coalesce(sum(bytes) FILTER (op IN ({_one_of(ops)}) AND {_UNCOVERED}), 0)::BIGINT "
+    f"AS bytes_{way}"
+    for way, ops in DIRECTIONS.items()
+)
+_ALL_MOVED = ", ".join(f"sum(bytes_{way})::BIGINT AS bytes_{way}" for way in DIRECTIONS)
+_WAYS = ", ".join(f"bytes_{way}" for way in DIRECTIONS)
+
+
+_SUMS = f"SELECT *, (flags & {FLAG['inner']}) <> 0 AS nested FROM sums"
+
+
+def _summed(keys: str, counted: str = _OUTER, more: str = "") -> str:
+    """Totals per `keys`; the time of points with sampled clocks is scaled up point by point."""
+    return f"""
+        WITH by_point AS (
+            SELECT {keys}, point,
+                coalesce(sum("count") FILTER ({counted}), 0)::BIGINT AS calls,
+                {_MOVED}, sum(bytes)::BIGINT AS bytes,
+                sum(errors) FILTER ({counted})::BIGINT AS errors,
+                coalesce(sum(timed) FILTER ({counted}), 0)::BIGINT AS timed,
+                sum(timed_dur) FILTER ({counted})::BIGINT AS timed_dur
+            FROM ({_SUMS}) GROUP BY {keys}, point)
+        SELECT {keys}, sum(calls)::BIGINT AS calls, {more} {_ALL_MOVED},
+            coalesce(sum(CASE WHEN timed > 0 THEN
+                timed_dur::DOUBLE * calls / timed ELSE 0 END), 0)::BIGINT AS time,
+            bool_or(timed < calls) AS estimated, coalesce(sum(errors), 0)::BIGINT AS errors
+        FROM by_point GROUP BY {keys}"""
+
+
+_PROCESSES = """
+    SELECT host, role, pid, main, job, task, traced, coalesce(reason, '') AS reason,
+        agent, jvm, "exit", calls, detail, dropped, folded, lost, refused
+    FROM processes ORDER BY traced, role, host, pid"""
+_LOSSES = """
+    SELECT coalesce(sum(dropped), 0)::BIGINT AS dropped, coalesce(sum(folded), 0)::BIGINT AS folded,
+        coalesce(sum(lost), 0)::BIGINT AS lost, coalesce(sum(refused), 0)::BIGINT AS refused
+    FROM processes"""
+_FAULTED = """
+    SELECT DISTINCT unnest(string_split(points_faulted, ',')) AS point
+    FROM processes WHERE coalesce(points_faulted, '') <> ''"""
+_BY_LAYER = _summed("layer")
+# Nested calls too, in rows of their own: packets lie within blocks, but are worth seeing.
+_BY_OP = (
+    _summed("layer, op, nested", "true", "sum(bytes)::BIGINT AS bytes,")
+    + " ORDER BY time DESC, op, nested"
+)
+_BY_TASK = f"""
+    SELECT job, task, layer, calls, {_WAYS}, time
+    FROM ({_summed("job, task, layer")})
+    WHERE coalesce(job, task, '') <> '' ORDER BY job, task, layer"""
+_TARGETS = f"""
+    SELECT layer, category, target, block, count(*) FILTER ({_OUTER})::BIGINT AS calls,
+        {_MOVED}, coalesce(sum(dur) FILTER ({_OUTER}), 0)::BIGINT AS time
+    FROM calls WHERE target IS NOT NULL AND target <> ''
+    GROUP BY layer, category, target, block ORDER BY time DESC, target, block LIMIT 20"""
+
+
+def _size_columns() -> str:
+    below, cells = -1, []
+    for name, top in SIZES:
+        cells.append(
+            f'sum(CASE WHEN size_class > {below} AND size_class <= {top} THEN "count" ELSE 0 END)'
+            f'::BIGINT AS "{name}"'
+        )
+        below = top
+    cells.append(f'sum(CASE WHEN size_class > {below} THEN "count" ELSE 0 END)::BIGINT AS unknown')
+    return ", ".join(cells)
+
+
+_SIZES = f"""
+    SELECT layer, op, {_size_columns()} FROM sums
+    WHERE {_UNCOVERED} AND op IN ({_one_of(MOVING)})
+    GROUP BY layer, op ORDER BY op"""

@@ -1,0 +1,4 @@
+"""The store: runs on disk, found, listed and opened.
+
+STORE/RUN/run.json, progress.json, events/host=*/*.parquet, processes/*.parquet.
+"""

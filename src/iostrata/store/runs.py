@@ -1,0 +1,156 @@
+"""Runs of a store: facts of one, a list of all, and the search for one by name."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from iostrata.errors import UserError
+from iostrata.store.location import RUN_NAME, check_run_name
+from iostrata.store.processes import alive
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. `start` and `end` are ns since the epoch, 0 when not known.
+
+    `state` is recording, ok, failed (the command did), interrupted or incomplete (the recorder
+    or the collector went away before the end).
+    """
+
+    name: str
+    path: Path
+    command: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+    exit: int | None = None
+    state: str = "incomplete"
+    host: str = ""
+    user: str = ""
+    dir: str = ""
+    agent: str = ""
+    events: int = 0
+    bytes: int = 0
+    message: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The run as JSON values."""
+        fields = asdict(self)
+        fields["path"] = str(self.path)
+        fields["command"] = list(self.command)
+        return fields
+
+
+def list_runs(store: Path) -> list[Run]:
+    """All runs that may be read, newest first; an absent store has none."""
+    found = []
+    for path in _entries(store):
+        run = _read(path)
+        if run is not None:
+            found.append(run)
+    return sorted(found, key=lambda run: (run.start, run.name), reverse=True)
+
+
+def find_run(store: Path, name: str | None) -> Run:
+    """The run of that name, or the latest; raises UserError with near names."""
+    if name is None:
+        runs = list_runs(store)
+        if not runs:
+            raise UserError(f"no runs in {store}", "record one: iostrata record -- COMMAND")
+        return runs[0]
+    check_run_name(name)
+    path = store / name
+    try:
+        present = path.is_dir()
+        run = _read(path) if present else None
+    except PermissionError as error:
+        raise _unreadable(store) from error
+    if run is not None:
+        return run
+    if present:
+        raise UserError(f"run {name} cannot be read: {path}", _owner_of(path))
+    near = difflib.get_close_matches(name, [run.name for run in list_runs(store)], 3, 0.5)
+    remedy = f"did you mean {', '.join(near)}?" if near else "iostrata runs lists them"
+    raise UserError(f"no run {name} in {store}", remedy)
+
+
+def write_facts(run_dir: Path, facts: dict[str, Any]) -> None:
+    """Writes run.json whole or not at all."""
+    draft = run_dir / "run.json.tmp"
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(json.dumps(facts, indent=2) + "\n")
+    draft.rename(run_dir / "run.json")
+
+
+def _entries(store: Path) -> list[Path]:
+    try:
+        return [path for path in store.iterdir() if RUN_NAME.fullmatch(path.name)]
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError as error:
+        raise UserError(f"{store} is not a store: it is a file", "set IOSTRATA_STORE") from error
+    except PermissionError as error:
+        raise _unreadable(store) from error
+
+
+def _unreadable(store: Path) -> UserError:
+    return UserError(f"the store {store} cannot be read: {_owner_of(store)}", "set IOSTRATA_STORE")
+
+
+def _owner_of(path: Path) -> str:
+    try:
+        status = path.stat()
+    except OSError as error:
+        return error.strerror or "no access"
+    return f"it belongs to uid {status.st_uid}, mode {status.st_mode & 0o777:04o}"
+
+
+def _read(path: Path) -> Run | None:
+    """The run at `path`, None when it is none or may not be read."""
+    facts = _json(path / "run.json")
+    progress = _json(path / "progress.json")
+    if facts is None and progress is None:
+        return None
+    facts, progress = facts or {}, progress or {}
+    return Run(
+        name=path.name,
+        path=path,
+        command=tuple(str(word) for word in facts.get("command", ())),
+        start=_number(facts, "start"),
+        end=_number(facts, "end"),
+        exit=_number(facts, "exit") if isinstance(facts.get("exit"), int) else None,
+        state=_state(facts),
+        host=str(facts.get("host", "")),
+        user=str(facts.get("user", "")),
+        dir=str(facts.get("dir", "")),
+        agent=str(facts.get("agent", "")),
+        events=_number(progress, "events"),
+        bytes=_number(progress, "bytes"),
+        message=str(facts.get("message", "") or progress.get("message", "")),
+    )
+
+
+def _state(facts: dict[str, Any]) -> str:
+    state = str(facts.get("state", "incomplete"))
+    if state != "recording":
+        return state
+    recorder = (_number(facts, "recorder_pid"), _number(facts, "recorder_start"))
+    return "recording" if alive(*recorder) else "incomplete"
+
+
+def _number(facts: dict[str, Any], field: str) -> int:
+    value = facts.get(field)
+    return value if isinstance(value, int) else 0
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None

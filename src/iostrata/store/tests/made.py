@@ -1,0 +1,64 @@
+"""Runs made by hand: real Parquet files with exactly the rows a test states."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS
+
+TYPES = {"string": pa.string(), "i64": pa.int64(), "i32": pa.int32(), "bool": pa.bool_()}
+SECOND = 10**9
+START = 1_700_000_000 * SECOND
+
+
+def row_of_sum(layer: str, op: str, **more: Any) -> dict[str, Any]:
+    """A `sum` row: one timed call of 0 bytes and 1 µs unless `more` says otherwise."""
+    count = more.get("count", 1)
+    given = {"timed": count, "timed_dur": 1000 * count, "bytes": 0, "errors": 0, "flags": 0}
+    return {"kind": "sum", "layer": layer, "op": op, "point": 1, "count": count, **given, **more}
+
+
+def row_of_call(layer: str, op: str, target: str, **more: Any) -> dict[str, Any]:
+    """A `call` row on a target: 0 bytes and 1 µs unless `more` says otherwise."""
+    given = {"bytes": 0, "dur": 1000, "flags": 0, "category": "file"}
+    return {"kind": "call", "layer": layer, "op": op, "target": target, **given, **more}
+
+
+def process(role: str, pid: int, **more: Any) -> dict[str, Any]:
+    """A row of the processes table: traced and without loss unless `more` says otherwise."""
+    losses = {"dropped": 0, "folded": 0, "lost": 0, "refused": 0}
+    return {"role": role, "pid": pid, "traced": True, "exit": "ended", **losses, **more}
+
+
+def make_run(
+    store: Path,
+    name: str,
+    events: list[dict[str, Any]] | None = None,
+    processes: list[dict[str, Any]] | None = None,
+    **facts: Any,
+) -> Path:
+    """Writes a run as recorder and collector leave it; `facts` go to run.json."""
+    run_dir = store / name
+    run_dir.mkdir(parents=True)
+    given = {"run": name, "command": ["java", "Job"], "start": START, "end": START + 3 * SECOND}
+    given |= {"state": "ok", "exit": 0, "host": "node", "user": "alice"}
+    (run_dir / "run.json").write_text(json.dumps({**given, **facts}))
+    counted = {"state": "done", "run": name, "events": len(events or []), "bytes": 2048}
+    (run_dir / "progress.json").write_text(json.dumps(counted))
+    if events is not None:
+        write(run_dir / "events/host=node/part-000001.parquet", events, COLUMNS)
+    if processes is not None:
+        write(run_dir / "processes/host=node.parquet", processes, PROCESS_COLUMNS)
+    return run_dir
+
+
+def write(path: Path, rows: list[dict[str, Any]], columns: dict[str, str]) -> None:
+    """One Parquet file with the columns of the contract; absent values are null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    schema = pa.schema([(name, TYPES[kind]) for name, kind in columns.items()])
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)

@@ -1,0 +1,83 @@
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+
+/** Calls each traced method of the java layer once, each on a file of its own: FOLDER/NAME. */
+public final class EveryFileCall {
+  private static final int SIZE = 100;
+  private static String folder;
+
+  private EveryFileCall() {}
+
+  public static void main(String[] args) throws Exception {
+    folder = args[0] + "/";
+    byte[] bytes = new byte[SIZE];
+    streams(bytes);
+    random(bytes);
+    reads();
+    writes();
+  }
+
+  private static FileInputStream in(String name) throws Exception {
+    java.nio.file.Files.write(java.nio.file.Paths.get(folder + name), new byte[SIZE]);
+    return new FileInputStream(folder + name);
+  }
+
+  private static void streams(byte[] bytes) throws Exception {
+    in("in.byte").read();
+    in("in.array").read(bytes);
+    in("in.range").read(bytes, 0, 50);
+    FileInputStream.class.getMethod("readAllBytes").invoke(in("in.all"));
+    FileInputStream.class.getMethod("readNBytes", int.class).invoke(in("in.n"), 60);
+    java.io.InputStream.class
+        .getMethod("transferTo", java.io.OutputStream.class)
+        .invoke(in("in.transfer"), new ByteArrayOutputStream());
+    new FileOutputStream(folder + "out.byte").write(1);
+    new FileOutputStream(folder + "out.array").write(bytes);
+    new FileOutputStream(folder + "out.range").write(bytes, 10, 40);
+  }
+
+  private static RandomAccessFile random(String name) throws Exception {
+    in(name).close();
+    return new RandomAccessFile(folder + name, "rw");
+  }
+
+  private static void random(byte[] bytes) throws Exception {
+    random("raf.read.byte").read();
+    random("raf.read.array").read(bytes);
+    random("raf.read.range").read(bytes, 0, 70);
+    random("raf.write.byte").write(1);
+    random("raf.write.array").write(bytes);
+    random("raf.write.range").write(bytes, 0, 30);
+    random("raf.write.text").writeBytes("twelve bytes");
+  }
+
+  private static FileChannel channel(String name) throws Exception {
+    return random(name).getChannel();
+  }
+
+  private static ByteBuffer[] two() {
+    return new ByteBuffer[] {ByteBuffer.allocate(10), ByteBuffer.allocate(15)};
+  }
+
+  private static void reads() throws Exception {
+    channel("ch.read").read(ByteBuffer.allocate(20));
+    channel("ch.read.at").read(ByteBuffer.allocate(20), 90);
+    channel("ch.read.scatter").read(two(), 0, 2);
+    channel("ch.to").transferTo(5, 55, Channels.newChannel(new ByteArrayOutputStream()));
+  }
+
+  private static void writes() throws Exception {
+    channel("ch.write").write(ByteBuffer.allocate(20));
+    channel("ch.write.at").write(ByteBuffer.allocate(20), 7);
+    channel("ch.write.gather").write(two(), 0, 2);
+    channel("ch.from")
+        .transferFrom(Channels.newChannel(new ByteArrayInputStream(new byte[45])), 0, 45);
+    channel("ch.force").force(true);
+  }
+}

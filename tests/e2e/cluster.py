@@ -1,0 +1,119 @@
+"""A lab as a user drives it: through the command line, with a store of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.truth import Attempt, Block, Run
+
+from iostrata.lab.history import JobHistory
+
+FSCK_BLOCK = re.compile(r"blk_(?P<number>\d+)_\d+ len=(?P<size>\d+) Live_repl=(?P<replicas>\d+)")
+JOB = re.compile(r"Running job: (job_\d+_\d+)")
+DFSIO = ("hadoop", "org.apache.hadoop.fs.TestDFSIO")
+
+
+class Cluster:
+    """A running lab, its store and the commands of iostrata on it."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+        self.store = folder / "store"
+        self.environment = {**os.environ, "IOSTRATA_STORE": str(self.store)}
+
+    def iostrata(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        """Runs a command of iostrata; its output is shown when the test fails."""
+        done = subprocess.run(
+            [sys.executable, "-m", "iostrata", *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        print(f"$ iostrata {' '.join(arguments)}\n{done.stdout}{done.stderr}")
+        return done
+
+    def record(self, run: str, *command: str, options: tuple[str, ...] = ()) -> str:
+        """Records a command that must succeed; returns its standard error."""
+        done = self.iostrata(
+            "record", "--lab", self.name, "--run", run, *options, "--", *command, timeout=420
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stderr
+
+    def dfsio(
+        self, run: str, mode: str, files: int, size: str, options: tuple[str, ...] = ()
+    ) -> str:
+        """Records TestDFSIO (write or read, one map per file); returns the id of its job."""
+        output = self.record(
+            run, *DFSIO, f"-{mode}", "-nrFiles", str(files), "-size", size, options=options
+        )
+        found = JOB.search(output)
+        assert found, output[-4000:]
+        return found[1]
+
+    def run(self, name: str) -> Run:
+        return Run(self.store, name)
+
+    def hadoop(self, *command: str) -> str:
+        """Runs a Hadoop command that is not recorded."""
+        from iostrata import lab
+
+        found = lab.find(self.name)
+        done = found.run(list(command), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return str(done.stdout)
+
+    def history(self, job: str) -> JobHistory:
+        from iostrata import lab
+
+        return lab.find(self.name).job_history(job)
+
+    def attempts(self, job: str) -> list[Attempt]:
+        """The successful attempts of a job, by the job history."""
+        found = []
+        for attempt in self.history(job).attempts:
+            assert attempt.state == "SUCCEEDED", f"{attempt.name} {attempt.state}"
+            counters = attempt.counters["org.apache.hadoop.mapreduce.FileSystemCounter"]
+            found.append(
+                Attempt(attempt.name, counters["HDFS_BYTES_READ"], counters["HDFS_BYTES_WRITTEN"])
+            )
+        return found
+
+    def blocks(self, path: str) -> list[Block]:
+        """The blocks below a path of HDFS, by the NameNode."""
+        listing = self.hadoop("hdfs", "fsck", path, "-files", "-blocks")
+        return [
+            Block(int(m["number"]), int(m["size"]), int(m["replicas"]))
+            for m in FSCK_BLOCK.finditer(listing)
+        ]
+
+    def summary(self, run: str) -> dict[str, Any]:
+        done = self.iostrata("summary", run, "--json")
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+
+@contextmanager
+def lab_up(folder: Path, name: str, *options: str) -> Iterator[Cluster]:
+    """A lab that is gone afterwards, whatever happened."""
+    cluster = Cluster(name, folder)
+    started = cluster.iostrata("lab", "up", "hadoop", "--name", name, *options)
+    try:
+        assert started.returncode == 0, started.stderr
+        yield cluster
+    finally:
+        stopped = cluster.iostrata("lab", "down", name)
+        assert stopped.returncode == 0, stopped.stderr

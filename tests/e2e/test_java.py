@@ -1,0 +1,223 @@
+"""One event, the whole way: a Java program recorded by the command line, its numbers exact."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Iostrata = Callable[..., subprocess.CompletedProcess[str]]
+JDKS = {
+    "17": Path("/usr/lib/jvm/java-17-openjdk-amd64"),
+    "25": Path("/usr/lib/jvm/temurin-25-jdk-amd64"),
+}
+CALLS, SIZE = 1000, 4096
+
+
+def java(program: Path, file: Path, exit_code: int = 0, home: Path | None = None) -> list[str]:
+    command = str(home / "bin/java") if home else "java"
+    return [command, "-cp", str(program), "Reads", str(file), str(CALLS), str(SIZE), str(exit_code)]
+
+
+def on_target(store: Path, run: str, target: Path) -> dict[str, tuple[int, int]]:
+    """Calls and bytes per operation on one file, from the calls kept one by one."""
+    sql = (
+        "SELECT op, count(*)::BIGINT AS calls, coalesce(sum(bytes), 0)::BIGINT AS bytes "
+        f"FROM calls WHERE layer = 'java' AND target = '{target}' GROUP BY op"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "iostrata", "query", sql, "--run", run, "--format", "json"],
+        env={**os.environ, "IOSTRATA_STORE": str(store)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {row["op"]: (row["calls"], row["bytes"]) for row in json.loads(done.stdout)}
+
+
+def summary(iostrata: Iostrata, run: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(iostrata("summary", run, "--json").stdout)
+    return found
+
+
+def leftovers() -> set[Path]:
+    return set(Path("/dev/shm").glob(f"iostrata-{os.getuid()}-*"))
+
+
+@pytest.mark.parametrize("version", JDKS)
+def test_bytes_and_counts_are_exact(
+    version: str,
+    tmp_path: Path,
+    program: Path,
+    iostrata: Iostrata,
+    verifies: Callable[[Path, str], None],
+) -> None:
+    if not JDKS[version].is_dir():
+        pytest.skip(f"JDK {version} is not at {JDKS[version]}")
+    before = leftovers()
+    file = tmp_path / "data"
+    # WHEN
+    done = iostrata("record", "--run", "r", "--", *java(program, file, home=JDKS[version]))
+    # THEN the program's output is its own
+    assert (done.returncode, done.stdout) == (0, f"read {CALLS * SIZE}\n")
+    assert "absent\n" in done.stderr
+    # AND the file was written and read by exactly these calls; the last read returns nothing
+    assert on_target(tmp_path / "store", "r", file) == {
+        "write": (CALLS, CALLS * SIZE),
+        "read": (CALLS + 1, CALLS * SIZE),
+    }
+    # AND totals, from sums, lost nothing
+    found = summary(iostrata, "r")
+    assert (found["processes"]["traced"], found["processes"]["total"]) == (1, 1)
+    assert {name: found[name] for name in ("dropped", "folded", "lost", "refused")} == {
+        "dropped": 0, "folded": 0, "lost": 0, "refused": 0,
+    }  # fmt: skip
+    (layer,) = [row for row in found["layers"] if row["layer"] == "java"]
+    assert layer["bytes_written"] >= CALLS * SIZE
+    assert layer["bytes_read"] >= CALLS * SIZE
+    assert (found["run"]["state"], found["run"]["exit"]) == ("ok", 0)
+    # AND nothing is left behind but the run
+    assert leftovers() == before
+    assert not list((tmp_path / "store/.spool").glob("*"))
+    verifies(tmp_path / "store", "r")
+
+
+def test_sums_and_calls_agree(tmp_path: Path, program: Path, iostrata: Iostrata) -> None:
+    iostrata("record", "--run", "r", "--", *java(program, tmp_path / "data"))
+    sql = (
+        "SELECT point, sum(CASE kind WHEN 'sum' THEN \"count\" ELSE 0 END)::BIGINT AS sums, "
+        "sum(CASE kind WHEN 'call' THEN 1 ELSE 0 END)::BIGINT AS calls, "
+        "sum(CASE kind WHEN 'sum' THEN bytes ELSE 0 END)::BIGINT AS sum_bytes, "
+        "sum(CASE kind WHEN 'call' THEN greatest(bytes, 0) ELSE 0 END)::BIGINT AS call_bytes "
+        "FROM events WHERE point IS NOT NULL AND kind IN ('sum', 'call') GROUP BY point"
+    )
+    rows = json.loads(iostrata("query", sql, "--format", "json").stdout)
+    assert rows
+    assert [(row["sums"], row["sum_bytes"]) for row in rows] == [
+        (row["calls"], row["call_bytes"]) for row in rows
+    ]
+
+
+@pytest.mark.parametrize("code", [1, 42])
+def test_the_exit_code_is_passed_on(
+    code: int, tmp_path: Path, program: Path, iostrata: Iostrata
+) -> None:
+    done = iostrata("record", "--run", "r", "--", *java(program, tmp_path / "data", code))
+    assert done.returncode == code
+    assert f"run r failed, exit {code}" in done.stderr
+    assert summary(iostrata, "r")["run"]["state"] == "failed"
+
+
+def test_three_lines_at_the_end(tmp_path: Path, program: Path, iostrata: Iostrata) -> None:
+    done = iostrata("record", "--run", "r", "--", *java(program, tmp_path / "data"))
+    lines = [line for line in done.stderr.splitlines() if line.startswith("iostrata: ")]
+    assert len(lines) == 3
+    assert lines[0] == "iostrata: traced 1/1 processes"
+    assert re.fullmatch(
+        r"iostrata: run r ok, exit 0, \d+\.\d s, [\d ]+ events, [\d.]+ [KM]?i?B, 0 dropped",
+        lines[1],
+    )
+    assert lines[2] == "iostrata: see it: iostrata summary r"
+
+
+def test_a_command_without_java(iostrata: Iostrata) -> None:
+    done = iostrata("record", "--run", "r", "--", "true")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines()[0] == (
+        "iostrata: traced 0/0 processes: no events: the command started no Java process"
+    )
+    said = iostrata("summary").stdout.splitlines()
+    assert said[0] == "traced 0/0 processes"
+    assert said[-1] == "no events: the command started no Java process"
+
+
+def test_a_command_that_is_not_there(iostrata: Iostrata) -> None:
+    done = iostrata("record", "--run", "r", "--", "no-such-command")
+    assert done.returncode == 127
+    assert "iostrata: no-such-command: not found\n" in done.stderr
+    assert summary(iostrata, "r")["run"]["state"] == "failed"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_is_kept_and_marked(
+    number: signal.Signals, code: int, tmp_path: Path, program: Path, iostrata: Iostrata
+) -> None:
+    # GIVEN a program that has read its file and goes on for ever
+    store = tmp_path / "store"
+    command = [sys.executable, "-m", "iostrata", "record", "--run", "r", "--"]
+    recorder = subprocess.Popen(
+        [*command, *java(program, tmp_path / "data", -1)],
+        env={**os.environ, "IOSTRATA_STORE": str(store)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert recorder.stdout is not None
+    assert recorder.stdout.readline() == f"read {CALLS * SIZE}\n"
+    # WHEN
+    recorder.send_signal(number)
+    _, said = recorder.communicate(timeout=60)
+    # THEN
+    assert recorder.returncode == code, said
+    assert f"run r interrupted, exit {code}" in said
+    assert summary(iostrata, "r")["run"]["state"] == "interrupted"
+    assert on_target(store, "r", tmp_path / "data")["read"] == (CALLS + 1, CALLS * SIZE)
+
+
+def test_a_recorder_that_is_killed_leaves_a_readable_run(
+    tmp_path: Path, program: Path, iostrata: Iostrata
+) -> None:
+    store, before = tmp_path / "store", leftovers()
+    command = [sys.executable, "-m", "iostrata", "record", "--run", "r", "--"]
+    with subprocess.Popen(
+        [*command, *java(program, tmp_path / "data", -1)],
+        env={**os.environ, "IOSTRATA_STORE": str(store)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        process_group=0,
+    ) as recorder:
+        assert recorder.stdout is not None
+        assert recorder.stdout.readline() == f"read {CALLS * SIZE}\n"
+        (child,) = children(recorder.pid, "java")
+        recorder.kill()
+    os.kill(child, signal.SIGKILL)
+    # THEN the collector finishes the run by itself
+    progress = store / "r/progress.json"
+    deadline = time.monotonic() + 30
+    while json.loads(progress.read_text())["state"] != "done" and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert on_target(store, "r", tmp_path / "data")["read"] == (CALLS + 1, CALLS * SIZE)
+    assert summary(iostrata, "r")["run"]["state"] == "incomplete"
+    for place in leftovers() - before:  # the next recording does this, when it is a minute old
+        shutil.rmtree(place)
+
+
+def children(parent: int, name: str) -> list[int]:
+    """Process ids of the children of `parent` that run the program `name`."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            stat = (place / "stat").read_text()
+        except OSError:
+            continue
+        if int(stat.rpartition(")")[2].split()[1]) == parent and f"({name})" in stat:
+            found.append(int(place.name))
+    return found
+
+
+def test_existing_java_tool_options_stay(tmp_path: Path, iostrata: Iostrata) -> None:
+    script = tmp_path / "show.sh"
+    script.write_text('echo "$JAVA_TOOL_OPTIONS"\n')
+    done = iostrata("record", "--", "sh", str(script), JAVA_TOOL_OPTIONS="-Da=b")
+    assert re.fullmatch(r"-Da=b -javaagent:\S+iostrata-agent\.jar=dir=\S+,run=\S+\n", done.stdout)

@@ -1,0 +1,146 @@
+"""TestDFSIO on a real cluster: what we traced against what Hadoop counted, per attempt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from tests.e2e import truth
+from tests.e2e.cluster import Cluster, lab_up
+
+pytestmark = pytest.mark.cluster
+
+REPLICAS = 2
+FILES = 2
+SIZE = "160MB"  # two blocks a file, and staging below 1 % of the bytes
+
+# Every point whose bytes one of the rules reads. Switching one off must turn the truth red.
+MUTATIONS = {
+    "DFSInputStream#read([BII)I": "read",
+    "FSDataOutputStream$PositionCache#write([BII)V": "write",
+    "BlockReceiver#receivePacket": "write",
+    "ReplicaOutputStreams#writeDataToDisk": "write",
+    "FileOutputStream#write([BII)V": "write",
+    "BlockSender#sendPacket": "read",
+    "FileChannelImpl#transferTo": "read",
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("truth")
+    with lab_up(folder, f"truth-{os.getpid()}", "--datanodes", str(REPLICAS)) as cluster:
+        yield cluster
+
+
+def write_problems(cluster: Cluster, run_name: str, job: str) -> list[str]:
+    run = cluster.run(run_name)
+    attempts = cluster.attempts(job)
+    blocks = cluster.blocks("/benchmarks/TestDFSIO")
+    return list(
+        chain(
+            truth.loss_problems(run),
+            truth.client_problems(run, attempts),
+            truth.datanode_write_problems(run, attempts, REPLICAS),
+            truth.meta_problems(run, truth.blocks_by_attempt(run, blocks)),
+        )
+    )
+
+
+def read_problems(cluster: Cluster, run_name: str, job: str) -> list[str]:
+    run = cluster.run(run_name)
+    attempts = cluster.attempts(job)
+    return list(
+        chain(
+            truth.loss_problems(run),
+            truth.client_problems(run, attempts),
+            truth.datanode_read_problems(run, attempts),
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def written(cluster: Cluster) -> str:
+    return cluster.dfsio("write", "write", FILES, SIZE)
+
+
+@pytest.fixture(scope="module")
+def read(cluster: Cluster, written: str) -> str:
+    assert written
+    return cluster.dfsio("read", "read", FILES, SIZE)
+
+
+def test_write_adds_up(cluster: Cluster, written: str) -> None:
+    attempts = cluster.attempts(written)
+    assert len(attempts) == FILES + 1  # one map per file, one reduce
+    assert sum(a.written for a in attempts) > FILES * 160 * 1024 * 1024
+    assert write_problems(cluster, "write", written) == []
+
+
+def test_read_adds_up(cluster: Cluster, read: str) -> None:
+    attempts = cluster.attempts(read)
+    assert sum(a.read for a in attempts) > FILES * 160 * 1024 * 1024
+    assert read_problems(cluster, "read", read) == []
+
+
+@pytest.mark.parametrize("run_name", ["write", "read"])
+def test_datanode_bytes_have_a_block_and_a_client(
+    cluster: Cluster, written: str, read: str, run_name: str
+) -> None:
+    """At least 99 % of the bytes a DataNode moved, background included, are somebody's."""
+    run = cluster.run(run_name)
+    op = "'write', 'receive_packet'" if run_name == "write" else "'send_packet'"
+    where = f"kind = 'call' AND layer = 'datanode' AND op IN ({op})"
+    mine = run.one(
+        f"SELECT coalesce(sum(bytes), 0)::BIGINT FROM events WHERE {where} AND block >= 0 "
+        "AND task IS NOT NULL"
+    )
+    all_of_run = run.one(f"SELECT coalesce(sum(bytes), 0)::BIGINT FROM events WHERE {where}")
+    background = truth.Run(cluster.store, "_background")
+    window = run.rows("SELECT min(start), max(start) FROM events WHERE kind = 'call'")[0]
+    nobody = background.one(
+        "SELECT coalesce(sum(bytes), 0)::BIGINT FROM events "
+        f"WHERE {where} AND start BETWEEN ? AND ?",
+        *window,
+    )
+    share = mine / (all_of_run + nobody)
+    print(f"{run_name}: {mine} B of {all_of_run + nobody} B ({share:.2%}) have block and attempt")
+    assert share >= 0.99
+
+
+def test_everything_was_traced(cluster: Cluster, written: str) -> None:
+    done = cluster.iostrata("summary", "write")
+    first = done.stdout.splitlines()[0]
+    traced, total = first.split()[1].split("/")
+    assert traced == total, first
+    by_role = "SELECT role, count(*) FROM processes WHERE traced GROUP BY role"
+    roles = dict(cluster.run("write").rows(by_role))
+    expected = {"client": 1, "appmaster": 1, "map": 2, "reduce": 1, "DataNode": 2, "NameNode": 1}
+    assert expected.items() <= roles.items(), roles
+
+
+def mutations() -> list[str]:
+    """All of them in `make soak`; in `make test` the one per job that carries most bytes."""
+    if os.environ.get("SOAK"):
+        return sorted(MUTATIONS)
+    return ["DFSInputStream#read([BII)I", "ReplicaOutputStreams#writeDataToDisk"]
+
+
+@pytest.mark.parametrize("point", mutations())
+def test_truth_turns_red_without(cluster: Cluster, written: str, point: str) -> None:
+    """GIVEN one data point switched off WHEN the job runs THEN a rule fails, and names it."""
+    mode = MUTATIONS[point]
+    run_name = "without-" + "".join(c for c in point if c.isalnum())
+    job = cluster.dfsio(run_name, mode, 1, "1MB", options=("--without-point", point))
+    check = write_problems if mode == "write" else read_problems
+    problems = check(cluster, run_name, job)
+    print("\n".join(problems))
+    assert problems
+
+
+def test_store_is_only_its_owners(cluster: Cluster, written: str) -> None:
+    path: Path = cluster.store / "write"
+    assert path.stat().st_mode & 0o777 == 0o700
