@@ -3,7 +3,7 @@
 
     bench/collector/collector.py bench/runs/2026-11-21-collector
 
-Records TestDFSIO (write, 4 files of 64 MB, 2 DataNodes) on a lab, keeps the spool, and replays it
+Records TestDFSIO (write, 8 files of 128 MB, 2 DataNodes) on a lab, keeps the spool, and replays it
 through the collector's way to Parquet on one core; then lets a collector with five traced, idle
 daemons and nothing to record run for 30 s. Writes collector.json into the folder.
 """
@@ -23,7 +23,7 @@ from iostrata import lab as labs
 from iostrata.record.artifacts import native_binary, stage_agent
 from iostrata.record.collector import collector_of
 
-JOB = ("hadoop", "org.apache.hadoop.fs.TestDFSIO", "-write", "-nrFiles", "4", "-size", "64MB")
+JOB = ("hadoop", "org.apache.hadoop.fs.TestDFSIO", "-write", "-nrFiles", "8", "-size", "128MB")
 IDLE_SECONDS = 30
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -17,7 +17,7 @@ use super::rows::{Identity, Output, Part, Row, Sum};
 use super::table::{self, Column};
 use crate::collect::state::{Name, Process, State};
 
-/// Writes the rows of one run, thread by thread, each thread's rows in the order of its segment.
+/// Writes the rows of one run, thread by thread.
 ///
 /// `anchor` is added to monotonic times.
 pub fn write<W: Write + Send>(
@@ -32,20 +32,25 @@ pub fn write<W: Write + Send>(
     table::write(out, COLUMNS, rows.len(), |name, range| column(name, &table, &rows[range]))
 }
 
-/// The rows of the first thread, of the second, …, each in their order.
+/// The rows of the first thread, of the second, …: each thread's sums, then its calls in the order
+/// of their start. Neighbours are alike, which halves what times and spans take.
 fn by_thread(rows: &[Row], threads: usize) -> Vec<Row> {
-    let mut next = vec![0; threads + 1];
+    let mut ends = vec![0; threads + 1];
     for row in rows {
-        next[row.thread as usize + 1] += 1;
+        ends[row.thread as usize + 1] += 1;
     }
     for thread in 0..threads {
-        next[thread + 1] += next[thread];
+        ends[thread + 1] += ends[thread];
     }
+    let mut next = ends.clone();
     let mut sorted = vec![Row::default(); rows.len()];
     for row in rows {
         let place = &mut next[row.thread as usize];
         sorted[*place] = *row;
         *place += 1;
+    }
+    for pair in ends.windows(2) {
+        sorted[pair[0]..pair[1]].sort_by_key(|row| (row.kind != KIND_SUM, row.start));
     }
     sorted
 }
@@ -180,7 +185,10 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
         "peer" => text(&|row| table.peer(row).cloned()),
         "offset" => long(&|row| (row.offset != -1 && is_call(row.kind)).then_some(row.offset)),
         "bytes" => long(&|row| has_bytes(row.kind).then_some(row.bytes)),
-        "asked" => long(&|row| has_bytes(row.kind).then_some(row.asked as i64)),
+        "asked" => long(&|row| {
+            let differs = has_bytes(row.kind) && row.asked as i64 != row.bytes;
+            differs.then_some(row.asked as i64)
+        }),
         "count" => long(&|row| match row.kind {
             KIND_GAP => Some(row.bytes),
             _ => Some(table.sum(row)?.count as i64),

@@ -41,9 +41,11 @@ pub enum Column {
     Bool(Nullable<bool>),
 }
 
-/// Times, offsets and ids grow along a thread; durations share their high bytes.
-const DELTA: [&str; 4] = ["start", "offset", "span", "parent"];
-const SPLIT: [&str; 1] = ["dur"];
+/// Times, offsets and ids grow along a thread; other numbers share their high bytes. What is not
+/// here repeats, and gets a dictionary.
+const DELTA: [&str; 3] = ["start", "offset", "span"];
+const SPLIT: [&str; 9] =
+    ["dur", "bytes", "asked", "count", "parent", "timed", "timed_dur", "min", "max"];
 
 /// Rows whose cells are made at a time: few enough to stay in the processor's cache.
 const BATCH: usize = 8192;

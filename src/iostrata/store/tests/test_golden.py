@@ -36,7 +36,14 @@ def told(slot: dict[str, Any], *fields: str) -> dict[str, Any]:
     given = {**slot, "category": target["category"], "target": target["name"]}
     given["block"] = None if target["block"] < 0 else target["block"]
     given["offset"] = None if slot.get("offset", -1) < 0 else slot["offset"]
+    given["asked"] = asked(slot)
     return {field: given[field] for field in fields}
+
+
+def asked(slot: dict[str, Any]) -> int | None:
+    """Only where it differs from the bytes moved."""
+    value: int | None = slot.get("asked")
+    return None if value == slot.get("bytes") else value
 
 
 def only(row: dict[str, Any], *fields: str) -> dict[str, Any]:
@@ -88,7 +95,8 @@ def test_sums() -> None:
         return [row[name] for name in keys]
 
     assert [only(row, *keys, *fields) for row in sorted(rows("sum"), key=key)] == [
-        {name: row[name] for name in (*keys, *fields)} for row in sorted(SAID["rows"], key=key)
+        {name: row[name] for name in (*keys, *fields)} | {"asked": asked(row)}
+        for row in sorted(SAID["rows"], key=key)
     ]
 
 

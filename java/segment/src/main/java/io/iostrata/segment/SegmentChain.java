@@ -1,5 +1,7 @@
 package io.iostrata.segment;
 
+import java.io.IOException;
+
 /** The segments of one thread, one after the other: rows, slots, gaps, growth. */
 final class SegmentChain {
   /** Calls after which a refused segment is asked for again. */
@@ -52,7 +54,7 @@ final class SegmentChain {
     if (--retryIn > 0) {
       return;
     }
-    Segment first = recorder.pool.first();
+    Segment first = firstOrNull();
     if (first == null) {
       refuse();
       return;
@@ -61,6 +63,14 @@ final class SegmentChain {
     use(first);
     recorder.begun(log);
     restate();
+  }
+
+  private Segment firstOrNull() {
+    try {
+      return recorder.pool.first();
+    } catch (IOException full) {
+      return null;
+    }
   }
 
   private void refuse() {
@@ -88,14 +98,21 @@ final class SegmentChain {
     Segment old = segment;
     int ringSlots = Math.max(old.ringSlots, recorder.options.ringSlots);
     int rows = old.tableRows - foldRows;
-    Segment next =
-        recorder.pool.successor(
-            ring ? Math.min(maxRing, ringSlots * GROWTH) : old.ringSlots,
-            (table ? Math.min(maxRows, rows * GROWTH) : rows) + foldRows,
-            ring ? ringSlots : old.ringSlots,
-            old.tableRows);
-    if (next == null) {
+    Segment next;
+    try {
+      next =
+          recorder.pool.successor(
+              ring ? Math.min(maxRing, ringSlots * GROWTH) : old.ringSlots,
+              (table ? Math.min(maxRows, rows * GROWTH) : rows) + foldRows,
+              ring ? ringSlots : old.ringSlots,
+              old.tableRows);
+    } catch (IOException full) {
       refuse();
+      return false;
+    }
+    if (next == null) {
+      // The cap bounds growth by design: what it costs is counted as gaps and folds, call by call.
+      retryIn = RETRY_CALLS;
       return false;
     }
     use(next);

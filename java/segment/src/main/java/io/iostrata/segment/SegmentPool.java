@@ -35,8 +35,12 @@ final class SegmentPool {
     this.foldRows = foldRows;
   }
 
-  /** A thread's first segment, with a ring if the cap allows one; null when there is no room. */
-  synchronized Segment first() {
+  /**
+   * A thread's first segment, with a ring if the cap allows one; null when it allows none.
+   *
+   * @throws IOException when the file system has no room or refuses
+   */
+  synchronized Segment first() throws IOException {
     Segment segment = drained(firstRing, firstRows + foldRows);
     if (segment == null) {
       segment = make(firstRing, firstRows + foldRows, FIRST_EIGHTHS);
@@ -47,8 +51,14 @@ final class SegmentPool {
     return segment == null ? make(0, firstRows + foldRows, ALL_EIGHTHS) : segment;
   }
 
-  /** A successor of the size wanted, else a drained one of at least the least; null: none. */
-  synchronized Segment successor(int ringSlots, int tableRows, int leastRing, int leastRows) {
+  /**
+   * A successor of the size wanted, else a drained one of at least the least; null: none below the
+   * cap.
+   *
+   * @throws IOException when the file system has no room or refuses
+   */
+  synchronized Segment successor(int ringSlots, int tableRows, int leastRing, int leastRows)
+      throws IOException {
     Segment segment = drained(ringSlots, tableRows);
     if (segment == null) {
       segment = make(ringSlots, tableRows, GROWTH_EIGHTHS);
@@ -91,21 +101,16 @@ final class SegmentPool {
     return found;
   }
 
-  private Segment make(int ringSlots, int tableRows, int eighths) {
+  private Segment make(int ringSlots, int tableRows, int eighths) throws IOException {
     int size = Segment.size(ringSlots, tableRows);
     if (usedBytes + size > capBytes / ALL_EIGHTHS * eighths) {
       return null;
     }
     int serial = lastSerial + 1;
-    try {
-      Path path = directory.resolve(serial + ".seg");
-      MappedByteBuffer memory = MappedFile.create(path, size);
-      Segment segment = new Segment(memory, proc, serial, ringSlots, tableRows);
-      lastSerial = serial;
-      usedBytes += size;
-      return segment;
-    } catch (IOException full) {
-      return null; // the caller counts the refusal
-    }
+    MappedByteBuffer memory = MappedFile.create(directory.resolve(serial + ".seg"), size);
+    Segment segment = new Segment(memory, proc, serial, ringSlots, tableRows);
+    lastSerial = serial;
+    usedBytes += size;
+    return segment;
   }
 }
