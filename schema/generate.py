@@ -37,7 +37,7 @@ POINT_FIELDS = (
     "id", "layer", "op", "class", "method", "desc", "mode", "anchor", "begin",
     "bytes", "asked", "offset", "target", "context", "effect", "since",
 )  # fmt: skip
-MODES = ("call", "hot", "effect")
+MODES = ("call", "hot", "effect", "replace", "own")
 # `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside.
 NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.\w+|-?\d+")
 EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.\w+)(?:, )?)*\)")
@@ -218,9 +218,12 @@ def python_points(points: list[dict[str, str]]) -> str:
         f'# {NOTE}\n# ruff: noqa: E501\n"""The built-in point table."""\n\n'
         "from typing import NamedTuple\n\n\n"
         "class Point(NamedTuple):\n"
-        '    """One traced method; `mode`: call, hot (sums only) or effect (identity only)."""\n\n'
+        '    """One traced method; `mode`: call, hot (sums only), own (made by the agent), or\n'
+        '    effect and replace, which make no row."""\n\n'
         "    id: int\n    layer: str\n    op: str\n    cls: str\n    method: str\n"
-        "    desc: str\n    mode: str\n\n\n"
+        "    desc: str\n    mode: str\n\n"
+        "    @property\n    def makes_rows(self) -> bool:\n"
+        '        return self.mode in ("call", "hot", "own")\n\n\n'
         f"POINTS_HASH = {points_hash(points_table(points))}\n\n"
         f"POINTS = (\n{rows})\n"
     )

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 
 class Point(NamedTuple):
-    """One traced method; `mode`: call, hot (sums only) or effect (identity only)."""
+    """One traced method; `mode`: call, hot (sums only), own (made by the agent), or
+    effect and replace, which make no row."""
 
     id: int
     layer: str
@@ -16,8 +17,12 @@ class Point(NamedTuple):
     desc: str
     mode: str
 
+    @property
+    def makes_rows(self) -> bool:
+        return self.mode in ("call", "hot", "own")
 
-POINTS_HASH = 5780130867322168390
+
+POINTS_HASH = 5661323066783075074
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call"),
@@ -71,7 +76,16 @@ POINTS = (
     Point(96, "hdfs", "read", "org.apache.hadoop.hdfs.DFSInputStream", "readFully", "(JLjava/nio/ByteBuffer;)V", "call"),
     Point(97, "hdfs", "receive_packet", "org.apache.hadoop.hdfs.protocol.datatransfer.PacketReceiver", "receiveNextPacket", "(Ljava/nio/channels/ReadableByteChannel;)V", "call"),
     Point(98, "hdfs", "receive_packet", "org.apache.hadoop.hdfs.protocol.datatransfer.PacketReceiver", "receiveNextPacket", "(Ljava/io/InputStream;)V", "call"),
+    Point(99, "hdfs", "stream", "org.apache.hadoop.hdfs.DataStreamer", "work", "()V", "call"),
+    Point(100, "hdfs", "receive_acks", "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", "work", "()V", "call"),
+    Point(101, "hdfs", "connect", "org.apache.hadoop.hdfs.DataStreamer", "createBlockOutputStream", "([Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;[Lorg/apache/hadoop/fs/StorageType;[Ljava/lang/String;JZ)Z", "call"),
+    Point(102, "hdfs", "wait_acks", "org.apache.hadoop.hdfs.DataStreamer", "waitForAllAcks", "()V", "call"),
+    Point(103, "hdfs", "back_off", "org.apache.hadoop.hdfs.DataStreamer", "backOffIfNecessary", "()V", "call"),
+    Point(104, "hdfs", "mirror_packet", "org.apache.hadoop.hdfs.protocol.datatransfer.PacketReceiver", "mirrorPacketTo", "(Ljava/io/DataOutputStream;)V", "call"),
     Point(110, "rpc", "call", "org.apache.hadoop.ipc.Client", "call", "(Lorg/apache/hadoop/ipc/RPC$RpcKind;Lorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/Client$ConnectionId;ILjava/util/concurrent/atomic/AtomicBoolean;Lorg/apache/hadoop/ipc/AlignmentContext;)Lorg/apache/hadoop/io/Writable;", "call"),
+    Point(111, "rpc", "handle", "org.apache.hadoop.ipc.Server$RpcCall", "run", "()Ljava/lang/Void;", "call"),
+    Point(112, "rpc", "serve", "org.apache.hadoop.ipc.ProtobufRpcEngine2$Server$ProtoBufRpcInvoker", "call", "(Lorg/apache/hadoop/ipc/RPC$Server;Ljava/lang/String;Lorg/apache/hadoop/ipc/RpcWritable$Buffer;JLjava/lang/String;Ljava/lang/String;J)Lorg/apache/hadoop/io/Writable;", "call"),
+    Point(113, "rpc", "respond", "org.apache.hadoop.ipc.Server$RpcCall", "doResponse", "(Ljava/lang/Throwable;Lorg/apache/hadoop/ipc/protobuf/RpcHeaderProtos$RpcResponseHeaderProto$RpcStatusProto;)V", "call"),
     Point(120, "datanode", "read_block", "org.apache.hadoop.hdfs.server.datanode.DataXceiver", "readBlock", "(Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/security/token/Token;Ljava/lang/String;JJZLorg/apache/hadoop/hdfs/server/datanode/CachingStrategy;)V", "call"),
     Point(121, "datanode", "write_block", "org.apache.hadoop.hdfs.server.datanode.DataXceiver", "writeBlock", "(Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/fs/StorageType;Lorg/apache/hadoop/security/token/Token;Ljava/lang/String;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;[Lorg/apache/hadoop/fs/StorageType;Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;Lorg/apache/hadoop/hdfs/protocol/datatransfer/BlockConstructionStage;IJJJLorg/apache/hadoop/util/DataChecksum;Lorg/apache/hadoop/hdfs/server/datanode/CachingStrategy;ZZ[ZLjava/lang/String;[Ljava/lang/String;)V", "call"),
     Point(122, "datanode", "receive_block", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver", "receiveBlock", "(Ljava/io/DataOutputStream;Ljava/io/DataInputStream;Ljava/io/DataOutputStream;Ljava/lang/String;Lorg/apache/hadoop/hdfs/util/DataTransferThrottler;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;Z)V", "call"),
@@ -85,6 +99,14 @@ POINTS = (
     Point(130, "datanode", "disk_transfer", "org.apache.hadoop.hdfs.server.datanode.FileIoProvider", "transferToSocketFully", "(Lorg/apache/hadoop/hdfs/server/datanode/fsdataset/FsVolumeSpi;Lorg/apache/hadoop/net/SocketOutputStream;Ljava/nio/channels/FileChannel;JILorg/apache/hadoop/io/LongWritable;Lorg/apache/hadoop/io/LongWritable;)V", "call"),
     Point(131, "datanode", "send_block", "org.apache.hadoop.hdfs.server.datanode.BlockSender", "doSendBlock", "(Ljava/io/DataOutputStream;Ljava/io/OutputStream;Lorg/apache/hadoop/hdfs/util/DataTransferThrottler;)J", "call"),
     Point(132, "datanode", "send_packet", "org.apache.hadoop.hdfs.server.datanode.BlockSender", "sendPacket", "(Ljava/nio/ByteBuffer;ILjava/io/OutputStream;ZLorg/apache/hadoop/hdfs/util/DataTransferThrottler;)I", "call"),
+    Point(133, "datanode", "respond", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "run", "()V", "call"),
+    Point(134, "datanode", "ack", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "sendAckUpstream", "(Lorg/apache/hadoop/hdfs/protocol/datatransfer/PipelineAck;JJJI)V", "call"),
+    Point(135, "datanode", "finalize_block", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "finalizeBlock", "(J)V", "call"),
+    Point(136, "datanode", "short_circuit", "org.apache.hadoop.hdfs.server.datanode.DataXceiver", "requestShortCircuitFds", "(Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/security/token/Token;Lorg/apache/hadoop/hdfs/shortcircuit/ShortCircuitShm$SlotId;IZ)V", "call"),
+    Point(137, "datanode", "report_blocks", "org.apache.hadoop.hdfs.server.datanode.BPServiceActor", "blockReport", "(J)Ljava/util/List;", "call"),
+    Point(138, "datanode", "report_received", "org.apache.hadoop.hdfs.server.datanode.IncrementalBlockReportManager", "sendIBRs", "(Lorg/apache/hadoop/hdfs/server/protocol/DatanodeProtocol;Lorg/apache/hadoop/hdfs/server/protocol/DatanodeRegistration;Ljava/lang/String;Ljava/lang/String;)V", "call"),
+    Point(139, "datanode", "heartbeat", "org.apache.hadoop.hdfs.server.datanode.BPServiceActor", "sendHeartBeat", "(Z)Lorg/apache/hadoop/hdfs/server/protocol/HeartbeatResponse;", "call"),
+    Point(149, "task", "process", "io.iostrata.agent.RootSpan", "follow", "(Z)V", "own"),
     Point(150, "hdfs", "hold", "org.apache.hadoop.hdfs.DFSClient", "<init>", "(Ljava/net/URI;Lorg/apache/hadoop/hdfs/protocol/ClientProtocol;Lorg/apache/hadoop/conf/Configuration;Lorg/apache/hadoop/fs/FileSystem$Statistics;)V", "effect"),
     Point(151, "task", "submit", "org.apache.hadoop.mapreduce.task.JobContextImpl", "setJobID", "(Lorg/apache/hadoop/mapreduce/JobID;)V", "effect"),
     Point(152, "task", "phase", "org.apache.hadoop.mapred.Task", "setPhase", "(Lorg/apache/hadoop/mapred/TaskStatus$Phase;)V", "effect"),
@@ -93,4 +115,31 @@ POINTS = (
     Point(155, "java", "open", "java.io.FileOutputStream", "<init>", "(Ljava/io/File;Z)V", "effect"),
     Point(156, "java", "end", "java.lang.Shutdown", "runHooks", "()V", "effect"),
     Point(157, "fs", "open", "org.apache.hadoop.fs.statistics.BufferedIOStatisticsOutputStream", "<init>", "(Ljava/io/OutputStream;IZ)V", "effect"),
+    Point(160, "rpc", "send", "org.apache.hadoop.util.ProtoUtil", "makeRpcRequestHeader", "(Lorg/apache/hadoop/ipc/RPC$RpcKind;Lorg/apache/hadoop/ipc/protobuf/RpcHeaderProtos$RpcRequestHeaderProto$OperationProto;II[BLorg/apache/hadoop/ipc/AlignmentContext;)Lorg/apache/hadoop/ipc/protobuf/RpcHeaderProtos$RpcRequestHeaderProto;", "replace"),
+    Point(161, "hdfs", "send", "org.apache.hadoop.hdfs.protocol.datatransfer.DataTransferProtoUtil", "buildBaseHeader", "(Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/security/token/Token;)Lorg/apache/hadoop/hdfs/protocol/proto/DataTransferProtos$BaseHeaderProto;", "replace"),
+    Point(162, "rpc", "receive", "org.apache.hadoop.tracing.TraceUtils", "byteStringToSpanContext", "(Lorg/apache/hadoop/thirdparty/protobuf/ByteString;)Lorg/apache/hadoop/tracing/SpanContext;", "effect"),
+    Point(163, "rpc", "hand_over", "org.apache.hadoop.ipc.Server$RpcCall", "<init>", "(Lorg/apache/hadoop/ipc/Server;Lorg/apache/hadoop/ipc/Server$Connection;IILorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/RPC$RpcKind;[BLorg/apache/hadoop/tracing/Span;Lorg/apache/hadoop/ipc/CallerContext;[B)V", "effect"),
+    Point(164, "hdfs", "hand_over", "org.apache.hadoop.hdfs.DataStreamer", "<init>", "(Lorg/apache/hadoop/hdfs/protocol/HdfsFileStatus;Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/hdfs/DFSClient;Ljava/lang/String;Lorg/apache/hadoop/util/Progressable;Lorg/apache/hadoop/util/DataChecksum;Ljava/util/concurrent/atomic/AtomicReference;Lorg/apache/hadoop/hdfs/util/ByteArrayManager;Z[Ljava/lang/String;Ljava/util/EnumSet;)V", "effect"),
+    Point(165, "hdfs", "hand_over", "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", "<init>", "(Lorg/apache/hadoop/hdfs/DataStreamer;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;)V", "effect"),
+    Point(166, "datanode", "hand_over", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "<init>", "(Lorg/apache/hadoop/hdfs/server/datanode/BlockReceiver;Ljava/io/DataOutputStream;Ljava/io/DataInputStream;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;)V", "effect"),
+    Point(167, "namenode", "hand_over", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", "<init>", "(Lorg/apache/hadoop/hdfs/server/namenode/FSEditLog;Lorg/apache/hadoop/hdfs/server/namenode/FSEditLogOp;Lorg/apache/hadoop/ipc/Server$Call;)V", "effect"),
+    Point(300, "namenode", "locate", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getBlockLocations", "(Ljava/lang/String;Ljava/lang/String;JJ)Lorg/apache/hadoop/hdfs/protocol/LocatedBlocks;", "call"),
+    Point(301, "namenode", "create", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "startFile", "(Ljava/lang/String;Lorg/apache/hadoop/fs/permission/PermissionStatus;Ljava/lang/String;Ljava/lang/String;Ljava/util/EnumSet;ZSJ[Lorg/apache/hadoop/crypto/CryptoProtocolVersion;Ljava/lang/String;Ljava/lang/String;Z)Lorg/apache/hadoop/hdfs/protocol/HdfsFileStatus;", "call"),
+    Point(302, "namenode", "add_block", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getAdditionalBlock", "(Ljava/lang/String;JLjava/lang/String;Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;[Ljava/lang/String;Ljava/util/EnumSet;)Lorg/apache/hadoop/hdfs/protocol/LocatedBlock;", "call"),
+    Point(303, "namenode", "complete", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "completeFile", "(Ljava/lang/String;Ljava/lang/String;Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;J)Z", "call"),
+    Point(304, "namenode", "stat", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getFileInfo", "(Ljava/lang/String;ZZZ)Lorg/apache/hadoop/hdfs/protocol/HdfsFileStatus;", "call"),
+    Point(305, "namenode", "list", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getListing", "(Ljava/lang/String;[BZ)Lorg/apache/hadoop/hdfs/protocol/DirectoryListing;", "call"),
+    Point(306, "namenode", "delete", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "delete", "(Ljava/lang/String;ZZ)Z", "call"),
+    Point(307, "namenode", "rename", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "renameTo", "(Ljava/lang/String;Ljava/lang/String;Z)Z", "call"),
+    Point(308, "namenode", "rename", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "renameTo", "(Ljava/lang/String;Ljava/lang/String;Z[Lorg/apache/hadoop/fs/Options$Rename;)V", "call"),
+    Point(309, "namenode", "mkdirs", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "mkdirs", "(Ljava/lang/String;Lorg/apache/hadoop/fs/permission/PermissionStatus;Z)Z", "call"),
+    Point(310, "namenode", "read_lock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readLock", "()V", "call"),
+    Point(311, "namenode", "write_lock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeLock", "()V", "call"),
+    Point(312, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;Ljava/util/function/Supplier;)V", "call"),
+    Point(313, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;ZLjava/util/function/Supplier;)V", "call"),
+    Point(314, "namenode", "enqueue_edit", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync", "enqueueEdit", "(Lorg/apache/hadoop/hdfs/server/namenode/FSEditLogAsync$Edit;)V", "call"),
+    Point(315, "namenode", "log_edit", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$Edit", "logEdit", "()Z", "call"),
+    Point(316, "namenode", "edit_synced", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", "logSyncNotify", "(Ljava/lang/RuntimeException;)V", "call"),
+    Point(317, "namenode", "sync_edits", "org.apache.hadoop.hdfs.server.namenode.FSEditLog", "logSync", "(J)V", "call"),
+    Point(318, "namenode", "flush_edits", "org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream", "flushAndSync", "(Z)V", "call"),
 )

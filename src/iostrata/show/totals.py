@@ -113,7 +113,7 @@ def totals(opened: OpenedRun) -> Totals:
 
 
 def _layers_with_points() -> set[str]:
-    return {point.layer for point in POINTS if point.mode != "effect"}
+    return {point.layer for point in POINTS if point.makes_rows}
 
 
 def _in_layer_order(rows: list[Row]) -> list[Row]:

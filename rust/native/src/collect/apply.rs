@@ -11,7 +11,9 @@ use iostrata_segment::segment::OpenSpan;
 use parquet::data_type::ByteArray;
 
 use super::block::{self, Gone, Kind, Names, Page, Place, RowsHead, u32_at};
-use super::state::{Known, Name, Process, Run, RunOrder, Seen, Segment, State, Tally, Thread};
+use super::state::{
+    Cause, Context, Known, Name, Process, Run, RunOrder, Seen, Segment, State, Tally, Thread,
+};
 use crate::store::rows::{Of, Row, Sum};
 
 /// Threads without a segment are forgotten after this long, ns.
@@ -19,6 +21,20 @@ const THREAD_KEPT: u64 = 10_000_000_000;
 /// Bytes of a counter row in a Rows block: its place in the table, then the row.
 pub const ROW_RECORD: usize = 8 + ROW_SIZE;
 pub const OPEN_RECORD: usize = 32;
+
+/// Whom an event belongs to and what it was done for, as places in the output.
+#[derive(Debug, Clone, Copy)]
+struct Whose {
+    context: Context,
+    identity: u32,
+    cause: u32,
+}
+
+fn context_of(event: &Event) -> Context {
+    let Event { offset, parent: proc, span, .. } = *event;
+    let cause = Cause { trace: offset as u64, proc, span };
+    Context { id: event.target, cause: (event.flags & FLAG_REMOTE != 0).then_some(cause) }
+}
 
 impl State {
     /// Applies one block; a payload that contradicts its kind is counted and left out.
@@ -93,25 +109,29 @@ impl State {
         // a block that was applied before changes nothing
         let known = position.saturating_sub(place.from) as usize;
         let thread = self.thread(&place)?;
-        let mut context = None;
+        let mut last = None;
         for slot in slots.chunks_exact(SLOT_SIZE).skip(known) {
             let event = Slot::from_bytes(slot.try_into().ok()?).event();
-            self.event(&place, thread, &event, &mut context);
+            self.event(&place, thread, &event, &mut last);
         }
         let segment = self.segment(&place, place.from)?;
         segment.position = position.max(place.from + (slots.len() / SLOT_SIZE) as u64);
         Some(())
     }
 
-    /// `last`: context and identity of the event before, for the many that share them.
-    fn event(&mut self, at: &Place, thread: u32, event: &Event, last: &mut Option<(u32, u32)>) {
+    /// `last`: of the event before, for the many that share it.
+    fn event(&mut self, at: &Place, thread: u32, event: &Event, last: &mut Option<Whose>) {
         let Some(process) = self.processes.get_mut(&at.proc) else { return };
         let Some(history) = process.threads.get_mut(&at.tid) else { return };
-        if event.kind == KIND_CONTEXT && event.flags & FLAG_REMOTE == 0 {
-            history.enter(event.start, event.target);
+        if event.kind == KIND_CONTEXT {
+            let context = context_of(event);
+            history.enter(event.start, context);
+            if context.cause.is_some() && event.dur > 0 {
+                self.waited(at, thread, event, context);
+            }
             return;
         }
-        if !matches!(event.kind, KIND_CALL | KIND_BEGIN | KIND_LINK | KIND_GAP | KIND_CONTEXT) {
+        if !matches!(event.kind, KIND_CALL | KIND_BEGIN | KIND_GAP) {
             self.refused.slots += 1;
             return;
         }
@@ -122,11 +142,12 @@ impl State {
             history.last_span = event.span;
         }
         let context = history.context_at(event.start);
-        let identity = match *last {
-            Some((known, identity)) if known == context => identity,
-            _ => self.identity(at.proc, context),
+        let whose = match *last {
+            Some(whose) if whose.context == context => whose,
+            _ => self.whose(at.proc, context),
         };
-        *last = Some((context, identity));
+        *last = Some(whose);
+        let Whose { identity, cause, .. } = whose;
         if event.kind == KIND_GAP {
             self.told(at, event, identity);
         } else if event.kind == KIND_CALL {
@@ -144,10 +165,33 @@ impl State {
             ret: event.ret,
             thread,
             identity,
+            cause,
             sum: 0,
             point: event.point,
             kind: event.kind,
             flags: event.flags,
+        });
+    }
+
+    fn whose(&mut self, proc: u64, context: Context) -> Whose {
+        let identity = self.identity(proc, context.id);
+        let cause = context.cause.map_or(0, |cause| self.output.add_cause(cause));
+        Whose { context, identity, cause }
+    }
+
+    /// Work that another thread handed over waited until this one took it up.
+    fn waited(&mut self, at: &Place, thread: u32, event: &Event, context: Context) {
+        let Whose { identity, cause, .. } = self.whose(at.proc, context);
+        self.output.push(Row {
+            start: event.start.saturating_sub(event.dur),
+            dur: event.dur,
+            offset: -1,
+            thread,
+            identity,
+            cause,
+            point: event.point,
+            kind: KIND_LINK,
+            ..Row::default()
         });
     }
 
@@ -246,7 +290,7 @@ impl State {
     fn silent_gap(&mut self, at: &Place, lost: u64) {
         let Some(thread) = self.thread(at) else { return };
         let history = self.processes.get(&at.proc).and_then(|p| p.threads.get(&at.tid));
-        let context = history.map_or(0, |history| history.context_at(at.now));
+        let context = history.map_or(0, |history| history.context_at(at.now).id);
         let identity = self.identity(at.proc, context);
         self.tally(at.proc, identity).dropped += lost;
         let bytes = lost as i64;
@@ -269,7 +313,7 @@ impl State {
                 continue;
             }
             let context = history.context_at(open.start);
-            let identity = self.identity(place.proc, context);
+            let Whose { identity, cause, .. } = self.whose(place.proc, context);
             self.output.push(Row {
                 start: open.start,
                 dur: place.now.saturating_sub(open.start),
@@ -279,6 +323,7 @@ impl State {
                 target: open.target,
                 thread,
                 identity,
+                cause,
                 point: open.point,
                 kind: KIND_UNFINISHED,
                 flags: open.flags,

@@ -115,11 +115,22 @@ impl State {
         named.and_then(|run| self.runs.get(run)).or_else(|| self.run_of_process(process))
     }
 
+    /// The process that a context names as `#PROC`: who called when nobody said a client's name.
+    fn caller(&self, context: Context<'_>) -> Option<&Process> {
+        let proc = context.client.strip_prefix('#')?;
+        self.processes.get(&u64::from_str_radix(proc, 16).ok()?)
+    }
+
     /// What stands in the columns run, owner, job, task and phase of a process's events in
     /// `context` (dictionary id).
     pub fn identify(&self, process: &Process, context: u32) -> Identity {
         let name = process.name(context).map_or("", |name| text(&name.text));
         let context = Context::parse(name);
+        if let Some(caller) = self.caller(context)
+            && caller.known.proc != process.known.proc
+        {
+            return self.identify(caller, 0);
+        }
         let run = self.run_of_context(process, context);
         let task = if context.task.is_empty() { ids::attempt(context.client) } else { None };
         let task = [context.task, task.unwrap_or_default(), own_task(process, context)];

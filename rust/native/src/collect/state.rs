@@ -119,8 +119,8 @@ pub struct Thread {
     pub name: u32,
     /// Position of the chain's segment to be read.
     pub chain: u32,
-    /// Context entries by the time from which they hold.
-    pub history: VecDeque<(u64, u32)>,
+    /// Contexts by the time from which they hold.
+    pub history: VecDeque<(u64, Context)>,
     /// Span of its last call: after a kill it may stand among the open ones still.
     pub last_span: u64,
     /// When a segment of it was last seen.
@@ -128,6 +128,24 @@ pub struct Thread {
     /// Place in the output's table of threads, and the rotation that gave it.
     #[serde(skip)]
     pub place: Option<(u64, u32)>,
+}
+
+/// Whom calls of a thread belong to, and why they happen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Context {
+    /// Dictionary id, 0 none.
+    pub id: u32,
+    pub cause: Option<Cause>,
+}
+
+/// The span, of another thread or process, that calls without an enclosing one are done for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cause {
+    /// `proc` of the process where it all began.
+    pub trace: u64,
+    pub proc: u64,
+    /// 0: the process as a whole.
+    pub span: u64,
 }
 
 /// Calls of a process that one run owns.
@@ -317,7 +335,7 @@ impl Name {
 
 impl Thread {
     /// From `start` on the thread's calls belong to `context`.
-    pub fn enter(&mut self, start: u64, context: u32) {
+    pub fn enter(&mut self, start: u64, context: Context) {
         if self.history.len() == HISTORY {
             self.history.pop_front();
         }
@@ -325,9 +343,9 @@ impl Thread {
     }
 
     /// The context of a call that began at `start`.
-    pub fn context_at(&self, start: u64) -> u32 {
+    pub fn context_at(&self, start: u64) -> Context {
         let entered = self.history.iter().rev().find(|(from, _)| *from <= start);
-        entered.map_or(0, |(_, context)| *context)
+        entered.map_or_else(Context::default, |(_, context)| *context)
     }
 }
 
@@ -344,12 +362,13 @@ mod tests {
     #[test]
     fn a_call_belongs_to_the_context_in_which_it_began() {
         let mut thread = Thread::default();
-        thread.enter(100, 7);
-        thread.enter(200, 9);
-        thread.enter(200, 8);
-        thread.enter(300, 0);
+        let context = |id| Context { id, cause: None };
+        thread.enter(100, context(7));
+        thread.enter(200, context(9));
+        thread.enter(200, context(8));
+        thread.enter(300, context(0));
 
-        let at = [99, 100, 199, 200, 299, 300, 1000].map(|start| thread.context_at(start));
+        let at = [99, 100, 199, 200, 299, 300, 1000].map(|start| thread.context_at(start).id);
 
         assert_eq!(at, [0, 7, 7, 8, 8, 0, 0]);
     }
@@ -358,10 +377,10 @@ mod tests {
     fn a_history_is_bounded() {
         let mut thread = Thread::default();
         for time in 0..=(HISTORY as u64) {
-            thread.enter(time, time as u32);
+            thread.enter(time, Context { id: time as u32, cause: None });
         }
         assert_eq!(thread.history.len(), HISTORY);
-        assert_eq!(thread.context_at(0), 0);
-        assert_eq!(thread.context_at(1), 1);
+        assert_eq!(thread.context_at(0).id, 0);
+        assert_eq!(thread.context_at(1).id, 1);
     }
 }

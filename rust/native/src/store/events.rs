@@ -7,7 +7,7 @@ use bytes::Bytes;
 use iostrata_segment::points::POINTS;
 use iostrata_segment::schema::{
     CATEGORY_RPC, CATEGORY_SOCKET, COLUMNS, FLAG_ERRNO, FLAG_ERROR, KIND_BEGIN, KIND_CALL,
-    KIND_CONTEXT, KIND_GAP, KIND_LINK, KIND_SUM, KIND_UNFINISHED, category_name, kind_name,
+    KIND_GAP, KIND_SUM, KIND_UNFINISHED, category_name, kind_name,
 };
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
@@ -15,7 +15,7 @@ use parquet::errors::Result;
 use super::errno;
 use super::rows::{Identity, Output, Part, Row, Sum};
 use super::table::{self, Column};
-use crate::collect::state::{Name, Process, State};
+use crate::collect::state::{Cause, Name, Process, State};
 
 /// Writes the rows of one run, thread by thread.
 ///
@@ -130,6 +130,30 @@ impl<'a> Table<'a> {
         matches!(parent.category, CATEGORY_SOCKET | CATEGORY_RPC).then_some(&parent.text)
     }
 
+    /// What the row was done for; none for what an open call of its own thread encloses.
+    fn cause(&self, row: &Row) -> Option<&'a Cause> {
+        (row.cause != 0).then(|| &self.output.causes[row.cause as usize])
+    }
+
+    fn parent(&self, row: &Row) -> i64 {
+        let cause = self.cause(row).filter(|_| row.parent == 0);
+        cause.map_or(row.parent, |cause| cause.span) as i64
+    }
+
+    fn parent_proc(&self, row: &Row) -> Option<i64> {
+        let cause = self.cause(row).filter(|_| row.parent == 0)?;
+        let own = self.whose(row).process.map_or(0, |process| process.known.proc);
+        (cause.proc != own).then_some(cause.proc as i64)
+    }
+
+    fn trace(&self, row: &Row) -> Option<i64> {
+        if matches!(row.kind, KIND_SUM | KIND_GAP) {
+            return None;
+        }
+        let own = || self.whose(row).process.map(|process| process.known.proc);
+        self.cause(row).map(|cause| cause.trace).or_else(own).map(|trace| trace as i64)
+    }
+
     fn category(&self, row: &Row) -> Option<&ByteArray> {
         let code = match row.kind {
             KIND_SUM => self.sum(row)?.category,
@@ -195,13 +219,9 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
         }),
         "error" => text(&|row| table.error(row)),
         "span" => long(&|row| (row.span != 0).then_some(row.span as i64)),
-        "parent" => {
-            long(&|row| (row.parent != 0 && row.kind != KIND_CONTEXT).then_some(row.parent as i64))
-        }
-        "parent_proc" => {
-            long(&|row| (row.parent != 0 && row.kind == KIND_CONTEXT).then_some(row.parent as i64))
-        }
-        "trace" => long(&|_| None), // until causes cross processes
+        "parent" => long(&|row| Some(table.parent(row)).filter(|span| *span != 0)),
+        "parent_proc" => long(&|row| table.parent_proc(row)),
+        "trace" => long(&|row| table.trace(row)),
         "owner" => text(&|row| table.identity(row).owner.clone()),
         "job" => text(&|row| table.identity(row).job.clone()),
         "task" => text(&|row| table.identity(row).task.clone()),
@@ -222,7 +242,7 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
 }
 
 fn has_dur(kind: u8) -> bool {
-    !matches!(kind, KIND_BEGIN | KIND_LINK | KIND_CONTEXT)
+    kind != KIND_BEGIN
 }
 
 fn is_call(kind: u8) -> bool {

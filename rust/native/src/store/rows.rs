@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use parquet::data_type::ByteArray;
 
+use crate::collect::state::Cause;
+
 /// What the columns run, owner, job, task and phase say.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Identity {
@@ -35,6 +37,8 @@ pub struct Row {
     pub identity: u32,
     /// Place in [`Part::sums`], only for sums.
     pub sum: u32,
+    /// Place in [`Output::causes`] of what it was done for; 0 none.
+    pub cause: u32,
     pub point: u16,
     pub kind: u8,
     pub flags: u8,
@@ -78,6 +82,8 @@ pub struct Output {
     pub parts: Vec<Part>,
     pub identities: Vec<(Identity, u32)>,
     pub threads: Vec<Of>,
+    /// Each cause once for each time a thread takes it up; the first is none.
+    pub causes: Vec<Cause>,
     by_run: HashMap<String, u32>,
 }
 
@@ -108,6 +114,15 @@ impl Output {
     pub fn add_thread(&mut self, of: Of) -> u32 {
         self.threads.push(of);
         self.threads.len() as u32 - 1
+    }
+
+    /// Place of a cause, above 0.
+    pub fn add_cause(&mut self, cause: Cause) -> u32 {
+        if self.causes.is_empty() {
+            self.causes.push(Cause::default());
+        }
+        self.causes.push(cause);
+        self.causes.len() as u32 - 1
     }
 
     pub fn run_of(&self, identity: u32) -> &str {

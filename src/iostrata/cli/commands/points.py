@@ -53,7 +53,7 @@ def points(
 
 
 def _row(point: Point, counts: dict[int, int] | None) -> list[str]:
-    if point.mode == "effect":
+    if not point.makes_rows:
         shown = "identity"  # it makes no row: what it learns is in the others' columns
     elif counts is None:
         tests = verified_points().get(point_key(point), [])

@@ -143,7 +143,7 @@ def test_points_that_never_fired_are_said_to(tmp_path: Path) -> None:
     assert len(listed) == len(POINTS)
     assert {point["id"]: point["calls"] for point in listed if point["calls"]} == {first.id: 5}
     table = iostrata(tmp_path, "points", "--fired", "latest").stdout
-    rows = [point for point in POINTS if point.mode != "effect"]
+    rows = [point for point in POINTS if point.makes_rows]
     assert table.count("never fired") == len(rows) - 1
 
 

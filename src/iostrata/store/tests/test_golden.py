@@ -61,7 +61,8 @@ def test_calls() -> None:
     assert [only(row, *fields) for row in rows("call")] == [
         told(slot, *fields) for slot in slots("call")
     ]
-    assert [row["parent"] or 0 for row in rows("call")] == [s["parent"] for s in slots("call")]
+    parents = zip(rows("call"), slots("call"), strict=True)
+    assert all(row["parent"] == slot["parent"] for row, slot in parents if slot["parent"])
 
 
 def test_times_are_shifted_by_one_anchor() -> None:
@@ -81,10 +82,30 @@ def test_errors_have_names() -> None:
 
 
 def test_contexts_become_columns() -> None:
-    """Between 1740 and 1850 the thread was in the context of a client, else in that of a task."""
+    """Twice the thread was in the context of a client, else in that of a task."""
     for row, slot in zip(rows("call"), slots("call"), strict=True):
-        in_client = 1740 <= slot["start"] < 1850
+        in_client = 1740 <= slot["start"] < 1860 or 1870 <= slot["start"] < 1900
         assert row["phase"] == (None if in_client else "map")
+
+
+def test_causes_become_parents() -> None:
+    """A block read for another process, and a read that a thread did for the block read later."""
+    block_read, read = (slot for slot in slots("call") if slot["start"] in (1750, 1880))
+    found = {slot["start"]: row for slot, row in zip(slots("call"), rows("call"), strict=True)}
+    columns = ("parent", "parent_proc", "trace")
+    assert [found[1750][name] for name in columns] == [(9 << 40) + 5, 0x8888, 0x7777]
+    assert [found[1880][name] for name in columns] == [block_read["span"], None, 0x7777]
+    assert read["target"] == block_read["target"]
+    own = found[1700]["proc"]
+    assert [found[1700][name] for name in columns] == [None, None, own]
+
+
+def test_waiting_is_a_link() -> None:
+    block_read = next(slot for slot in slots("call") if slot["start"] == 1750)
+    (link,) = rows("link")
+    shift = rows("call")[0]["start"] - slots("call")[0]["start"]
+    assert (link["start"] - shift, link["dur"]) == (1840, 30)
+    assert (link["point"], link["parent"]) == (1, block_read["span"])
 
 
 def test_sums() -> None:

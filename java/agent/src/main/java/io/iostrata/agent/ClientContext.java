@@ -1,12 +1,16 @@
 package io.iostrata.agent;
 
-/** {@code client(name)}: what follows is done for this DFS client. */
+import io.iostrata.segment.Cause;
+
+/** {@code client(name)}: what follows is done for this DFS client, caused by what it sent. */
 final class ClientContext extends Extractor {
   @Override
   long of(Probe probe, Object name, Object unused) {
-    // A DataNode that copies a block to another gives an empty name: nobody's call but its own.
+    Cause received = probe.takeReceived();
+    probe.pendingCause = received;
+    // A DataNode that copies a block to another gives an empty name.
     if (name == null || ((String) name).isEmpty()) {
-      return 0;
+      return received == null ? 0 : received.context;
     }
     String client = (String) name;
     long context = probe.clients.get(client);

@@ -8,12 +8,18 @@ final class ControlWatch extends Thread {
   private static final long PERIOD_MILLIS = 200;
   private static final int PERIODS_PER_SEAL = 5;
 
+  /** Of this JVM; null before the agent has started. */
+  static volatile RootSpan current;
+
   private final Recorder recorder;
+  private final RootSpan root;
   private int seen;
 
   ControlWatch(Recorder recorder) {
     super(systemGroup(), "iostrata");
     this.recorder = recorder;
+    root = new RootSpan(recorder);
+    current = root;
     setDaemon(true);
     // The application's loader must not be kept alive by us.
     setContextClassLoader(null);
@@ -47,6 +53,7 @@ final class ControlWatch extends Thread {
     Probe.current().busy = true;
     for (int period = 1; ; period++) {
       try {
+        root.follow(seen != 0);
         Thread.sleep(PERIOD_MILLIS);
         look();
         if (period % PERIODS_PER_SEAL == 0) {

@@ -12,5 +12,16 @@ abstract class Extractor {
    * @param a first value that the point names, may be null
    * @param b second value, null when the point names one only
    */
-  abstract long of(Probe probe, Object a, Object b) throws Throwable;
+  long of(Probe probe, Object a, Object b) throws Throwable {
+    return 0;
+  }
+
+  /**
+   * What a point of mode {@code replace} returns instead: an object of the same class.
+   *
+   * @param returned never null
+   */
+  Object instead(Probe probe, Object returned) throws Throwable {
+    return returned;
+  }
 }

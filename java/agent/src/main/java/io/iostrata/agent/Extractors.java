@@ -35,6 +35,16 @@ final class Extractors {
         return new DescriptorOpened();
       case "wraps":
         return new StreamWrapped();
+      case "received":
+        return new HeaderReceived();
+      case "carries":
+        return new HeaderCarried();
+      case "hands":
+        return new HandedOver.Gives();
+      case "handed":
+        return new HandedOver.Takes();
+      case "method":
+        return new ProtocolTarget();
       case "ended":
         return new ProcessEnded();
       default:

@@ -59,6 +59,12 @@ final class Frame {
     return types[0];
   }
 
+  /** Internal name of the class that is returned. */
+  String returnedClass() {
+    String type = types[0];
+    return type.charAt(0) == 'L' ? type.substring(1, type.length() - 1) : type;
+  }
+
   /** All that the point reads is here, and of a type that can be read so. */
   boolean canRead(Point point) {
     return isNumber(point.bytes)

@@ -104,6 +104,7 @@ public final class Hooks {
     try {
       probe.pendingContext = (int) CONTEXTS[point].of(probe, whom, null);
     } catch (Throwable e) {
+      probe.pendingCause = null;
       fault(point, e);
     } finally {
       probe.busy = false;
@@ -214,6 +215,23 @@ public final class Hooks {
       EFFECTS[point].of(probe, a, b);
     } catch (Throwable e) {
       fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** What a method is about to return, or the same with something added. */
+  public static Object instead(Object returned, int point) {
+    Probe probe = on == 0 || returned == null || isOff(point) ? null : take(point, true);
+    if (probe == null) {
+      return returned;
+    }
+    try {
+      Object other = EFFECTS[point].instead(probe, returned);
+      return other.getClass() == returned.getClass() ? other : returned;
+    } catch (Throwable e) {
+      fault(point, e);
+      return returned;
     } finally {
       probe.busy = false;
     }

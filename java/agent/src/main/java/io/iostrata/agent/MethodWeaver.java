@@ -13,9 +13,12 @@ import org.objectweb.asm.Opcodes;
  *   catch (Throwable t) { Hooks.failed(point, t); throw t; }
  * </pre>
  *
- * No local variable is added and the handler's frame has none, so every frame of the method stays
- * true. Nothing added here can throw but for want of stack: it reads arguments and fields of {@code
- * this} and passes them on.
+ * or, for an effect, only {@code Hooks.learn(…)} before each return, or, where something is added
+ * to what is returned, {@code Hooks.instead(returned, point)}.
+ *
+ * <p>No local variable is added and the handler's frame has none, so every frame of the method
+ * stays true. Nothing added here can throw but for want of stack: it reads arguments and fields of
+ * {@code this} and passes them on.
  */
 final class MethodWeaver extends MethodVisitor {
   private static final String HOOKS = "io/iostrata/agent/Hooks";
@@ -81,6 +84,12 @@ final class MethodWeaver extends MethodVisitor {
   }
 
   private void exit() {
+    if (point.replaces) {
+      pushPoint();
+      hook("instead", "(Ljava/lang/Object;I)Ljava/lang/Object;");
+      mv.visitTypeInsn(Opcodes.CHECKCAST, frame.returnedClass());
+      return;
+    }
     if (point.effectOnly) {
       pushPoint();
       frame.reference(mv, point.effect.first);

@@ -11,7 +11,15 @@ final class Point {
   final String method;
   final String descriptor;
   final boolean hot;
+
+  /** No row: it only tells or changes something. */
   final boolean effectOnly;
+
+  final boolean replaces;
+
+  /** Not woven: the agent itself makes its rows. */
+  final boolean own;
+
   final boolean anchor;
   final boolean begin;
   final Value bytes;
@@ -32,7 +40,9 @@ final class Point {
     method = row[4];
     descriptor = row[5];
     hot = row[6].equals("hot");
-    effectOnly = row[6].equals("effect");
+    own = row[6].equals("own");
+    replaces = row[6].equals("replace");
+    effectOnly = replaces || row[6].equals("effect");
     anchor = row[7].equals("1");
     begin = row[8].equals("1");
     bytes = Value.parse(row[9]);

@@ -35,11 +35,13 @@ final class PointTable {
   }
 
   private void add(Point point) {
-    Point[] before = of(point.internalName);
-    Point[] after = new Point[before.length + 1];
-    System.arraycopy(before, 0, after, 0, before.length);
-    after[before.length] = point;
-    byClass.put(point.internalName, after);
+    if (!point.own) {
+      Point[] before = of(point.internalName);
+      Point[] after = new Point[before.length + 1];
+      System.arraycopy(before, 0, after, 0, before.length);
+      after[before.length] = point;
+      byClass.put(point.internalName, after);
+    }
     layerOfPoint[point.id] = point.effectOnly ? 0 : point.layer;
     anchorOfPoint[point.id] = point.anchor;
     beginOfPoint[point.id] = point.begin;

@@ -1,5 +1,6 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.Cause;
 import io.iostrata.segment.Schema;
 import io.iostrata.segment.ThreadLog;
 import java.util.Arrays;
@@ -22,6 +23,12 @@ final class Probe {
 
   /** Context of the call that enters next; 0 none. */
   int pendingContext;
+
+  /** Why the call that enters next happens; null: for its own thread. */
+  Cause pendingCause;
+
+  /** What a peer has sent, until the call begins that it was sent for. */
+  Cause received;
 
   private ThreadLog log;
 
@@ -62,9 +69,10 @@ final class Probe {
       calls = Arrays.copyOf(calls, at * 2);
     }
     long what = point | (long) hotDepth << HOT_BELOW;
-    if (pendingContext != 0) {
-      log.pushContext(pendingContext);
+    if (pendingContext != 0 || pendingCause != null) {
+      log.pushContext(point, pendingContext, pendingCause);
       pendingContext = 0;
+      pendingCause = null;
       what |= IN_CONTEXT;
     }
     calls[at] = bytesAtEntry;
@@ -115,6 +123,30 @@ final class Probe {
         calls[at * WIDTH] += moved;
       }
     }
+  }
+
+  /** What other threads and processes do for this one now is caused by. */
+  Cause cause() {
+    begin();
+    return log.cause();
+  }
+
+  /** What was received, used at once; null when nothing was. */
+  Cause takeReceived() {
+    Cause cause = received;
+    received = null;
+    return cause == null ? null : new Cause(cause.context, cause.trace, cause.proc, cause.span, 0);
+  }
+
+  /** Why somebody else will work on: what was received, else the call that is open; null: none. */
+  Cause handsOver() {
+    Cause cause = received;
+    received = null;
+    if (cause != null) {
+      return cause;
+    }
+    cause = cause();
+    return cause.span == 0 ? null : cause;
   }
 
   void enterHot(int point, long target, long asked, long bytesAtEntry) {

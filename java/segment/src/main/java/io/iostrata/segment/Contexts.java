@@ -8,6 +8,10 @@ final class Contexts {
 
   // Since when each is or was on top: what a reader needs to place a call that began before a gap.
   private long[] since = new long[4];
+
+  /** Null where the calls have no other cause than their own thread. */
+  private Cause[] causes = new Cause[4];
+
   private int top;
 
   int current() {
@@ -16,6 +20,10 @@ final class Contexts {
 
   int base() {
     return ids[0];
+  }
+
+  Cause cause() {
+    return causes[top];
   }
 
   boolean nested() {
@@ -35,21 +43,29 @@ final class Contexts {
     return since[level];
   }
 
+  Cause cause(int level) {
+    return causes[level];
+  }
+
   void base(int id, long now) {
     ids[0] = id;
     since[0] = now;
   }
 
-  void push(int id, long now) {
+  /** A context without a cause of its own keeps that of the one it is in. */
+  void push(int id, Cause cause, long now) {
     if (++top == ids.length) {
       ids = Arrays.copyOf(ids, top * 2);
       since = Arrays.copyOf(since, top * 2);
+      causes = Arrays.copyOf(causes, top * 2);
     }
     ids[top] = id;
     since[top] = now;
+    causes[top] = cause == null ? causes[top - 1] : cause;
   }
 
   void pop(long now) {
+    causes[top] = null;
     since[--top] = now;
   }
 }

@@ -196,18 +196,30 @@ final class SegmentChain {
         call.parent);
   }
 
-  /** Writes the slot of the context that is on top from now on. */
-  void context() {
+  /**
+   * Writes the slot of the context that is on top from now on.
+   *
+   * @param point of the call that it was pushed for, 0 none
+   * @param waited ns since its cause handed it over
+   */
+  void context(int point, long waited) {
     if ((gap || segment.full()) && !makeRoom()) {
       gap = true; // the contexts are restated behind it
       return;
     }
-    context(contexts.open() - 1);
+    context(contexts.open() - 1, point, waited);
   }
 
-  private void context(int level) {
-    long what = Slot.what(contexts.id(level), 0, Schema.KIND_CONTEXT, 0);
-    segment.append(contexts.since(level), 0, 0, -1, what, 0, 0, 0);
+  private void context(int level, int point, long waited) {
+    Cause cause = contexts.cause(level);
+    long start = contexts.since(level);
+    if (cause == null) {
+      long what = Slot.what(contexts.id(level), point, Schema.KIND_CONTEXT, 0);
+      segment.append(start, waited, 0, -1, what, 0, 0, 0);
+      return;
+    }
+    long what = Slot.what(contexts.id(level), point, Schema.KIND_CONTEXT, Schema.FLAG_REMOTE);
+    segment.append(start, waited, 0, cause.trace, what, 0, cause.span, cause.proc);
   }
 
   /** Slots of the innermost open contexts, outer ones first. */
@@ -218,7 +230,7 @@ final class SegmentChain {
       return;
     }
     for (int level = open - restated(); level < open; level++) {
-      context(level);
+      context(level, 0, 0);
     }
   }
 

@@ -152,14 +152,42 @@ public final class ThreadLog {
 
   /** From here on in this thread: the context {@code id} of {@link Recorder#context}. */
   public void pushContext(int id) {
+    pushContext(0, id, null);
+  }
+
+  /**
+   * From here on in this thread.
+   *
+   * @param point of the call that enters next, 0 none
+   * @param id of {@link Recorder#context}, 0: nobody's
+   * @param cause null: as before
+   */
+  public void pushContext(int point, int id, Cause cause) {
     try {
       if (!dead) {
-        contexts.push(id, now());
-        tellContext();
+        long now = now();
+        contexts.push(id, cause, now);
+        boolean waited = cause != null && cause.since != 0;
+        tellContext(point, waited ? Math.max(0, now - cause.since) : 0);
       }
     } catch (Throwable e) {
       fail();
     }
+  }
+
+  /** What other threads and processes do for this one now is caused by. Never null. */
+  public Cause cause() {
+    long proc = recorder.options.proc;
+    Cause outer = contexts.cause();
+    long trace = outer == null ? proc : outer.trace;
+    int whose = contexts.current();
+    if (depth() > 0) {
+      OpenSpan top = open.top();
+      return new Cause(whose, trace, proc, top.span, now(), top.target);
+    }
+    return outer == null
+        ? new Cause(whose, trace, proc, 0, now(), 0)
+        : new Cause(whose, trace, outer.proc, outer.span, now(), outer.target);
   }
 
   /** Back to the context before. */
@@ -167,7 +195,7 @@ public final class ThreadLog {
     try {
       if (!dead && contexts.nested()) {
         contexts.pop(now());
-        tellContext();
+        tellContext(0, 0);
       } else if (!dead) {
         recorder.count(Schema.PROCESS_COUNTER_UNBALANCED, 1);
       }
@@ -197,7 +225,7 @@ public final class ThreadLog {
     if (recorder.baseContext != contexts.base()) {
       contexts.base(recorder.baseContext, now());
       if (!contexts.nested()) {
-        tellContext();
+        tellContext(0, 0);
       }
     }
     return true;
@@ -229,9 +257,9 @@ public final class ThreadLog {
     return true;
   }
 
-  private void tellContext() {
+  private void tellContext(int point, long waited) {
     if (chain != null && chain.segment != null) {
-      chain.context();
+      chain.context(point, waited);
     }
   }
 
@@ -255,7 +283,7 @@ public final class ThreadLog {
     }
     top.span = span;
     top.parent = below == null ? 0 : below.span;
-    top.target = target == 0 && below != null ? below.target : target;
+    top.target = target == 0 ? enclosingTarget(below) : target;
     top.asked = asked < 0 ? 0 : asked;
     top.offset = offset;
     top.flags = point.flags(layers);
@@ -274,6 +302,15 @@ public final class ThreadLog {
         chain.begun(top);
       }
     }
+  }
+
+  /** What the enclosing call acts on, or the one that this thread works for. */
+  private long enclosingTarget(OpenSpan below) {
+    if (below != null) {
+      return below.target;
+    }
+    Cause cause = contexts.cause();
+    return cause == null ? 0 : cause.target;
   }
 
   private void pop(long target, long bytes, int ret, int flags) {

@@ -60,7 +60,7 @@ class GoldenTest {
     log.enter(Points.JAVA_READ, file, 5_000_000_000L, 4096);
     log.exit(-1, 28, Schema.FLAG_ERRNO);
 
-    blockRead(recorder, log);
+    afterwards(log, blockRead(recorder, log));
     hotWrites(recorder, log);
 
     log.enter(Points.READ_BLOCK, block(recorder, 2), 0, 0);
@@ -86,6 +86,8 @@ class GoldenTest {
     options.tableRows = 32;
     options.dictionaryBytes = 4096;
     options.capBytes = 10_000; // one segment, no successor
+    options.flowOfPoint = new byte[Points.HDFS_READ + 1];
+    options.flowOfPoint[Points.HDFS_READ] = 1; // of two nested ones the inner's bytes are covered
     return options;
   }
 
@@ -103,9 +105,14 @@ class GoldenTest {
         Schema.CATEGORY_BLK, "blk_107374182" + number, pool, 1073741820 + number, 1000 + number);
   }
 
-  /** A block read for a client: an HDFS read with two reads of a file inside, one failing. */
-  private static void blockRead(Recorder recorder, ThreadLog log) {
-    log.pushContext(recorder.context("run-1", null, null, null, "DFSClient_attempt_1"));
+  /**
+   * A block read for a client in another process: an HDFS read with two reads of a file inside, one
+   * failing. Returns it as the cause of later work.
+   */
+  private static Cause blockRead(Recorder recorder, ThreadLog log) {
+    int client = recorder.context("run-1", null, null, null, "DFSClient_attempt_1");
+    Cause remote = new Cause(client, 0x7777, 0x8888, (9L << 40) + 5, 0);
+    log.pushContext(Points.READ_BLOCK, client, remote);
     log.enter(Points.READ_BLOCK, block(recorder, 5), 0, 0);
     log.enter(Points.HDFS_READ, 0, 1024, 65536);
     log.enter(Points.HDFS_READ, recorder.name(Schema.CATEGORY_HDFS, "/user/x"), 1024, 65536);
@@ -116,7 +123,17 @@ class GoldenTest {
     log.exit(0, exception, Schema.FLAG_ERROR);
     log.exit(1000, 0, 0);
     log.exit(1000, 0, 0);
+    Cause local = log.cause();
     log.exit(1024, 0, 0);
+    log.popContext();
+    return local;
+  }
+
+  /** What a thread does for a span of another thread: it waited, and acts on the same block. */
+  private static void afterwards(ThreadLog log, Cause local) {
+    log.pushContext(Points.JAVA_READ, local.context, local);
+    log.enter(Points.JAVA_READ, 0, 100, 0);
+    log.exit(100, 0, 0);
     log.popContext();
   }
 

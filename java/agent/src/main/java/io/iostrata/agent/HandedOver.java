@@ -1,0 +1,34 @@
+package io.iostrata.agent;
+
+import io.iostrata.segment.Cause;
+
+/**
+ * {@code hands(object)}, as an effect: whoever works on that object later does it for the call that
+ * is open now, or for what was just received. {@code handed(object)}, as a context: this is the
+ * work.
+ */
+final class HandedOver {
+  private static final WeakIdentities<Cause> CAUSES = new WeakIdentities<>();
+
+  private HandedOver() {}
+
+  static final class Gives extends Extractor {
+    @Override
+    long of(Probe probe, Object object, Object unused) {
+      Cause cause = Hooks.on == 0 ? null : probe.handsOver();
+      if (cause != null) {
+        CAUSES.put(object, cause);
+      }
+      return 0;
+    }
+  }
+
+  static final class Takes extends Extractor {
+    @Override
+    long of(Probe probe, Object object, Object unused) {
+      Cause cause = CAUSES.get(object);
+      probe.pendingCause = cause;
+      return cause == null ? 0 : cause.context;
+    }
+  }
+}

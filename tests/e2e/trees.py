@@ -1,0 +1,103 @@
+"""Calls of a run as trees: a parent is in the same thread, another one, or another process."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from tests.e2e.truth import Run
+
+COLUMNS = (
+    "proc", "span", "parent", "parent_proc", "trace", "role", "tid", "layer", "op", "target",
+    "block", "bytes", "kind",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Call:
+    proc: int
+    span: int
+    parent: int | None
+    parent_proc: int | None
+    trace: int
+    role: str
+    tid: int
+    layer: str
+    op: str
+    target: str | None
+    block: int | None
+    bytes: int
+    kind: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.layer}.{self.op}"
+
+
+class Tree:
+    """All calls of a run, by parent."""
+
+    def __init__(self, run: Run) -> None:
+        rows = run.rows(
+            f"SELECT {', '.join(COLUMNS)} FROM events WHERE kind IN ('call', 'unfinished', 'link')"
+            " ORDER BY start"
+        )
+        found = [Call(*row) for row in rows]
+        self.calls = [call for call in found if call.kind != "link"]
+        self._links = [call for call in found if call.kind == "link"]
+        self._of: dict[tuple[int, int | None], list[Call]] = defaultdict(list)
+        for call in self.calls:
+            self._of[call.parent_proc or call.proc, call.parent].append(call)
+
+    def children(self, call: Call) -> list[Call]:
+        return self.children_of(call.span, call.proc)
+
+    def children_of(self, span: int | None, proc: int) -> list[Call]:
+        """Of a span; of the process itself where it is None."""
+        return self._of[proc, span]
+
+    def named(self, role: str, layer: str, op: str) -> list[Call]:
+        return [c for c in self.calls if (c.role, c.layer, c.op) == (role, layer, op)]
+
+    def path(self, role: str, *steps: str) -> Call:
+        """The call at the end of a path of steps that begins at a process of that role."""
+        (proc,) = {call.proc for call in self.calls if call.role == role}
+        firsts = [c for c in self.children_of(None, proc) if c.name == steps[0]]
+        return self._walk(firsts, steps)
+
+    def path_from(self, call: Call, *steps: str) -> Call:
+        """As `path`, from a call; a step may begin with the role of the next process."""
+        return self._walk(self._matching(call, steps[0]), steps)
+
+    def _walk(self, firsts: list[Call], steps: tuple[str, ...]) -> Call:
+        reached = firsts
+        for step in steps[1:]:
+            reached = [found for call in reached for found in self._matching(call, step)]
+        assert reached, f"no path {' / '.join(steps)}"
+        return reached[0]
+
+    def _matching(self, call: Call, step: str) -> list[Call]:
+        role, _, name = step.rpartition(" ")
+        return [
+            child
+            for child in self.children(call)
+            if child.name == name and child.role == (role or call.role)
+        ]
+
+    def orphans(self, root: int) -> Counter[str]:
+        """Calls of other processes, by layer, whose way up does not end in process `root`."""
+        by_id = {(call.proc, call.span): call for call in self.calls}
+
+        def origin(call: Call) -> int:
+            while call.parent is not None:
+                above = by_id.get((call.parent_proc or call.proc, call.parent))
+                if above is None:
+                    return -1
+                call = above
+            return call.parent_proc or call.proc
+
+        others = [call for call in self.calls if call.proc != root]
+        return Counter(call.layer for call in others if origin(call) != root)
+
+    def links(self) -> Counter[tuple[str, str]]:
+        return Counter((link.layer, link.op) for link in self._links)
