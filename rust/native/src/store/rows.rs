@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use parquet::data_type::ByteArray;
 
+use super::system::Sample;
+
 /// What the columns run, owner, job, task and phase say.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Identity {
@@ -78,6 +80,8 @@ pub struct Output {
     pub parts: Vec<Part>,
     pub identities: Vec<(Identity, u32)>,
     pub threads: Vec<Of>,
+    /// Of the host, whatever runs record.
+    pub samples: Vec<Sample>,
     by_run: HashMap<String, u32>,
 }
 
