@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import DFSIO, JOB, Cluster, lab_up
+from tests.e2e.cluster import DFSIO, Cluster, lab_up
 
 from iostrata import lab
 from iostrata.lab.daemons import MARK
@@ -27,7 +27,6 @@ class Recorded:
     """A run on a cluster that is traced in part."""
 
     cluster: Cluster
-    job: str
     untraced: str  # address of the DataNode without agent
     lines: list[str]  # of its summary
 
@@ -42,14 +41,15 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     with lab_up(folder, f"system-complete-{os.getpid()}", "--datanodes", "2") as cluster:
         process, address = restart_without_agent(cluster)
         try:
-            hidden, plain = jdk(folder / "hidden", "task"), jdk(folder / "plain", "java")
+            java = Path(lab.find(cluster.name).state.java_home) / "bin/java"
+            hidden = jdk(folder / "hidden", java, "task")
+            plain = jdk(folder / "plain", java, "java")
             options = [f"-Dmapreduce.map.env=JAVA_HOME={hidden}"]
             options += [f"-Dmapreduce.reduce.env=JAVA_HOME={plain}"]
             command = [*DFSIO, *options, "-write", "-nrFiles", "1", "-size", "1MB"]
-            job = JOB.search(cluster.record("r", *command))
-            assert job
+            cluster.record("r", *command)
             done = cluster.iostrata("summary", "r")
-            yield Recorded(cluster, job[1], address, done.stdout.splitlines())
+            yield Recorded(cluster, address, done.stdout.splitlines())
         finally:
             process.kill()
             process.wait()
@@ -82,11 +82,10 @@ def restart_without_agent(cluster: Cluster) -> tuple[subprocess.Popen[str], str]
     raise AssertionError(f"the NameNode still lists {before}")
 
 
-def jdk(home: Path, name: str) -> Path:
-    """A JAVA_HOME of a job's own, whose `java` drops the agent and runs the JVM as `name`."""
-    real = Path(lab.find().state.java_home) / "bin/java"
+def jdk(home: Path, java: Path, name: str) -> Path:
+    """A JAVA_HOME of a job's own, whose `java` drops the agent and runs the real one as `name`."""
     (home / "bin").mkdir(parents=True)
-    (home / name).symlink_to(real)
+    (home / name).symlink_to(java)
     launcher = home / "bin/java"
     launcher.write_text(f'#!/bin/sh\nunset JAVA_TOOL_OPTIONS\nexec {home}/{name} "$@"\n')
     launcher.chmod(0o755)
@@ -100,7 +99,7 @@ def test_the_first_line_counts_what_is_missing(recorded: Recorded) -> None:
 
 def test_each_missing_one_is_named(recorded: Recorded) -> None:
     missing = [line for line in recorded.lines if line.startswith("not traced: ")]
-    started = lab.find(recorded.cluster.name).attempts(recorded.job)
+    started = recorded.cluster.summary("r")["processes"]["attempts"]
     (hidden,) = (attempt for attempt in started if "_m_" in attempt)
     (plain,) = (attempt for attempt in started if "_r_" in attempt)
     datanode, of_map, of_reduce = (
