@@ -116,7 +116,7 @@ def test_each_missing_one_is_named(recorded: Recorded) -> None:
 
 
 def test_the_host_has_a_history(recorded: Recorded) -> None:
-    """From before the first event on, without a hole."""
+    """From before the client's first call on, without a hole."""
     (line,) = (line for line in recorded.lines if line.startswith("host "))
     assert "CPU" in line
     found = recorded.cluster.summary("r")
@@ -124,7 +124,7 @@ def test_the_host_has_a_history(recorded: Recorded) -> None:
     assert 0 < host["cpu"] <= host["cpu_max"]
     query = (
         "SELECT sum(interval)::BIGINT AS sampled, max(time + interval) - min(time) AS spanned, "
-        "min(time) <= (SELECT min(start) FROM events) AS early FROM system"
+        "min(time) <= (SELECT min(start) FROM calls WHERE role = 'client') AS early FROM system"
     )
     done = recorded.cluster.iostrata("query", query, "--run", "r", "--format", "json")
     (row,) = json.loads(done.stdout)

@@ -20,7 +20,7 @@ from iostrata.record.collector import collector_of, lab_dir, start_collector, st
 from iostrata.record.session import Survey
 from iostrata.store.location import default_store
 
-HISTORY_TIMEOUT = 10.0  # s; the run has ended, and its ApplicationMasters with it
+HISTORY_TIMEOUT = 30.0  # s; the run has ended, and its ApplicationMasters with it
 # What a cluster that is going down says, or one that says something unheard-of.
 _NO_ANSWER = (LabError, OSError, http.client.HTTPException, ValueError, KeyError)
 
