@@ -33,6 +33,7 @@ LAYOUTS = (
     "slot", "preamble", "segment", "open_span", "row", "size_class",
     "dictionary", "entry", "process", "control",
 )  # fmt: skip
+TABLES = ("columns", "process_columns", "system_columns")
 POINT_FIELDS = (
     "id", "layer", "op", "class", "method", "desc", "mode", "anchor", "begin",
     "bytes", "asked", "offset", "target", "context", "effect", "since",
@@ -168,7 +169,7 @@ def rust_schema(schema: dict[str, Any]) -> str:
         lines.append(f"pub const {name}: {kind} = {shown};\n")
     lines.append("\n")
     lines += [rust_enum(name, schema[name]) for name in ("kind", "layer", "category")]
-    for table in ("columns", "process_columns"):
+    for table in TABLES:
         cells = "".join(f'    ("{k}", "{v}"),\n' for k, v in schema[table].items())
         lines.append(f"pub const {table.upper()}: &[(&str, &str)] = &[\n{cells}];\n")
     return "".join(lines)
@@ -198,7 +199,7 @@ def python_schema(schema: dict[str, Any]) -> str:
     for section in ("kind", "flag", "layer", "category"):
         cells = "".join(f'    "{k}": {v},\n' for k, v in schema[section].items())
         lines.append(f"{section.upper()} = {{\n{cells}}}\n")
-    for section in ("columns", "process_columns"):
+    for section in TABLES:
         cells = "".join(f'    "{k}": "{v}",\n' for k, v in schema[section].items())
         lines.append(f"{section.upper()} = {{\n{cells}}}\n")
     return "".join(lines)

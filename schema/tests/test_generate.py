@@ -11,7 +11,15 @@ from typing import Any
 
 import pytest
 
-from iostrata.schema.events import CATEGORY, COLUMNS, FLAG, KIND, LAYER, PROCESS_COLUMNS
+from iostrata.schema.events import (
+    CATEGORY,
+    COLUMNS,
+    FLAG,
+    KIND,
+    LAYER,
+    PROCESS_COLUMNS,
+    SYSTEM_COLUMNS,
+)
 from iostrata.schema.points import POINTS, POINTS_HASH
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +67,7 @@ def test_the_same_input_gives_the_same_output() -> None:
 def test_python_has_what_the_contract_says() -> None:
     assert SCHEMA["columns"] == COLUMNS
     assert SCHEMA["process_columns"] == PROCESS_COLUMNS
+    assert SCHEMA["system_columns"] == SYSTEM_COLUMNS
     assert [SCHEMA[name] for name in ("kind", "flag", "layer", "category")] == [
         KIND, FLAG, LAYER, CATEGORY,
     ]  # fmt: skip

@@ -122,7 +122,7 @@ def test_three_lines_at_the_end(tmp_path: Path, program: Path, iostrata: Iostrat
     done = iostrata("record", "--run", "r", "--", *java(program, tmp_path / "data"))
     lines = [line for line in done.stderr.splitlines() if line.startswith("iostrata: ")]
     assert len(lines) == 3
-    assert lines[0] == "iostrata: traced 1/1 processes"
+    assert lines[0] == "iostrata: traced 1/1 processes, 0 dropped"
     assert re.fullmatch(
         r"iostrata: run r ok, exit 0, \d+\.\d s, [\d ]+ events, [\d.]+ [KM]?i?B, 0 dropped",
         lines[1],
@@ -134,10 +134,10 @@ def test_a_command_without_java(iostrata: Iostrata) -> None:
     done = iostrata("record", "--run", "r", "--", "true")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.splitlines()[0] == (
-        "iostrata: traced 0/0 processes: no events: the command started no Java process"
+        "iostrata: traced 0/0 processes, 0 dropped: no events: the command started no Java process"
     )
     said = iostrata("summary").stdout.splitlines()
-    assert said[0] == "traced 0/0 processes"
+    assert said[0] == "traced 0/0 processes, 0 dropped"
     assert said[-1] == "no events: the command started no Java process"
 
 

@@ -11,6 +11,7 @@ The native part of iostrata: one binary, one subcommand per task.
 
 mod clock;
 mod collect;
+mod host;
 mod replay;
 mod store;
 mod users;

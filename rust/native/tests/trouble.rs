@@ -296,3 +296,33 @@ fn a_full_spool_disk_costs_detail_only_and_heals() {
     assert_eq!(log.matches("cannot append to the spool").count(), 1, "{log}");
     assert!(log.contains("spool: works again"), "{log}");
 }
+
+#[test]
+fn the_host_is_sampled_while_a_run_records_and_across_a_kill() {
+    let site = Site::new();
+    let collector = site.collector();
+    site.begin("r1");
+    std::thread::sleep(Duration::from_millis(1500));
+    collector.kill();
+    let collector = site.collector();
+    site.wait_for("r1", "recording");
+    site.end("r1");
+    site.begin("r2");
+    site.end("r2");
+    collector.terminate();
+
+    let begin = |sample: &Row| long(sample, "time");
+    let end = |sample: &Row| long(sample, "time") + long(sample, "interval");
+    let (first, second) = (site.samples("r1"), site.samples("r2"));
+    // one before the kill or one after it, and one at the end
+    assert!(first.len() >= 2, "{first:?}");
+    assert!(first.windows(2).all(|pair| end(&pair[0]) == begin(&pair[1])), "{first:?}");
+    let used = |sample: &Row| ["cpu_user", "cpu_system", "cpu_idle"].map(|c| long(sample, c));
+    assert!(first.iter().flat_map(used).sum::<i64>() > 0, "{first:?}");
+    for sample in first.iter().chain(&second) {
+        assert_eq!(text(sample, "host"), "here");
+        assert!(long(sample, "cores") > 0 && long(sample, "mem_total") > 0, "{sample:?}");
+    }
+    // what the host did between the runs is in neither
+    assert!(!second.is_empty() && begin(&second[0]) >= end(first.last().unwrap()));
+}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import shutil
+import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from iostrata import lab as labs
 from iostrata.cli.console import note
@@ -14,7 +17,12 @@ from iostrata.errors import UserError
 from iostrata.lab.errors import LabError
 from iostrata.record.artifacts import stage_agent
 from iostrata.record.collector import collector_of, lab_dir, start_collector, stop_collector
+from iostrata.record.session import Survey
 from iostrata.store.location import default_store
+
+HISTORY_TIMEOUT = 30.0  # s; the run has ended, and its ApplicationMasters with it
+# What a cluster that is going down says, or one that says something unheard-of.
+_NO_ANSWER = (LabError, OSError, http.client.HTTPException, ValueError, KeyError)
 
 # A lab's names of its daemons, and the collector's.
 _ROLES = {
@@ -84,6 +92,29 @@ def lab_environment(name: str | None) -> tuple[dict[str, str], list[tuple[str, i
         found = labs.find(name)
         environment = {**os.environ, **found.environment()}
         return environment, [(_ROLES[d.role.split("-")[0]], d.pid) for d in found.daemons()]
+
+
+def lab_survey(name: str | None) -> Survey:
+    """Asks the lab's NameNode for its DataNodes and the histories of jobs for their attempts."""
+    with lab_errors():
+        found = labs.find(name)
+
+    def survey(jobs: Sequence[str]) -> dict[str, Any]:
+        asked: dict[str, Any] = {"datanodes": None, "attempts": {}, "unasked": []}
+        host = socket.gethostname()
+        try:
+            listed = found.datanodes()
+            asked["datanodes"] = [{"name": at, "host": host, "pid": pid} for at, pid in listed]
+        except _NO_ANSWER as error:
+            asked["unasked"].append(f"the NameNode for its DataNodes: {error}")
+        for job in jobs:
+            try:
+                asked["attempts"][job] = found.attempts(job, HISTORY_TIMEOUT)
+            except _NO_ANSWER as error:
+                asked["unasked"].append(f"the history of {job} for its attempts: {error}")
+        return asked
+
+    return survey
 
 
 def steps() -> Callable[[str], None]:

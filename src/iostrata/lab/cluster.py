@@ -14,6 +14,7 @@ from typing import Any
 from iostrata.lab import history, jars, layout, machine, ports, processes, state
 from iostrata.lab.daemons import PortTakenError, start, stop
 from iostrata.lab.errors import LabError
+from iostrata.lab.hadoop import ready
 from iostrata.lab.hadoop.conf import PORTS, YARN_PORTS, AgentOptions
 from iostrata.lab.history import JobHistory
 from iostrata.lab.state import Daemon, State
@@ -152,7 +153,23 @@ class Lab:
 
     def job_history(self, job_id: str, timeout: float = 30.0) -> JobHistory:
         """Hadoop's own counters of an ended job; `timeout` in seconds, for its last writes."""
-        return history.fetch(self.state.ports["namenode-http"], job_id, timeout)
+        return history.parse(history.fetch(self.state.ports["namenode-http"], job_id, timeout))
+
+    def attempts(self, job_id: str, timeout: float = 30.0) -> list[str]:
+        """The attempts of an ended job that were started, by its history; `timeout` as above."""
+        return history.started(history.fetch(self.state.ports["namenode-http"], job_id, timeout))
+
+    def datanodes(self) -> list[tuple[str, int | None]]:
+        """The DataNodes that the NameNode lists: address, and the process if it is known.
+
+        Raises LabError when the NameNode does not answer.
+        """
+        listed = ready.datanodes(self.state.ports["namenode-http"])
+        if listed is None:
+            raise LabError("the NameNode does not answer", f"see {self.log_path('namenode')}")
+        known = [d.pid for d in self.state.daemons if d.role.startswith("datanode")]
+        at = {port: pid for pid in known for port in processes.listening(pid)}
+        return [(address, at.get(int(address.rpartition(":")[2]))) for address in listed]
 
     def restart(self, progress: Callable[[str], None] = lambda _: None) -> None:
         """End all daemons and start them again on the same configuration files and data."""

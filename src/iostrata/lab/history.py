@@ -68,6 +68,14 @@ def parse(text: str) -> JobHistory:
     return JobHistory(job, state, totals, sorted(attempts, key=lambda attempt: attempt.name))
 
 
+def started(text: str) -> list[str]:
+    """The attempts that a .jhist file says were started, in its order; no counter is read."""
+    lines = text.split("\n")
+    if lines[0] != "Avro-Json":
+        raise ValueError(f"not a job history file, it begins with {lines[:1]}")
+    return [e["attemptId"] for kind, e in _events(lines[2:]) if kind.endswith("_ATTEMPT_STARTED")]
+
+
 def _events(lines: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for line in lines:
         if line.strip():
@@ -100,16 +108,16 @@ def _counters(value: dict[str, Any] | None) -> Counters:
     }
 
 
-def fetch(namenode_http: int, job_id: str, timeout: float) -> JobHistory:
-    """The history of a job, read over WebHDFS; waits `timeout` s for the ApplicationMaster."""
+def fetch(namenode_http: int, job_id: str, timeout: float) -> str:
+    """The history file of a job, over WebHDFS; waits `timeout` s for the ApplicationMaster."""
     deadline = time.monotonic() + timeout
     while True:
         try:
             path = _locate(namenode_http, job_id)
             if path:
-                return parse(ready.webhdfs(namenode_http, "GET", path, "OPEN").decode())
-        except (FileNotFoundError, http.client.HTTPException, ConnectionError):
-            pass  # renamed or moved a moment ago
+                return ready.webhdfs(namenode_http, "GET", path, "OPEN").decode()
+        except (FileNotFoundError, http.client.HTTPException, ConnectionError, TimeoutError):
+            pass  # renamed or moved a moment ago, or a DataNode that is busy
         if time.monotonic() > deadline:
             raise LabError(
                 f"no history of {job_id} in hdfs:{conf.HISTORY} after {timeout:.0f} s",

@@ -3,7 +3,8 @@
 DIR/runs/RUN.run    made by the recorder: recorder_pid, recorder_start, command, expect=ROLE:PID,
                     points_off=ID
 DIR/runs/RUN.stop   made by the recorder: exit=CODE
-STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, message
+STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes,
+                    jobs, message
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ ANSWER_TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class Progress:
-    """The collector's answer; `bytes` is the size of the trace."""
+    """The collector's answer; `bytes` is the size of the trace, `jobs` those the run submitted."""
 
     state: str = ""
     events: int = 0
@@ -32,6 +33,7 @@ class Progress:
     dropped: int = 0
     processes: int = 0
     message: str = ""
+    jobs: Sequence[str] = ()
 
 
 def read_progress(collector: Collector, run: str) -> Progress:

@@ -9,7 +9,7 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,12 @@ FINISH_TIMEOUT = GRACE + 30.0
 COULD_NOT_RECORD = 125
 
 
+# Asks the cluster, for the jobs of a run that has ended, what should have been traced:
+# datanodes: [{name, host, pid}] (pid may be null) or null, attempts: {job: [attempt]},
+# unasked: [whom nobody asked, and why]. Raises nothing.
+Survey = Callable[[Sequence[str]], dict[str, Any]]
+
+
 @dataclass(frozen=True)
 class Request:
     """What to record. `collector` is a live one to use; without it a private one is started."""
@@ -40,6 +46,7 @@ class Request:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     expect: list[tuple[str, int]] = field(default_factory=list)
     points_off: list[int] = field(default_factory=list)
+    survey: Survey | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +132,8 @@ class _Recording:
         state = _state(ended, published)
         progress = done or protocol.read_progress(self.collector, name)
         message = message or ended.error or progress.message
-        self._write_facts(state, end=end, exit=ended.code, message=message)
+        cluster = self.request.survey(progress.jobs) if self.request.survey else {}
+        self._write_facts(state, end=end, exit=ended.code, message=message, cluster=cluster)
         self._link_into_own_store()
         seconds = (end - self.start) / 1e9
         return Recorded(

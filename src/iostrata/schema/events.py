@@ -129,3 +129,23 @@ PROCESS_COLUMNS = {
     "end": "i64",
     "exit": "string",
 }
+SYSTEM_COLUMNS = {
+    "host": "string",
+    "time": "i64",
+    "interval": "i64",
+    "cores": "i32",
+    "cpu_user": "i64",
+    "cpu_system": "i64",
+    "cpu_iowait": "i64",
+    "cpu_idle": "i64",
+    "mem_used": "i64",
+    "mem_total": "i64",
+    "disk_read": "i64",
+    "disk_written": "i64",
+    "disk_busy": "i64",
+    "net_received": "i64",
+    "net_sent": "i64",
+    "net_loopback": "i64",
+    "space_used": "i64",
+    "space_total": "i64",
+}

@@ -8,13 +8,15 @@ from datetime import datetime
 from iostrata.show.text import columns, count, plural, printable, seconds, size
 from iostrata.show.totals import DIRECTIONS, SIZES, Row, Totals
 
+HDFS_LAYERS = ("hdfs", "namenode", "datanode")
 MOST_TARGETS = 10
 MOST_TASKS = 12
+MOST_ATTEMPTS = 50
 
 
 def summary_lines(totals: Totals) -> list[str]:
     """Completeness first, then the facts of the run, then what it did."""
-    lines = [*completeness(totals), *_facts(totals)]
+    lines = [*completeness(totals), *_facts(totals), *_hosts(totals)]
     if not totals.layers:
         return [*lines, "", why_empty(totals)]
     lines += ["", *_by_layer(totals), *_other_layers(totals)]
@@ -29,26 +31,70 @@ def summary_lines(totals: Totals) -> list[str]:
 
 
 def completeness(totals: Totals) -> list[str]:
-    """How complete the picture is: `traced 3/4 processes, 12 dropped`, then who is missing."""
-    first = f"traced {totals.traced}/{len(totals.processes)} processes"
+    """How complete the picture is.
+
+    `traced 12/14 processes, 3/3 DataNodes, 0 dropped`, then each that is missing by name.
+    """
+    covered = totals.coverage
+    first = f"traced {covered.traced}/{covered.total} processes"
+    if covered.datanodes is not None:
+        seen = len(covered.datanodes) - len(covered.missing_datanodes)
+        first += f", {seen}/{len(covered.datanodes)} DataNodes"
+    elif any(row["layer"] in HDFS_LAYERS for row in totals.layers):
+        first += ", DataNodes not asked"
+    first += f", {count(totals.dropped)} dropped"
+    first += " (in totals, not one by one)" if totals.dropped else ""
     losses = (
-        (totals.dropped, "dropped (in totals, not one by one)"),
         (totals.folded, "without task and category"),
         (totals.lost, "lost (in no total)"),
         (totals.refused, "segments or names refused"),
     )
     first += "".join(f", {count(number)} {what}" for number, what in losses if number)
-    lines = [first]
-    lines += [
-        f"not traced: {row['role'] or 'java'} pid {row['pid']} ({row['reason']})"
-        for row in totals.processes
-        if not row["traced"]
-    ]
+    lines = [first, *_missing(totals)]
     if totals.faulted:
         lines.append(f"points switched off by a fault: {', '.join(totals.faulted)}")
     if totals.unfinished:
         lines.append(f"{plural(totals.unfinished, 'call')} still open when the process died")
     return [printable(line) for line in lines]
+
+
+def _missing(totals: Totals) -> list[str]:
+    covered = totals.coverage
+    at = {(n["host"], n["pid"]): n["name"] for n in covered.missing_datanodes}
+    lines = []
+    for row in covered.processes:
+        if not row["traced"]:
+            name = row["task"] or at.pop((row["host"], row["pid"]), "")
+            who = f"{row['role'] or 'java'} pid {row['pid']}{name and f', {name}'}"
+            lines.append(f"not traced: {who} ({row['reason']})")
+    why = "the NameNode lists it, no traced process is it"
+    lines += [f"not traced: DataNode {name} ({why})" for name in sorted(at.values())]
+    why = "the job history has it, no process reported it"
+    attempts = covered.missing_attempts
+    lines += [f"not traced: {attempt} ({why})" for attempt in attempts[:MOST_ATTEMPTS]]
+    if len(attempts) > MOST_ATTEMPTS:
+        lines.append(f"and {count(len(attempts) - MOST_ATTEMPTS)} more attempts (--json lists all)")
+    lines += [f"did not answer: {whom}" for whom in covered.unasked]
+    if covered.attempts is None and totals.tasks:
+        lines.append("job history not asked: attempts on hosts without a collector are not known")
+    return lines
+
+
+def _hosts(totals: Totals) -> list[str]:
+    """`host node: CPU 61 % (at most 98 %), iowait 2 %, disk 3.0 MiB/s read …`."""
+
+    def rate(row: Row, column: str) -> str:
+        return f"{size(row[column] * 10**9 // row['interval'])}/s"
+
+    return [
+        printable(
+            f"host {row['host']}: CPU {row['cpu']:.0%} (at most {row['cpu_max']:.0%}), "
+            f"iowait {row['iowait']:.0%}, disk {rate(row, 'disk_read')} read, "
+            f"{rate(row, 'disk_written')} written, net {rate(row, 'net_received')} received, "
+            f"{rate(row, 'net_sent')} sent, loopback {rate(row, 'net_loopback')}"
+        )
+        for row in totals.hosts
+    ]
 
 
 def _facts(totals: Totals) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from iostrata.schema.events import FLAG, LAYER
 from iostrata.schema.points import POINTS
+from iostrata.show.coverage import Coverage, coverage
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run
 
@@ -36,7 +37,7 @@ class Totals:
     """Everything a summary shows; `as_dict` is its JSON form."""
 
     run: Run
-    processes: list[Row]  # role, pid, host, traced, reason, exit
+    coverage: Coverage
     dropped: int  # calls kept in sums only
     folded: int  # calls summed without task and category
     lost: int  # calls in no sum
@@ -50,11 +51,17 @@ class Totals:
     tasks: list[Row]  # job, task, layer, calls, bytes_*, time
     sizes: list[Row]  # layer, op, then calls per size of SIZES and "unknown"
     unfinished: int  # calls still open when their process died
+    hosts: list[Row]  # host, interval, cpu, cpu_max, iowait (0 to 1), bytes within interval
+
+    @property
+    def processes(self) -> list[Row]:
+        """Role, pid, host, traced, reason, exit …"""
+        return self.coverage.processes
 
     @property
     def traced(self) -> int:
         """Processes with an agent that recorded."""
-        return sum(1 for process in self.processes if process["traced"])
+        return self.coverage.traced
 
     @property
     def silent_layers(self) -> list[str]:
@@ -72,12 +79,7 @@ class Totals:
         """JSON values; every count is exact, sizes in bytes, times in ns."""
         return {
             "run": self.run.as_dict(),
-            "processes": {
-                "total": len(self.processes),
-                "traced": self.traced,
-                "not_traced": [row for row in self.processes if not row["traced"]],
-                "list": self.processes,
-            },
+            "processes": self.coverage.as_dict(),
             "dropped": self.dropped,
             "folded": self.folded,
             "lost": self.lost,
@@ -91,6 +93,7 @@ class Totals:
             "targets": self.targets,
             "tasks": self.tasks,
             "sizes": self.sizes,
+            "hosts": self.hosts,
         }
 
 
@@ -100,7 +103,7 @@ def totals(opened: OpenedRun) -> Totals:
     losses = opened.rows(_LOSSES)[0]
     return Totals(
         run=opened.run,
-        processes=processes,
+        coverage=coverage(opened, processes),
         **losses,
         faulted=sorted(row["point"] for row in opened.rows(_FAULTED)),
         layers=_in_layer_order(opened.rows(_BY_LAYER)),
@@ -109,6 +112,7 @@ def totals(opened: OpenedRun) -> Totals:
         tasks=opened.rows(_BY_TASK),
         sizes=_in_layer_order(opened.rows(_SIZES)),
         unfinished=opened.rows("SELECT count(*) n FROM events WHERE kind = 'unfinished'")[0]["n"],
+        hosts=opened.rows(_HOSTS),
     )
 
 
@@ -201,3 +205,17 @@ _SIZES = f"""
     SELECT layer, op, {_size_columns()} FROM sums
     WHERE {_UNCOVERED} AND op IN ({_one_of(MOVING)})
     GROUP BY layer, op ORDER BY op"""
+
+# A sample of less than half a second says little about the most: clocks tick 100 times a second.
+_BUSY = "(cpu_user + cpu_system) / (cores::DOUBLE * interval)"
+_MOST = f"max({_BUSY}) FILTER (interval >= 500000000)"
+_HOSTS = f"""
+    WITH samples AS (SELECT * FROM system WHERE interval > 0 AND cores > 0)
+    SELECT host, sum(interval)::BIGINT AS interval,
+        sum(cpu_user + cpu_system) / sum(cores::DOUBLE * interval) AS cpu,
+        coalesce({_MOST}, max({_BUSY})) AS cpu_max,
+        sum(cpu_iowait) / sum(cores::DOUBLE * interval) AS iowait,
+        sum(disk_read)::BIGINT AS disk_read, sum(disk_written)::BIGINT AS disk_written,
+        sum(net_received)::BIGINT AS net_received, sum(net_sent)::BIGINT AS net_sent,
+        sum(net_loopback)::BIGINT AS net_loopback
+    FROM samples GROUP BY host ORDER BY host"""

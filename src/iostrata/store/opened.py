@@ -1,7 +1,7 @@
 """A run opened for reading: DuckDB over its Parquet files, nothing else in reach.
 
-Views: `events`, `sums` (kind sum), `calls` (kind call), `processes`; columns as in
-schema/events.toml, times in integer ns.
+Views: `events`, `sums` (kind sum), `calls` (kind call), `processes`, `system` (what each host did,
+one row a second); columns as in schema/events.toml, times in integer ns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self
 import duckdb
 
 from iostrata.errors import UserError
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS
+from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
 from iostrata.store.runs import Run
 
 _SQL_TYPES = {"string": "VARCHAR", "i64": "BIGINT", "i32": "INTEGER", "bool": "BOOLEAN"}
@@ -30,6 +30,7 @@ class OpenedRun:
         root = run.path.resolve()
         self.event_files = _parquet_files(root / "events", "*/*.parquet")
         self.process_files = _parquet_files(root / "processes", "*.parquet")
+        self.system_files = _parquet_files(root / "system", "*/*.parquet")
         self._db = duckdb.connect(
             config={
                 "autoinstall_known_extensions": "false",
@@ -39,6 +40,7 @@ class OpenedRun:
         )
         _view(self._db, "events", self.event_files, COLUMNS)
         _view(self._db, "processes", self.process_files, PROCESS_COLUMNS)
+        _view(self._db, "system", self.system_files, SYSTEM_COLUMNS)
         self._db.execute("CREATE VIEW sums AS SELECT * FROM events WHERE kind = 'sum'")
         self._db.execute("CREATE VIEW calls AS SELECT * FROM events WHERE kind = 'call'")
         quoted = f"{root}/".replace("'", "''")

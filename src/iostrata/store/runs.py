@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ class Run:
 
     `state` is recording, ok, failed (the command did), interrupted or incomplete (the recorder
     or the collector went away before the end).
+    `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
     """
 
     name: str
@@ -36,12 +37,14 @@ class Run:
     events: int = 0
     bytes: int = 0
     message: str = ""
+    cluster: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The run as JSON values."""
         fields = asdict(self)
         fields["path"] = str(self.path)
         fields["command"] = list(self.command)
+        del fields["cluster"]
         return fields
 
 
@@ -132,6 +135,7 @@ def _read(path: Path) -> Run | None:
         events=_number(progress, "events"),
         bytes=_number(progress, "bytes"),
         message=str(facts.get("message", "") or progress.get("message", "")),
+        cluster=cluster if isinstance(cluster := facts.get("cluster"), dict) else {},
     )
 
 

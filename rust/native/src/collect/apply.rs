@@ -53,6 +53,7 @@ impl State {
             Kind::Gone => block::json(payload).map(|gone: Gone| self.gone(gone)),
             Kind::Run => block::json(payload).map(|order| self.run(order)),
             Kind::Seen => block::json(payload).map(|seen| self.seen(seen)),
+            Kind::Host => block::json(payload).map(|reading| self.host_read(reading)),
         };
         self.refused.blocks += u64::from(applied.is_none());
     }
@@ -360,6 +361,9 @@ impl State {
             for process in self.processes.values_mut() {
                 process.tallies.remove("");
             }
+        }
+        if self.runs.values().all(|run| run.order.ended) {
+            self.host = None; // what the host did before belongs to no run
         }
         let (name, began) = (order.run.clone(), order.now);
         let run = Run { order, began, seen: std::collections::BTreeMap::new(), rows: 0, bytes: 0 };

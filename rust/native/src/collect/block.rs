@@ -41,9 +41,11 @@ pub enum Kind {
     Seen = 12,
     /// As Rows, but of a snapshot: what was counted before, no news.
     Base = 13,
+    /// JSON [`crate::host::Reading`].
+    Host = 14,
 }
 
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     Kind::Snapshot,
     Kind::Ready,
     Kind::Process,
@@ -57,6 +59,7 @@ const KINDS: [Kind; 13] = [
     Kind::Run,
     Kind::Seen,
     Kind::Base,
+    Kind::Host,
 ];
 
 /// Which part of which segment a block holds.

@@ -4,7 +4,8 @@
 The way of an event: [`source`] and [`reader`] read it from shared memory, [`block`] frames it, [`spool`] keeps it,
 [`apply`] turns it into [`state`] and rows, [`publish`] writes rows as Parquet.
 [`poll`] finds processes and calls these in the order that `SEGMENT.md` demands; [`owner`] decides
-whose an event is; [`runs`] begins and ends runs; [`census`] finds processes that should be traced.
+whose an event is; [`runs`] begins and ends runs; [`census`] finds processes that should be traced;
+[`system`] samples the host while a run records.
 */
 
 pub mod apply;
@@ -23,6 +24,7 @@ mod runs;
 mod source;
 pub mod spool;
 pub mod state;
+mod system;
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
@@ -60,7 +62,7 @@ pub struct Options {
     /// Shared-memory directory that traced processes write to
     #[arg(long, value_name = "DIR")]
     pub dir: PathBuf,
-    /// Where runs are published: STORE/RUN/{events,processes}
+    /// Where runs are published: STORE/RUN/{events,processes,system}
     #[arg(long)]
     pub store: PathBuf,
     /// Directory for what is read and not yet published; survives a crash of the collector
@@ -102,6 +104,8 @@ pub struct Collector<'a> {
     runs: BTreeMap<String, runs::Active>,
     runs_listing: Freshness,
     census: census::Census,
+    /// Directories on the file systems whose space is sampled.
+    places: Vec<PathBuf>,
     since: Since,
     refusals: u64,
     /// What went wrong last time and was logged: said once until it works again.
@@ -116,6 +120,7 @@ struct Since {
     rotation: u64,
     attempt: u64,
     second: u64,
+    sample: u64,
     runs: u64,
     /// The last run ended, or the collector began.
     idle: u64,
@@ -167,6 +172,7 @@ impl<'a> Collector<'a> {
             runs: BTreeMap::new(),
             runs_listing: Freshness::default(),
             census: census::Census::default(),
+            places: Vec::new(),
             since,
             refusals: 0,
             trouble: None,
@@ -194,6 +200,9 @@ impl<'a> Collector<'a> {
         }
         self.bury(now);
         self.advance_runs(now);
+        if now - self.since.sample >= SECOND {
+            self.sample_host(now);
+        }
         self.rotate_if_due(now);
         if now - self.since.second > SECOND {
             self.since.second = now;

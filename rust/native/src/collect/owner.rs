@@ -62,6 +62,14 @@ impl Claims {
         self.job(text).map(|claim| (claim.run.as_str(), claim.name.as_str()))
     }
 
+    /// The jobs that processes of the run submitted, by name.
+    pub fn jobs_of(&self, run: &str) -> Vec<&str> {
+        let own = self.jobs.values().filter(|claim| claim.run == run && !claim.disputed);
+        let mut names: Vec<&str> = own.map(|claim| claim.name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
     pub fn retain(&mut self, is_active: impl Fn(&str) -> bool) {
         self.jobs.retain(|_, claim| is_active(&claim.run));
         self.clients.retain(|_, claim| is_active(&claim.run));

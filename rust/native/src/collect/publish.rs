@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::{Collector, MS, SECOND, log};
 use crate::store::place::Place;
 use crate::store::rows::Part;
-use crate::store::{events, processes};
+use crate::store::{events, processes, system};
 
 const MAX_AGE: u64 = 30 * SECOND;
 /// A spool of this size is begun anew even if it made no rows.
@@ -22,7 +22,7 @@ impl Collector<'_> {
         let age = now - self.since.rotation;
         let ended = self.state.runs.values().any(|run| run.order.ended);
         let due = rows >= self.options.part_rows
-            || rows > 0 && age >= MAX_AGE
+            || (rows > 0 || !self.state.output.samples.is_empty()) && age >= MAX_AGE
             || self.spool.size() > MAX_SPOOL && age >= MAX_AGE
             || ended;
         if !due || now - self.since.attempt < if self.trouble.is_some() { RETRY } else { MS } {
@@ -50,6 +50,7 @@ impl Collector<'_> {
         let runs: Vec<String> = self.state.runs.keys().cloned().collect();
         for run in &runs {
             self.publish_processes(run).with_context(|| format!("processes of run {run}"))?;
+            self.publish_system(run).with_context(|| format!("host of run {run}"))?;
         }
         for (run, rows, bytes) in &totals {
             self.add_totals(run, |was| was.wrapping_add(*rows), |was| was.wrapping_add(*bytes));
@@ -85,8 +86,7 @@ impl Collector<'_> {
         let owner = self.owner_of(&part.run);
         let host = format!("host={}", self.host);
         let place = self.store.enter(run, owner)?.enter("events", owner)?.enter(&host, owner)?;
-        let name = format!("part-{:06}.parquet", self.spool.number);
-        place.publish(&name, |file| {
+        place.publish(&part_name(self.spool.number), |file| {
             let written = events::write(
                 io::BufWriter::new(file),
                 &self.state,
@@ -107,6 +107,23 @@ impl Collector<'_> {
         place.publish(&format!("host={}.parquet", self.host), |file| {
             let out = io::BufWriter::new(file);
             processes::write(out, name, &self.host, anchor, &rows).map_err(as_io)
+        })?;
+        Ok(())
+    }
+
+    /// The samples of the host from the run's begin to its end.
+    fn publish_system(&self, name: &str) -> io::Result<()> {
+        let Some(run) = self.state.runs.get(name) else { return Ok(()) };
+        let samples = system::of_run(&self.state.output.samples, run);
+        if samples.is_empty() {
+            return Ok(());
+        }
+        let (owner, host) = (self.owner_of(name), format!("host={}", self.host));
+        let place = self.store.enter(name, owner)?.enter("system", owner)?.enter(&host, owner)?;
+        let anchor = self.directory.anchor;
+        place.publish(&part_name(self.spool.number), |file| {
+            let out = io::BufWriter::new(file);
+            system::write(out, &self.host, anchor, &samples).map_err(as_io)
         })?;
         Ok(())
     }
@@ -145,12 +162,17 @@ fn background(store: &Place, host: &str) -> Option<Place> {
 
 /// A number that no part of this host has yet: where to begin without a spool.
 pub fn next_part(store: &Place, host: &str) -> u32 {
-    let of_run = |run: &String| {
-        let events = store.existing(run).ok()?.existing("events").ok()?;
-        let parts = events.existing(&format!("host={host}")).ok()?.list();
+    let of_table = |run: &str, table| {
+        let files = store.existing(run).ok()?.existing(table).ok()?;
+        let parts = files.existing(&format!("host={host}")).ok()?.list();
         parts.iter().filter_map(|name| part_number(name)).max()
     };
+    let of_run = |run: &String| of_table(run, "events").max(of_table(run, "system"));
     store.list().iter().filter_map(of_run).max().unwrap_or(0) + 1
+}
+
+fn part_name(number: u32) -> String {
+    format!("part-{number:06}.parquet")
 }
 
 fn part_number(name: &str) -> Option<u32> {

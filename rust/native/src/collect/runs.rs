@@ -13,6 +13,7 @@ use super::ids;
 use super::listing::list;
 use super::state::RunOrder;
 use super::{Collector, MS, SECOND, log};
+use crate::host;
 use crate::store::place::Place;
 use crate::store::processes;
 use crate::users;
@@ -67,6 +68,7 @@ impl Collector<'_> {
                 Err(error) => log(&format!("run {name}: cannot go on: {error}")),
             }
         }
+        self.places = host::places(&self.options.store);
         self.switch_control();
     }
 
@@ -143,9 +145,12 @@ impl Collector<'_> {
             Ok(place) => place,
             Err(error) => return self.refuse_order(name, &error.to_string()),
         };
+        self.sample_host(now); // of the other runs: no sample lies across the begin of one
         if !self.commit_order(order) {
             return; // asked again at the next look
         }
+        self.places = host::places(&self.options.store);
+        self.sample_host(now);
         log(&format!("run {name} of {} begins: recorder pid={}", order.user, order.recorder_pid));
         self.activate(name, place, now);
         if let Some(active) = self.runs.get_mut(name) {
@@ -290,6 +295,7 @@ impl Collector<'_> {
     /// Reads everything once more and marks the run's end; the rotation that follows publishes it.
     fn end_run(&mut self, name: &str, now: u64) {
         self.drain_all(now);
+        self.sample_host(now);
         let Some(run) = self.state.runs.get(name) else { return };
         let message = self.runs.get(name).map(|active| active.message.clone()).unwrap_or_default();
         let order = RunOrder { ended: true, now, message, ..run.order.clone() };
@@ -379,6 +385,7 @@ impl Collector<'_> {
             "bytes": run.bytes,
             "dropped": dropped,
             "processes": rows.len(),
+            "jobs": self.state.claims.jobs_of(name),
             "message": message,
         });
         format!("{text}\n").into_bytes()

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::block::Page;
 use super::ids;
 use super::owner::Claims;
+use crate::host::Reading;
 use crate::store::rows::{Output, text};
 
 /// Contexts kept per thread: far more than a call lies back.
@@ -23,6 +24,8 @@ pub struct State {
     pub processes: BTreeMap<u64, Process>,
     pub runs: BTreeMap<String, Run>,
     pub claims: Claims,
+    /// Last reading of the host while a run records.
+    pub host: Option<Reading>,
     /// Raised by all that may change who owns what; cached answers of an older one are void.
     pub generation: u64,
     /// Rows since the last rotation, made while blocks are applied.
@@ -216,6 +219,8 @@ pub struct Snapshot {
     pub processes: Vec<ProcessSnapshot>,
     pub runs: BTreeMap<String, Run>,
     pub claims: Claims,
+    #[serde(default)] // of a version that did not read it
+    pub host: Option<Reading>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -242,6 +247,7 @@ impl State {
             processes: processes.collect(),
             runs: self.runs.clone().into_iter().filter(|(_, run)| !run.order.ended).collect(),
             claims: self.claims.clone(),
+            host: self.host.clone(),
         }
     }
 
@@ -249,6 +255,7 @@ impl State {
         *self = State {
             runs: snapshot.runs,
             claims: snapshot.claims,
+            host: snapshot.host,
             generation: self.generation + 1,
             ..State::default()
         };

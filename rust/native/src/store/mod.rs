@@ -5,4 +5,5 @@ pub mod events;
 pub mod place;
 pub mod processes;
 pub mod rows;
+pub mod system;
 pub mod table;

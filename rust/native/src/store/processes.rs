@@ -108,9 +108,10 @@ pub fn of_run(state: &State, run: &Run) -> Vec<Row> {
     for process in state.processes.values() {
         let is_own = state.run_of_process(process).is_some_and(|own| own.order.run == name);
         let served = process.tallies.contains_key(name);
-        let is_daemon = ids::is_daemon(process.role) && was_there(process, run);
-        let expected = run.order.expect.iter().find(|(_, pid)| *pid == process.known.pid);
-        if !(is_own || served || is_daemon || expected.is_some()) {
+        // the recorder may name a daemon that has died since it was started
+        let expected = run.order.expect.iter().any(|(_, pid)| *pid == process.known.pid);
+        let is_daemon = expected || ids::is_daemon(process.role);
+        if !(is_own || served || is_daemon && was_there(process, run)) {
             continue;
         }
         traced.insert((process.known.pid, process.known.pid_start));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use parquet::data_type::ByteArray;
 
+use super::system::Sample;
 use crate::collect::state::Cause;
 
 /// What the columns run, owner, job, task and phase say.
@@ -84,6 +85,8 @@ pub struct Output {
     pub threads: Vec<Of>,
     /// Each cause once for each time a thread takes it up; the first is none.
     pub causes: Vec<Cause>,
+    /// Of the host, whatever runs record.
+    pub samples: Vec<Sample>,
     by_run: HashMap<String, u32>,
 }
 

@@ -20,6 +20,13 @@ pub struct Nullable<T> {
     present: Vec<i16>,
 }
 
+#[cfg(test)]
+impl<T> Nullable<T> {
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+}
+
 impl<T> FromIterator<Option<T>> for Nullable<T> {
     fn from_iter<I: IntoIterator<Item = Option<T>>>(cells: I) -> Self {
         let cells = cells.into_iter();

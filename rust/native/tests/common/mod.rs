@@ -147,7 +147,7 @@ impl Site {
 
     /// Rows of a run's parts, in the order of files and rows.
     pub fn events(&self, run: &str) -> Vec<Row> {
-        let files = self.parts(run);
+        let files = self.parts("events", run);
         files.iter().flat_map(|file| read(file)).collect()
     }
 
@@ -156,7 +156,7 @@ impl Site {
     pub fn long_columns(&self, run: &str) -> [i64; 4] {
         let mut totals = [0; 4];
         let mut last: BTreeMap<i64, i64> = BTreeMap::new();
-        for file in self.parts(run) {
+        for file in self.parts("events", run) {
             let [span, tid, bytes, count] =
                 ["span", "tid", "bytes", "count"].map(|column| longs(&file, column));
             for row in 0..span.len() {
@@ -176,8 +176,13 @@ impl Site {
         totals
     }
 
-    fn parts(&self, run: &str) -> Vec<PathBuf> {
-        let parts = self.store.join(run).join("events/host=here");
+    /// Samples of the host, in the order of files and rows.
+    pub fn samples(&self, run: &str) -> Vec<Row> {
+        self.parts("system", run).iter().flat_map(|file| read(file)).collect()
+    }
+
+    fn parts(&self, table: &str, run: &str) -> Vec<PathBuf> {
+        let parts = self.store.join(run).join(table).join("host=here");
         let entries = fs::read_dir(parts).into_iter().flatten();
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         files.sort();

@@ -46,7 +46,7 @@ def demo(
 
 
 def _record_and_show(clock: _Clock) -> int:
-    from iostrata.cli.labs import lab_environment
+    from iostrata.cli.labs import lab_environment, lab_survey
     from iostrata.cli.recording import Live
     from iostrata.record.collector import collector_of, lab_dir
     from iostrata.record.session import Request, new_run_name, record
@@ -61,7 +61,15 @@ def _record_and_show(clock: _Clock) -> int:
     if collector is None:
         raise UserError("the lab's collector is gone", "iostrata doctor")
     environment, expect = lab_environment(LAB)
-    request = Request(list(JOB), default_store(), new_run_name(), collector, environment, expect)
+    request = Request(
+        list(JOB),
+        default_store(),
+        new_run_name(),
+        collector,
+        environment,
+        expect,
+        survey=lab_survey(LAB),
+    )
     with Live(quiet=False) as live:
         recorded = record(request, live.show)
     clock.begin("summary")

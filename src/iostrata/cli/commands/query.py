@@ -40,7 +40,8 @@ def query(
     store: StoreOption = None,
     format: Annotated[Format, typer.Option(help="How rows are written.")] = Format.table,  # noqa: A002
 ) -> None:
-    """Asks a run in SQL: views events, sums (totals), calls (one row a call) and processes.
+    """Asks a run in SQL: views events, sums (totals), calls (one row a call),
+    processes and system (one row a second and host).
 
     Times are ns, sizes bytes; flag 1 marks calls nested in a call of the same layer.
     Nothing but the run can be read, and nothing can be written.

@@ -15,7 +15,7 @@ from iostrata.cli.console import note
 from iostrata.cli.recording import Live, conclude
 from iostrata.errors import UserError
 from iostrata.record.collector import NODE_DIR, Collector, collector_of, lab_dir
-from iostrata.record.session import COULD_NOT_RECORD, Request, new_run_name
+from iostrata.record.session import COULD_NOT_RECORD, Request, Survey, new_run_name
 from iostrata.record.session import record as record_session
 from iostrata.schema.names import points_named
 from iostrata.store.location import check_run_name, default_store
@@ -84,11 +84,13 @@ def _request(
     own = (store or default_store()).absolute()
     environment = dict(os.environ)
     expect: list[tuple[str, int]] = []
+    survey: Survey | None = None
     collector: Collector | None
     if lab is not None:
-        from iostrata.cli.labs import lab_environment
+        from iostrata.cli.labs import lab_environment, lab_survey
 
         environment, expect = lab_environment(lab)
+        survey = lab_survey(lab)
         collector = None
         if not private:
             remedy = "iostrata lab up hadoop"
@@ -98,7 +100,7 @@ def _request(
         collector = _needed(directory.absolute(), f"no collector is alive in {directory}", remedy)
     else:
         collector = None if private else collector_of(NODE_DIR)
-    return Request(command, own, name, collector, environment, expect)
+    return Request(command, own, name, collector, environment, expect, survey=survey)
 
 
 def _needed(directory: Path, message: str, remedy: str) -> Collector:

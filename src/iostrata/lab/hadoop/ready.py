@@ -36,12 +36,24 @@ def answer(port: int, path: str) -> dict[str, Any]:
         return {}
 
 
+def _namenode_info(port: int) -> dict[str, Any]:
+    beans = answer(port, f"/jmx?qry={NAMENODE_INFO}").get("beans", [])
+    return dict(beans[0]) if beans else {}
+
+
+def datanodes(port: int) -> list[str] | None:
+    """HOST:PORT of each DataNode that the NameNode holds for live; None if it does not answer."""
+    info = _namenode_info(port)
+    if not info:
+        return None
+    return sorted(node["xferaddr"] for node in json.loads(info["LiveNodes"]).values())
+
+
 def hdfs_lacks(port: int, datanodes: int) -> str:
     """What HDFS still lacks, in words; empty when it is ready. `port` is the NameNode's http."""
-    beans = answer(port, f"/jmx?qry={NAMENODE_INFO}").get("beans", [])
-    if not beans:
+    info = _namenode_info(port)
+    if not info:
         return "the NameNode does not answer"
-    info = beans[0]
     live = json.loads(info["LiveNodes"])
     # A DataNode is live from its registration, but takes blocks only after the first heartbeat
     # has told its capacity.

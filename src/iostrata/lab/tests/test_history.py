@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iostrata.lab.history import FILE_SYSTEM, parse
+from iostrata.lab.history import FILE_SYSTEM, parse, started
 
 HERE = Path(__file__).parent
 
@@ -43,6 +43,18 @@ def test_a_failed_job_has_its_failed_attempt() -> None:
     ]
 
 
+def test_attempts_that_were_started() -> None:
+    assert started((HERE / "dfsio.jhist").read_text()) == [
+        "attempt_1795241286724_0001_m_000000_0",
+        "attempt_1795241286724_0001_r_000000_0",
+    ]
+    # one that failed was started too
+    failed = ["attempt_1795241286724_0002_m_000000_0"]
+    assert started((HERE / "failed.jhist").read_text()) == failed
+
+
 def test_something_else_is_refused() -> None:
     with pytest.raises(ValueError, match="not a job history file"):
         parse("Avro-Binary\n{}\n")
+    with pytest.raises(ValueError, match="not a job history file"):
+        started("")

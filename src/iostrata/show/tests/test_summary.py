@@ -9,7 +9,7 @@ from iostrata.show.summary import summary_lines
 from iostrata.show.totals import Totals, totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+from iostrata.store.tests.made import SECOND, make_run, process, row_of_call, row_of_sum, sample
 
 MIB = 1 << 20
 MAP = {"job": "job_1_0001", "task": "attempt_1_0001_m_000000_0"}
@@ -40,8 +40,9 @@ def test_a_whole_summary(tmp_path: Path) -> None:
     make_run(tmp_path, "r", events, processes, start=0, end=0)
     # THEN
     assert lines(tmp_path) == [
-        "traced 1/2 processes",
+        "traced 1/2 processes, DataNodes not asked, 0 dropped",
         "not traced: DataNode pid 12 (no agent)",
+        "job history not asked: attempts on hosts without a collector are not known",
         "run r · ok · exit 0 · on node by alice",
         "command: java Job",
         "5 events, 2.0 KiB",
@@ -148,4 +149,29 @@ def test_runs_without_events_say_why(tmp_path: Path) -> None:
         "untraced": "no events: none of its processes was traced (iostrata doctor says why)",
         "silent": "no events: its processes called none of the points (iostrata points lists them)",
     }
-    assert summary_lines(read(tmp_path, "nothing"))[0] == "traced 0/0 processes"
+    assert summary_lines(read(tmp_path, "nothing"))[0] == "traced 0/0 processes, 0 dropped"
+
+
+def test_each_host_has_one_line_of_history(tmp_path: Path) -> None:
+    # GIVEN two cores that were a half busy for a second, then busy, then done within 10 ms
+    busy = SECOND - SECOND // 10
+    samples = [
+        sample(0, cpu_user=busy, cpu_system=SECOND // 10, cpu_iowait=SECOND // 10, cpu_idle=busy),
+        sample(1, cpu_user=2 * SECOND, disk_read=8 * MIB, disk_written=2 * MIB, net_sent=2048),
+        sample(2, interval=SECOND // 100, cpu_user=SECOND // 10, net_loopback=MIB),
+        sample(0, host="other", cpu_idle=2 * SECOND),
+    ]
+    make_run(tmp_path, "r", [row_of_sum("java", "read")], [process("client", 1)], samples)
+    # THEN the most is that of a sample long enough for its clock
+    said = [line for line in lines(tmp_path) if line.startswith("host ")]
+    assert said == [
+        "host node: CPU 77% (at most 100%), iowait 2%, disk 4.0 MiB/s read, 1018.9 KiB/s written, "
+        "net 0 B/s received, 1018 B/s sent, loopback 509.5 KiB/s",
+        "host other: CPU 0% (at most 0%), iowait 0%, disk 0 B/s read, 0 B/s written, "
+        "net 0 B/s received, 0 B/s sent, loopback 0 B/s",
+    ]
+    found = read(tmp_path).as_dict()["hosts"]
+    assert [(row["host"], row["interval"], row["disk_read"]) for row in found] == [
+        ("node", 2_010_000_000, 8 * MIB),
+        ("other", SECOND, 0),
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS
+from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
 
 TYPES = {"string": pa.string(), "i64": pa.int64(), "i32": pa.int32(), "bool": pa.bool_()}
 SECOND = 10**9
@@ -35,11 +35,19 @@ def process(role: str, pid: int, **more: Any) -> dict[str, Any]:
     return {"role": role, "pid": pid, "traced": True, "exit": "ended", **losses, **more}
 
 
+def sample(time: int, **more: Any) -> dict[str, Any]:
+    """A second of a host of 2 cores that did nothing but what `more` says; `time` in seconds."""
+    given = dict.fromkeys((name for name, kind in SYSTEM_COLUMNS.items() if kind == "i64"), 0)
+    given |= {"time": START + time * SECOND, "interval": SECOND, "cpu_idle": 2 * SECOND}
+    return {"host": "node", "cores": 2, **given, **more}
+
+
 def make_run(
     store: Path,
     name: str,
     events: list[dict[str, Any]] | None = None,
     processes: list[dict[str, Any]] | None = None,
+    system: list[dict[str, Any]] | None = None,
     **facts: Any,
 ) -> Path:
     """Writes a run as recorder and collector leave it; `facts` go to run.json."""
@@ -54,6 +62,8 @@ def make_run(
         write(run_dir / "events/host=node/part-000001.parquet", events, COLUMNS)
     if processes is not None:
         write(run_dir / "processes/host=node.parquet", processes, PROCESS_COLUMNS)
+    if system is not None:
+        write(run_dir / "system/host=node/part-000001.parquet", system, SYSTEM_COLUMNS)
     return run_dir
 
 

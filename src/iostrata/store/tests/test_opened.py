@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS
+from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum, sample
 
 
 def opened(store: Path, name: str = "r") -> OpenedRun:
@@ -25,15 +25,15 @@ def refusal(store: Path, sql: str) -> str:
 def test_views_hold_their_kind_of_row(tmp_path: Path) -> None:
     # GIVEN
     events = [row_of_sum("java", "read", count=3), row_of_call("java", "read", "/a")]
-    make_run(tmp_path, "r", events, [process("client", 7)])
+    make_run(tmp_path, "r", events, [process("client", 7)], [sample(0), sample(1)])
     # WHEN
     with opened(tmp_path) as run:
         counts = {
             view: run.user_query(f"SELECT count(*) FROM {view}")[1][0][0]
-            for view in ("events", "sums", "calls", "processes")
+            for view in ("events", "sums", "calls", "processes", "system")
         }
     # THEN
-    assert counts == {"events": 2, "sums": 1, "calls": 1, "processes": 1}
+    assert counts == {"events": 2, "sums": 1, "calls": 1, "processes": 1, "system": 2}
 
 
 def test_run_without_events_has_empty_views(tmp_path: Path) -> None:
@@ -41,8 +41,10 @@ def test_run_without_events_has_empty_views(tmp_path: Path) -> None:
     with opened(tmp_path) as run:
         names, rows = run.user_query("SELECT * FROM events")
         process_names, processes = run.user_query("SELECT * FROM processes")
+        system_names, samples = run.user_query("SELECT * FROM system")
     assert (names, rows) == (list(COLUMNS), [])
     assert (process_names, processes) == (list(PROCESS_COLUMNS), [])
+    assert (system_names, samples) == (list(SYSTEM_COLUMNS), [])
 
 
 def test_paths_with_signs_that_sql_or_patterns_read(tmp_path: Path) -> None:
