@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 5780130867322168390;
+pub const POINTS_HASH: u64 = 4278093624038638638;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -81,6 +81,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 130, layer: "datanode", op: "disk_transfer", class: "org.apache.hadoop.hdfs.server.datanode.FileIoProvider", method: "transferToSocketFully", hot: false },
     Point { id: 131, layer: "datanode", op: "send_block", class: "org.apache.hadoop.hdfs.server.datanode.BlockSender", method: "doSendBlock", hot: false },
     Point { id: 132, layer: "datanode", op: "send_packet", class: "org.apache.hadoop.hdfs.server.datanode.BlockSender", method: "sendPacket", hot: false },
+    Point { id: 149, layer: "datanode", op: "flush", class: "org.apache.hadoop.hdfs.server.datanode.BlockReceiver", method: "flushOrSync", hot: false },
     Point { id: 150, layer: "hdfs", op: "hold", class: "org.apache.hadoop.hdfs.DFSClient", method: "<init>", hot: false },
     Point { id: 151, layer: "task", op: "submit", class: "org.apache.hadoop.mapreduce.task.JobContextImpl", method: "setJobID", hot: false },
     Point { id: 152, layer: "task", op: "phase", class: "org.apache.hadoop.mapred.Task", method: "setPhase", hot: false },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import typer
 
 from iostrata.cli import app
 from iostrata.cli.commands import COMMANDS
+from iostrata.lab.hadoop.versions import DEFAULT, VERSIONS
 from iostrata.schema.points import POINTS
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
 
@@ -56,6 +58,13 @@ def test_every_help_says_what_it_does_and_has_examples(words: str) -> None:
     assert command.help
     assert "Examples:" in (command.epilog or "")
     assert f"iostrata {words}" in (command.epilog or "")
+
+
+def test_lab_up_names_every_version_the_newest_first() -> None:
+    names = [version.name for version in VERSIONS]
+    (option,) = (option for option in ALL["lab up hadoop"].params if option.name == "version")
+    assert re.findall(r"\d\.\d\.\d", option.help) == names
+    assert option.default == DEFAULT.name == names[0]
 
 
 def test_help_documents_exit_codes(tmp_path: Path) -> None:
