@@ -25,8 +25,8 @@ class Version:
 
 VERSIONS = (
     Version("3.5.0", examples="3.4.2", java=17),
-    Version("3.4.2", examples="3.4.2", java=8),
-    # Its Guice makes classes by reflection on ClassLoader#defineClass.
+    # Guice before 5 calls ClassLoader#defineClass by reflection: else the ResourceManager dies.
+    Version("3.4.2", examples="3.4.2", java=8, opens=("java.lang",)),
     Version("3.3.6", examples="3.3.6", java=8, opens=("java.lang",)),
 )
 DEFAULT = VERSIONS[0]
