@@ -156,6 +156,38 @@ def test_points_that_never_fired_are_said_to(tmp_path: Path) -> None:
     assert table.count("never fired") == len(rows) - 1
 
 
+def test_points_that_a_class_path_lacks(tmp_path: Path) -> None:
+    # GIVEN a class path that names Hadoop's version and holds none of its classes
+    (tmp_path / "common-version-info.properties").write_text("version=3.3.6-distribution-1\n")
+    hadoop = [point for point in POINTS if point.cls.startswith("org.")]
+    newer = sum(1 for point in hadoop if point.since.startswith(("3.4", "3.5")))
+    of_jdk = len(POINTS) - len(hadoop)
+    # WHEN it is checked
+    said = iostrata(tmp_path, "points", "--check", f"{tmp_path}:/nowhere")
+    # THEN each point of 3.3 is listed, counted, and the exit code says that bytes are missed
+    assert said.returncode == 1
+    assert said.stderr == "iostrata: /nowhere in the class path does not exist\n"
+    *rows, last = said.stdout.splitlines()
+    assert [row.split()[2:4] for row in rows[1:]] == [["class", "missing"]] * (len(rows) - 1)
+    other = "" if not newer else f", {newer} other version"
+    missing = len(hadoop) - newer
+    assert last == f"Hadoop 3.3.6: {missing} missing{other}, {of_jdk} of the JDK"
+    assert len(rows) - 1 == missing
+
+    shown = json.loads(iostrata(tmp_path, "points", "--check", str(tmp_path), "--json").stdout)
+    assert len(shown) == len(POINTS)
+    states = {point["id"]: (point["state"], point["source"]) for point in shown}
+    assert states[91] == ("class missing", None)
+
+
+def test_points_checks_a_class_path_or_a_run(tmp_path: Path) -> None:
+    said = iostrata(tmp_path, "points", "--check", "x", "--fired", "latest")
+    assert said.returncode == 2
+    assert said.stderr == (
+        "iostrata: --check looks at a class path, --fired at a run · choose one\n"
+    )
+
+
 def test_summary_for_programs(tmp_path: Path) -> None:
     make_run(tmp_path, "r", [row_of_sum("java", "read", bytes=7)], [process("client", 3)])
     found = json.loads(iostrata(tmp_path, "summary", "--json").stdout)
