@@ -99,8 +99,9 @@ def check_syntax(point: dict[str, Any], where: str) -> None:
         if field in point and not EXTRACTOR.fullmatch(point[field]):
             raise PointError(f"{where}: {field} = {point[field]!r} is not NAME(argN, this.FIELD)")
     for field in ("since", "until"):
-        if field in point and not VERSION.fullmatch(str(point[field])):
-            raise PointError(f"{where}: {field} = {point[field]!r} is not a version: 3.4 or jdk 11")
+        given = point.get(field, "0")
+        if not isinstance(given, str) or not VERSION.fullmatch(given):
+            raise PointError(f"{where}: {field} = {given!r} is not a version: 3.4 or jdk 11")
 
 
 def points_table(points: list[dict[str, str]]) -> str:

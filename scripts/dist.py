@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NODE = ROOT / "scripts" / "node"
 JAR = ROOT / "java/agent/target/iostrata-agent.jar"
-# The oldest that Rust's standard library runs on, and that of CentOS 7 and Amazon Linux 2's elders.
+# The oldest that Rust's standard library runs on; CentOS 7 has it.
 GLIBC = (2, 17)
 TARGET = f"{platform.machine()}-unknown-linux-gnu"
 TOOLS = ROOT / ".venv-dist"  # cargo-zigbuild and Zig, 100 MB: for this script only
@@ -126,7 +126,8 @@ def main() -> None:
         glibc = stage(staged, binary)
         if not options.here and glibc > GLIBC:
             raise DistError(f"the binary needs glibc {glibc[0]}.{glibc[1]}, not {GLIBC}")
-        made = [make_wheel(staged, GLIBC if not options.here else glibc, options.to.resolve())]
+        promised = glibc if options.here else GLIBC
+        made = [make_wheel(staged, promised, options.to.resolve())]
         made.append(make_tarball(staged, options.to.resolve()))
     for path in made:
         print(f"{path.stat().st_size / 1e6:5.1f} MB  {path}")

@@ -108,8 +108,8 @@ def fetch(namenode_http: int, job_id: str, timeout: float) -> JobHistory:
             path = _locate(namenode_http, job_id)
             if path:
                 return parse(ready.webhdfs(namenode_http, "GET", path, "OPEN").decode())
-        except (FileNotFoundError, http.client.HTTPException, ConnectionError):
-            pass  # renamed or moved a moment ago
+        except (FileNotFoundError, http.client.HTTPException, ConnectionError, TimeoutError):
+            pass  # renamed or moved a moment ago, or busy
         if time.monotonic() > deadline:
             raise LabError(
                 f"no history of {job_id} in hdfs:{conf.HISTORY} after {timeout:.0f} s",
