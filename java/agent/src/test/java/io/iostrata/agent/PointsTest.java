@@ -92,7 +92,7 @@ class PointsTest {
         urls.add(jar.toUri().toURL());
       }
     }
-    assertThat(urls).as("jars of Hadoop %s", version).hasSize(4);
+    assertThat(urls).as("jars of Hadoop %s", version).isNotEmpty();
     return urls.toArray(new URL[0]);
   }
 }
