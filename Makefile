@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows iostrata at work, `make test` runs all that CI runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup gen fmt lint build unit e2e verified test soak fuzz bench demo clean
+.PHONY: help setup gen fmt lint build unit e2e verified test soak fuzz bench demo dist clean
 
 MVN := mvn -B -q --no-transfer-progress -f java/pom.xml
 
@@ -45,6 +45,9 @@ fuzz: build ## hostile segments against the reader, longer than `make test` does
 
 bench: build ## figures about speed, written to bench/runs/<date>-<machine>
 	@bench/run
+
+dist: build ## the wheel and the tarball for nodes, in dist/
+	@.venv/bin/python scripts/dist.py
 
 demo: build ## record a real Hadoop job and show what it did
 	@.venv/bin/iostrata demo

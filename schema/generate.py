@@ -36,11 +36,13 @@ LAYOUTS = (
 TABLES = ("columns", "process_columns", "system_columns")
 POINT_FIELDS = (
     "id", "layer", "op", "class", "method", "desc", "mode", "anchor", "begin",
-    "bytes", "asked", "offset", "target", "context", "effect", "since",
+    "bytes", "asked", "offset", "target", "context", "effect", "since", "until",
 )  # fmt: skip
 MODES = ("call", "hot", "effect", "replace", "own")
 # `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside.
 NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.\w+|-?\d+")
+VERSION = re.compile(r"(jdk )?\d+(\.\d+)*")  # of Hadoop unless it says jdk
+FIELD = re.compile(r"this\.(\w+)")
 EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.\w+)(?:, )?)*\)")
 
 
@@ -80,6 +82,16 @@ def flatten(point: dict[str, Any], source: str, schema: dict[str, Any]) -> dict[
         raise PointError(f"{where}: id must lie in 1..{schema['process']['max_points'] - 1}")
     if point.get("mode", "call") not in MODES:
         raise PointError(f"{where}: mode {point['mode']!r} is none of {', '.join(MODES)}")
+    check_syntax(point, where)
+    row = {name: str(point.get(name, "")) for name in POINT_FIELDS}
+    row["mode"] = row["mode"] or "call"
+    for field in ("anchor", "begin"):
+        row[field] = "1" if point.get(field) else "0"
+    return row
+
+
+def check_syntax(point: dict[str, Any], where: str) -> None:
+    """What the fields of a point may say; raises PointError that begins with `where`."""
     for field in ("bytes", "asked", "offset"):
         if field in point and not NUMBER.fullmatch(point[field]):
             given = f"{field} = {point[field]!r}"
@@ -87,11 +99,10 @@ def flatten(point: dict[str, Any], source: str, schema: dict[str, Any]) -> dict[
     for field in ("target", "context", "effect"):
         if field in point and not EXTRACTOR.fullmatch(point[field]):
             raise PointError(f"{where}: {field} = {point[field]!r} is not NAME(argN, this.FIELD)")
-    row = {name: str(point.get(name, "")) for name in POINT_FIELDS}
-    row["mode"] = row["mode"] or "call"
-    for field in ("anchor", "begin"):
-        row[field] = "1" if point.get(field) else "0"
-    return row
+    for field in ("since", "until"):
+        given = point.get(field, "0")
+        if not isinstance(given, str) or not VERSION.fullmatch(given):
+            raise PointError(f"{where}: {field} = {given!r} is not a version: 3.4 or jdk 11")
 
 
 def points_table(points: list[dict[str, str]]) -> str:
@@ -205,24 +216,27 @@ def python_schema(schema: dict[str, Any]) -> str:
     return "".join(lines)
 
 
+def python_point(point: dict[str, str]) -> str:
+    names = ("layer", "op", "class", "method", "desc", "mode", "bytes", "since", "until")
+    values = [point["id"], *(f'"{point[name]}"' for name in names)]
+    reads = sorted({field for value in point.values() for field in FIELD.findall(value)})
+    fields = "".join(f'"{field}", ' for field in reads).rstrip(" ")
+    return f"    Point({', '.join(values)}, ({fields})),\n"
+
+
 def python_points(points: list[dict[str, str]]) -> str:
-    rows = "".join(
-        "    Point("
-        + ", ".join(
-            p[name] if name == "id" else f'"{p[name]}"'
-            for name in ("id", "layer", "op", "class", "method", "desc", "mode")
-        )
-        + "),\n"
-        for p in points
-    )
+    rows = "".join(python_point(point) for point in points)
     return (
         f'# {NOTE}\n# ruff: noqa: E501\n"""The built-in point table."""\n\n'
         "from typing import NamedTuple\n\n\n"
         "class Point(NamedTuple):\n"
         '    """One traced method; `mode`: call, hot (sums only), own (made by the agent), or\n'
-        '    effect and replace, which make no row."""\n\n'
+        "    effect and replace, which make no row.\n\n"
+        "    `fields` of its own class are read; `since` and `until`: of Hadoop, or `jdk 11`.\n"
+        '    """\n\n'
         "    id: int\n    layer: str\n    op: str\n    cls: str\n    method: str\n"
-        "    desc: str\n    mode: str\n\n"
+        "    desc: str\n    mode: str\n    bytes: str\n    since: str\n    until: str\n"
+        "    fields: tuple[str, ...]\n\n"
         "    @property\n    def makes_rows(self) -> bool:\n"
         '        return self.mode in ("call", "hot", "own")\n\n\n'
         f"POINTS_HASH = {points_hash(points_table(points))}\n\n"

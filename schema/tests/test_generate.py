@@ -108,6 +108,8 @@ def test_a_point_becomes_a_row(tmp_path: Path) -> None:
         ('bytes = "ret"', 'bytes = "arg0"', "bytes = 'arg0' is not ret, "),
         ('bytes = "ret"', 'byte = "ret"', "unknown field byte"),
         ('"file(this.path, this.fd)"', '"file(this.path"', "target = 'file(this.path' is not NAME"),
+        ('bytes = "ret"', 'since = "newest"', "since = 'newest' is not a version: 3.4 or jdk 11"),
+        ('bytes = "ret"', "until = 3", "until = 3 is not a version"),
         ('bytes = "ret"', 'mode = "cold"', "mode 'cold' is none of call, hot, effect"),
     ],
 )

@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 5661323066783075074;
+pub const POINTS_HASH: u64 = 3819154334497808350;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -97,7 +97,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 137, layer: "datanode", op: "report_blocks", class: "org.apache.hadoop.hdfs.server.datanode.BPServiceActor", method: "blockReport", hot: false },
     Point { id: 138, layer: "datanode", op: "report_received", class: "org.apache.hadoop.hdfs.server.datanode.IncrementalBlockReportManager", method: "sendIBRs", hot: false },
     Point { id: 139, layer: "datanode", op: "heartbeat", class: "org.apache.hadoop.hdfs.server.datanode.BPServiceActor", method: "sendHeartBeat", hot: false },
-    Point { id: 149, layer: "task", op: "process", class: "io.iostrata.agent.RootSpan", method: "follow", hot: false },
+    Point { id: 149, layer: "datanode", op: "flush", class: "org.apache.hadoop.hdfs.server.datanode.BlockReceiver", method: "flushOrSync", hot: false },
     Point { id: 150, layer: "hdfs", op: "hold", class: "org.apache.hadoop.hdfs.DFSClient", method: "<init>", hot: false },
     Point { id: 151, layer: "task", op: "submit", class: "org.apache.hadoop.mapreduce.task.JobContextImpl", method: "setJobID", hot: false },
     Point { id: 152, layer: "task", op: "phase", class: "org.apache.hadoop.mapred.Task", method: "setPhase", hot: false },
@@ -114,6 +114,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 165, layer: "hdfs", op: "hand_over", class: "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", method: "<init>", hot: false },
     Point { id: 166, layer: "datanode", op: "hand_over", class: "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", method: "<init>", hot: false },
     Point { id: 167, layer: "namenode", op: "hand_over", class: "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", method: "<init>", hot: false },
+    Point { id: 190, layer: "task", op: "process", class: "io.iostrata.agent.RootSpan", method: "follow", hot: false },
     Point { id: 300, layer: "namenode", op: "locate", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", method: "getBlockLocations", hot: false },
     Point { id: 301, layer: "namenode", op: "create", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", method: "startFile", hot: false },
     Point { id: 302, layer: "namenode", op: "add_block", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", method: "getAdditionalBlock", hot: false },

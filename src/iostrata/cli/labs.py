@@ -15,6 +15,7 @@ from iostrata import lab as labs
 from iostrata.cli.console import note
 from iostrata.errors import UserError
 from iostrata.lab.errors import LabError
+from iostrata.lab.hadoop.versions import DEFAULT
 from iostrata.record.artifacts import stage_agent
 from iostrata.record.collector import collector_of, lab_dir, start_collector, stop_collector
 from iostrata.record.session import Survey
@@ -44,7 +45,11 @@ def lab_errors() -> Iterator[None]:
 
 
 def bring_up(
-    name: str, datanodes: int, agent: bool, daemon_users: dict[str, int] | None = None
+    name: str,
+    datanodes: int,
+    agent: bool,
+    daemon_users: dict[str, int] | None = None,
+    version: str = DEFAULT.name,
 ) -> labs.Lab:
     """Starts the lab's collector (with an agent) and its cluster; undoes both on failure."""
 
@@ -52,6 +57,7 @@ def bring_up(
         with lab_errors():
             return labs.up(
                 name,
+                version=version,
                 datanodes=datanodes,
                 agent=options,
                 daemon_users=daemon_users,

@@ -16,6 +16,7 @@ from iostrata.lab.daemons import PortTakenError, start, stop
 from iostrata.lab.errors import LabError
 from iostrata.lab.hadoop import ready
 from iostrata.lab.hadoop.conf import PORTS, YARN_PORTS, AgentOptions
+from iostrata.lab.hadoop.versions import DEFAULT, version_named
 from iostrata.lab.history import JobHistory
 from iostrata.lab.state import Daemon, State
 
@@ -217,6 +218,7 @@ def find(name: str | None = None) -> Lab:
 def up(
     name: str = "hadoop",
     *,
+    version: str = DEFAULT.name,
     datanodes: int = 1,
     agent: AgentOptions | None = None,
     daemon_users: Mapping[str, int] | None = None,
@@ -226,10 +228,12 @@ def up(
 ) -> Lab:
     """Start HDFS and YARN as real processes; returns when they can take a job.
 
-    `daemon_users` gives uids for "hdfs" and "yarn" (root only). `yarn=False` starts HDFS alone.
+    `version` is one of `lab.hadoop.versions`; `daemon_users` gives uids for "hdfs" and "yarn"
+    (root only); `yarn=False` starts HDFS alone.
     Raises LabError; whatever goes wrong, Ctrl-C included, nothing is left behind.
     """
     users = dict(daemon_users or {})
+    hadoop = version_named(version)
     if datanodes < 1:
         raise LabError(f"{datanodes} DataNodes", "at least one is needed")
     machine.check_users(users)
@@ -238,8 +242,9 @@ def up(
         machine.check_agent(agent)
         if users:
             machine.check_open(agent.jar, "copy the jar to a folder open to all")
-    jdk = machine.java_home(java_home)
-    order = _Order(name, jdk, jars.fetch(progress), datanodes, yarn, users, agent)
+    jdk = machine.java_home(java_home, hadoop)
+    lib = jars.fetch(progress, hadoop)
+    order = _Order(name, hadoop.name, jdk, lib, datanodes, yarn, users, agent)
     began = time.monotonic()
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -257,6 +262,7 @@ class _Order:
     """What `up` was asked for."""
 
     name: str
+    version: str
     jdk: Path
     lib: Path
     datanodes: int
@@ -334,4 +340,5 @@ def _first_state(order: _Order, lib: Path, taken: set[int]) -> State:
         daemon_users=order.users,
         agent={"jar": str(agent.jar), "dir": str(agent.dir)} if agent else None,
         ports=ports.pick(PORTS + (YARN_PORTS if order.yarn else ()), taken),
+        hadoop=order.version,
     )

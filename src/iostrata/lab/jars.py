@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iostrata.lab.errors import LabError
+from iostrata.lab.hadoop.versions import DEFAULT, Version
 
-VERSION = "3.5.0"  # hadoop.version of pom.xml, a test compares them
 POM = Path(__file__).parent / "hadoop" / "pom.xml"
 COMPLETE = "COMPLETE"  # holds the pom the jars were fetched for
 
@@ -24,32 +24,46 @@ def cache() -> Path:
     return Path(named) if named else Path.home() / ".cache" / "iostrata"
 
 
-def complete(folder: Path) -> bool:
+def pom(version: Version) -> str:
+    """pom.xml, which is written for the default version, for another one."""
+    text = POM.read_text("utf-8")
+    for name, default, value in (
+        ("hadoop.version", DEFAULT.name, version.name),
+        ("hadoop.examples.version", DEFAULT.examples, version.examples),
+    ):
+        before, after = f"<{name}>{default}</{name}>", f"<{name}>{value}</{name}>"
+        if before not in text:
+            raise LabError(f"{POM} has no {before}", "install iostrata again")
+        text = text.replace(before, after)
+    return text
+
+
+def complete(folder: Path, version: Version) -> bool:
     """True if `folder` holds every jar of the present pom."""
     try:
-        return (folder / COMPLETE).read_bytes() == POM.read_bytes()
+        return (folder / COMPLETE).read_text("utf-8") == pom(version)
     except OSError:
         return False
 
 
-def fetch(progress: Callable[[str], None]) -> Path:
-    """The folder of Hadoop's jars; the first call downloads 194 of them, 114 MB.
+def fetch(progress: Callable[[str], None], version: Version = DEFAULT) -> Path:
+    """The folder of Hadoop's jars; the first call for a version downloads some 190, 110 MB.
 
     Raises LabError if Maven is missing or fails. Any number of processes may call it at once.
     """
-    home = cache() / f"hadoop-{VERSION}"
+    home = cache() / f"hadoop-{version.name}"
     folder = home / "lib"
-    if complete(home):
+    if complete(home, version):
         return folder
     home.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(home.parent / f"hadoop-{VERSION}.lock"):
-        if complete(home):
+    with _locked(home.parent / f"hadoop-{version.name}.lock"):
+        if complete(home, version):
             return folder
-        progress(f"fetching Hadoop {VERSION} from Maven Central (114 MB, only once)")
+        progress(f"fetching Hadoop {version.name} from Maven Central (110 MB, only once)")
         with tempfile.TemporaryDirectory(prefix="hadoop-", dir=home.parent) as temporary:
             fresh = Path(temporary) / "fresh"
-            _copy_dependencies(Path(temporary), fresh / "lib")
-            shutil.copyfile(POM, fresh / COMPLETE)
+            _copy_dependencies(Path(temporary), fresh / "lib", version)
+            (fresh / COMPLETE).write_text(pom(version), "utf-8")
             fresh.chmod(0o755)
             shutil.rmtree(home, ignore_errors=True)
             fresh.rename(home)
@@ -63,11 +77,11 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _copy_dependencies(work: Path, target: Path) -> None:
-    # Maven gets a copy of the pom: it writes beside it, and the package may be read-only.
-    pom = work / "pom.xml"
-    shutil.copyfile(POM, pom)
-    argv = ["mvn", "-B", "-q", "-f", str(pom), "dependency:copy-dependencies"]
+def _copy_dependencies(work: Path, target: Path, version: Version) -> None:
+    # Maven gets a pom of its own: it writes beside it, and the package may be read-only.
+    path = work / "pom.xml"
+    path.write_text(pom(version), "utf-8")
+    argv = ["mvn", "-B", "-q", "-f", str(path), "dependency:copy-dependencies"]
     argv += [f"-DoutputDirectory={target}", "-DincludeScope=runtime"]
     try:
         result = subprocess.run(
@@ -78,7 +92,7 @@ def _copy_dependencies(work: Path, target: Path) -> None:
     if result.returncode != 0:
         last = "\n".join(result.stdout.splitlines()[-20:])
         raise LabError(
-            f"Maven could not fetch Hadoop {VERSION} (exit code {result.returncode})",
+            f"Maven could not fetch Hadoop {version.name} (exit code {result.returncode})",
             "see Maven's last lines below; is the network up, is ~/.m2/settings.xml right?",
             last,
         )

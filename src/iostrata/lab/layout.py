@@ -8,8 +8,10 @@ import shutil
 import time
 from pathlib import Path
 
+from iostrata.lab import machine
 from iostrata.lab.hadoop import conf
 from iostrata.lab.hadoop.conf import AgentOptions, Plan
+from iostrata.lab.hadoop.versions import version_named
 from iostrata.lab.state import State
 
 LAUNCHER = Path(__file__).parent / "hadoop" / "launcher.sh"
@@ -51,7 +53,16 @@ def make(known: State, root: Path, agent: AgentOptions | None) -> None:
         _folder(data(root, "resourcemanager"), yarn_uid, 0o755)
         _folder(data(root, "nodemanager"), yarn_uid, 0o755)
         _folder(root / "logs" / "containers", yarn_uid, 0o755)
-    plan = Plan(root, Path(known.lib), Path(known.java_home), known.ports, known.datanodes, agent)
+    jdk = Path(known.java_home)
+    plan = Plan(
+        root=root,
+        lib=Path(known.lib),
+        java_home=jdk,
+        ports=known.ports,
+        datanodes=known.datanodes,
+        agent=agent,
+        jvm=version_named(known.hadoop).options(machine.java_version(jdk)),
+    )
     for name, text in conf.files(plan).items():
         _file(root / "conf" / name, text, 0o644)
     script = LAUNCHER.read_text().replace("@LIB@", shlex.quote(known.lib))

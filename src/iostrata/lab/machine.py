@@ -11,12 +11,12 @@ from pathlib import Path
 
 from iostrata.lab.errors import LabError
 from iostrata.lab.hadoop.conf import AgentOptions
+from iostrata.lab.hadoop.versions import DEFAULT, Version
 
-JAVA = 17  # Hadoop 3.5 servers do not start on less
 OTHERS_MAY_ENTER = 0o001
 
 
-def java_home(named: Path | None) -> Path:
+def java_home(named: Path | None, hadoop: Version = DEFAULT) -> Path:
     """The JDK to run on: `named`, else $JAVA_HOME, else the `java` on the PATH."""
     found = named
     if found is None and os.environ.get("JAVA_HOME"):
@@ -25,13 +25,21 @@ def java_home(named: Path | None) -> Path:
         found = Path(java).resolve().parent.parent
     remedy = "apt-get install openjdk-17-jdk-headless, or name one: JAVA_HOME=/usr/lib/jvm/…"
     if found is None or not (found / "bin" / "java").exists():
-        raise LabError(f"no Java {JAVA} at {found or 'JAVA_HOME or on the PATH'}", remedy)
-    release = found / "release"
+        raise LabError(f"no Java {hadoop.java} at {found or 'JAVA_HOME or on the PATH'}", remedy)
+    version = java_version(found)
+    if version and version < hadoop.java:
+        raise LabError(
+            f"Java {version} at {found}: Hadoop {hadoop.name} needs {hadoop.java}", remedy
+        )
+    return found.absolute()
+
+
+def java_version(home: Path) -> int:
+    """The major version of a JDK, 0 if it does not say: early releases of 8 have no such file."""
+    release = home / "release"
     text = release.read_text() if release.exists() else ""
     version = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', text)
-    if version and int(version[1]) < JAVA:
-        raise LabError(f"Java {version[1]} at {found}: Hadoop 3.5 needs {JAVA}", remedy)
-    return found.absolute()
+    return int(version[1]) if version else 0
 
 
 def check_agent(agent: AgentOptions) -> None:

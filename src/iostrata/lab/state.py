@@ -14,6 +14,7 @@ from typing import Any
 
 from iostrata.lab import processes
 from iostrata.lab.errors import LabError
+from iostrata.lab.hadoop.versions import DEFAULT
 from iostrata.lab.processes import Identity
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -49,6 +50,7 @@ class State:
     ports: dict[str, int] = field(default_factory=dict)
     daemons: list[Daemon] = field(default_factory=list)
     ready: float = 0.0  # seconds since the epoch, 0 before
+    hadoop: str = DEFAULT.name  # the version
 
     def running(self) -> bool:
         """True while a daemon or the process that starts them lives."""

@@ -85,6 +85,8 @@ def prepare(conf_dir: Path, agent_jar: Path, shm_dir: Path) -> Preparation:
         after[YARN] = _with_property(conf_dir / YARN, before[YARN] or b"", option)
     notes = [
         f"{agent_jar} must exist on every node, readable by the daemons and the containers.",
+        "Never write a new jar over it while a JVM has it loaded: a JVM maps its jars and dies of "
+        "SIGBUS. A new version goes into a folder of its own.",
         f"A job that sets {VARIABLE} itself finds a ':' behind its value: Hadoop joins them so.",
     ]
     if before[YARN] is None:

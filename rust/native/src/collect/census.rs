@@ -10,6 +10,8 @@ use super::{Collector, SECOND};
 
 /// A process this young may still become a JVM by exec, ns.
 const YOUNG: u64 = 5 * SECOND;
+/// From fork to exec is less, also on a busy machine.
+const FORK: u64 = 2 * SECOND;
 
 #[derive(Debug, Default)]
 pub struct Census {
@@ -28,7 +30,7 @@ struct Person {
     descends: HashSet<(u32, u64)>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Jvm {
     main: String,
     attempt: String,
@@ -179,6 +181,10 @@ impl Census {
         let mut found = Vec::new();
         for (pid, person) in &self.people {
             let Some(jvm) = &person.jvm else { continue };
+            let parent = self.people.get(&person.parent).and_then(|parent| parent.jvm.as_ref());
+            if parent == Some(jvm) && now - person.first < FORK {
+                continue; // still the image of the JVM that forked it to run something else
+            }
             let name = &run.order.run;
             let claims = &collector.state.claims;
             let claimed = [&jvm.attempt, &jvm.container]

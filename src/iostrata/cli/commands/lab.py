@@ -29,6 +29,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "iostrata lab up hadoop",
             "iostrata lab up hadoop --datanodes 3 --name three",
+            "iostrata lab up hadoop --version 3.3.6",
             "iostrata lab up hadoop --daemon-user hdfs=daemon --daemon-user yarn=bin",
             'eval "$(iostrata lab env)"; hadoop fs -ls /',
         ),
@@ -49,6 +50,7 @@ def up(
         bool, typer.Option("--agent/--no-agent", help="Load the agent in daemons and containers.")
     ] = True,
     name: Annotated[str, typer.Option(help="Name of the lab.")] = "hadoop",
+    version: Annotated[str, typer.Option(help="Of Hadoop: 3.5.0, 3.4.2 or 3.3.6.")] = "3.5.0",
     daemon_user: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,7 +65,8 @@ def up(
     """
     from iostrata.cli.labs import bring_up
 
-    bring_up(name, datanodes, agent, dict(_daemon_user(text) for text in daemon_user or []))
+    users = dict(_daemon_user(text) for text in daemon_user or [])
+    bring_up(name, datanodes, agent, users, version)
     note(f"lab {name} is ready; try: iostrata record --lab {name} -- hadoop fs -ls /")
     note(f"end it: iostrata lab down {name}")
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
 
 from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
-from iostrata.cli.console import print_json, print_table
+from iostrata.cli.console import note, print_json, print_table
+from iostrata.errors import UserError
 from iostrata.schema.points import POINTS, Point
 from iostrata.schema.verified import point_key, verified_points
 from iostrata.show.text import count
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
+
+SHOWN = ("found", "missing", "other version", "of the JDK")
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +25,7 @@ def register(app: typer.Typer) -> None:
             "iostrata points                      every point and what verifies it",
             "iostrata points --fired my-run       how often each was called in a run",
             "iostrata points --fired latest --json",
+            'iostrata points --check "$(hadoop classpath)"   what this Hadoop lacks',
         )
     )(points)
 
@@ -29,13 +34,27 @@ def points(
     fired: Annotated[
         str | None, typer.Option(help="Count the calls of this run (`latest` for the latest).")
     ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASSPATH",
+            help="Look the points up in jars, folders and DIR/*; exit code 1 if data is missing.",
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Lists the methods that are traced.
 
     A point that no end-to-end test has seen fire is shown as unverified.
+    With --check only those are listed that a Hadoop lacks, and exit code 1 says that one of them
+    counts bytes.
     """
+    if check is not None:
+        if fired is not None:
+            raise UserError("--check looks at a class path, --fired at a run", "choose one")
+        _check(check, json)
+        return
     counts = None
     if fired is not None:
         name = None if fired == "latest" else fired
@@ -52,6 +71,34 @@ def points(
     print_table(header, rows_, {0} if counts is None else {0, 4})
 
 
+def _check(text: str, json: bool) -> None:
+    """Prints what a class path lacks; exits with 1 when a point that counts bytes is missing."""
+    from iostrata.record.classpath import ClassPath, check
+
+    path = ClassPath(text)
+    found = check(path)
+    missing = [one for one in found if one.lacking]
+    for entry in path.absent:
+        note(f"{entry} in the class path does not exist")
+    if json:
+        print_json(
+            [{**_facts(f.point, None), "state": f.state, "source": f.source or None} for f in found]
+        )
+    else:
+        if missing:
+            rows = [[str(f.point.id), f.point.layer, f.state, _method(f.point)] for f in missing]
+            print_table(["id", "layer", "state", "method"], rows, {0})
+        states = Counter("missing" if one.lacking else one.state for one in found)
+        shown = ", ".join(f"{states[name]} {name}" for name in SHOWN if states[name])
+        print(f"Hadoop {path.version() or 'of unknown version'}: {shown}")
+    if any(one.point.bytes for one in missing):
+        raise typer.Exit(1)
+
+
+def _method(point: Point) -> str:
+    return f"{point.cls}#{point.method}{point.desc}"
+
+
 def _row(point: Point, counts: dict[int, int] | None) -> list[str]:
     if not point.makes_rows:
         shown = "identity"  # it makes no row: what it learns is in the others' columns
@@ -60,8 +107,7 @@ def _row(point: Point, counts: dict[int, int] | None) -> list[str]:
         shown = f"{len(tests)}" if tests else "unverified"
     else:
         shown = count(counts[point.id]) if point.id in counts else "never fired"
-    method = f"{point.cls.replace('/', '.')}#{point.method}{point.desc}"
-    return [str(point.id), point.layer, point.op, point.mode, shown, method]
+    return [str(point.id), point.layer, point.op, point.mode, shown, _method(point)]
 
 
 def _facts(point: Point, counts: dict[int, int] | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import typer
 
 from iostrata.cli import app
 from iostrata.cli.commands import COMMANDS
+from iostrata.lab.hadoop.versions import DEFAULT, VERSIONS
 from iostrata.schema.points import POINTS
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
 
@@ -56,6 +58,13 @@ def test_every_help_says_what_it_does_and_has_examples(words: str) -> None:
     assert command.help
     assert "Examples:" in (command.epilog or "")
     assert f"iostrata {words}" in (command.epilog or "")
+
+
+def test_lab_up_names_every_version_the_newest_first() -> None:
+    names = [version.name for version in VERSIONS]
+    (option,) = (option for option in ALL["lab up hadoop"].params if option.name == "version")
+    assert re.findall(r"\d\.\d\.\d", option.help) == names
+    assert option.default == DEFAULT.name == names[0]
 
 
 def test_help_documents_exit_codes(tmp_path: Path) -> None:
@@ -145,6 +154,38 @@ def test_points_that_never_fired_are_said_to(tmp_path: Path) -> None:
     table = iostrata(tmp_path, "points", "--fired", "latest").stdout
     rows = [point for point in POINTS if point.makes_rows]
     assert table.count("never fired") == len(rows) - 1
+
+
+def test_points_that_a_class_path_lacks(tmp_path: Path) -> None:
+    # GIVEN a class path that names Hadoop's version and holds none of its classes
+    (tmp_path / "common-version-info.properties").write_text("version=3.3.6-distribution-1\n")
+    hadoop = [point for point in POINTS if point.cls.startswith("org.")]
+    newer = sum(1 for point in hadoop if point.since.startswith(("3.4", "3.5")))
+    of_jdk = len(POINTS) - len(hadoop)
+    # WHEN it is checked
+    said = iostrata(tmp_path, "points", "--check", f"{tmp_path}:/nowhere")
+    # THEN each point of 3.3 is listed, counted, and the exit code says that bytes are missed
+    assert said.returncode == 1
+    assert said.stderr == "iostrata: /nowhere in the class path does not exist\n"
+    *rows, last = said.stdout.splitlines()
+    assert [row.split()[2:4] for row in rows[1:]] == [["class", "missing"]] * (len(rows) - 1)
+    other = "" if not newer else f", {newer} other version"
+    missing = len(hadoop) - newer
+    assert last == f"Hadoop 3.3.6: {missing} missing{other}, {of_jdk} of the JDK"
+    assert len(rows) - 1 == missing
+
+    shown = json.loads(iostrata(tmp_path, "points", "--check", str(tmp_path), "--json").stdout)
+    assert len(shown) == len(POINTS)
+    states = {point["id"]: (point["state"], point["source"]) for point in shown}
+    assert states[91] == ("class missing", None)
+
+
+def test_points_checks_a_class_path_or_a_run(tmp_path: Path) -> None:
+    said = iostrata(tmp_path, "points", "--check", "x", "--fired", "latest")
+    assert said.returncode == 2
+    assert said.stderr == (
+        "iostrata: --check looks at a class path, --fired at a run · choose one\n"
+    )
 
 
 def test_summary_for_programs(tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ class Plan:
     ports: Mapping[str, int]
     datanodes: int
     agent: AgentOptions | None
+    jvm: str = ""  # options that this version of Hadoop needs on this JDK
+
+    @property
+    def quick(self) -> str:
+        """The options of every JVM."""
+        return f"{QUICK} {self.jvm}".rstrip()
 
 
 def files(plan: Plan) -> dict[str, str]:
@@ -81,11 +87,11 @@ def env(plan: Plan) -> str:
     """hadoop-env.sh: Java, and the options of each daemon."""
     agent = f" {plan.agent.option}" if plan.agent else ""
     tmp = f"-Djava.io.tmpdir={plan.root}/data/tmp"  # where Jetty unpacks its pages
-    options = f"-Xmx256m {QUICK} {tmp} -Dhadoop.log.dir={plan.root}/logs{agent}"
+    options = f"-Xmx256m {plan.quick} {tmp} -Dhadoop.log.dir={plan.root}/logs{agent}"
     names = ("HDFS_NAMENODE", "HDFS_DATANODE", "YARN_RESOURCEMANAGER", "YARN_NODEMANAGER")
     lines = ["# Read by every command of this lab, as by Hadoop's own."]
     lines += [f"export JAVA_HOME={shlex.quote(str(plan.java_home))}"]
-    lines += [f'export HADOOP_CLIENT_OPTS="{QUICK} ${{HADOOP_CLIENT_OPTS-}}"']
+    lines += [f'export HADOOP_CLIENT_OPTS="{plan.quick} ${{HADOOP_CLIENT_OPTS-}}"']
     lines += [f'export {name}_OPTS="{options}"' for name in names]
     return "\n".join(lines) + "\n"
 
@@ -157,7 +163,7 @@ def yarn(plan: Plan) -> dict[str, object]:
 
 
 def mapred(plan: Plan) -> dict[str, object]:
-    java = f"-Xmx600m {QUICK}"
+    java = f"-Xmx600m {plan.quick}"
     return {
         "mapreduce.framework.name": "yarn",
         "mapreduce.application.classpath": f"{plan.root}/conf,{plan.lib}/*",

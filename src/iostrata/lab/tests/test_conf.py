@@ -2,12 +2,17 @@
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from iostrata.lab import jars
+from iostrata.lab.errors import LabError
 from iostrata.lab.hadoop import conf
 from iostrata.lab.hadoop.conf import AgentOptions, Plan
+from iostrata.lab.hadoop.versions import DEFAULT, version_named
 
 PORTS = {name: 20000 + n for n, name in enumerate((*conf.PORTS, *conf.YARN_PORTS))}
 AGENT = AgentOptions(Path("/opt/agent.jar"), Path("/dev/shm/x"))
@@ -72,5 +77,42 @@ def test_client_options_of_the_caller_come_last(tmp_path: Path) -> None:
     assert shown.stdout == f"{conf.QUICK} -javaagent:mine\n"
 
 
-def test_the_version_is_that_of_the_pom() -> None:
-    assert f"<hadoop.version>{jars.VERSION}</hadoop.version>" in jars.POM.read_text()
+def test_the_default_version_is_that_of_the_pom() -> None:
+    assert jars.pom(DEFAULT) == jars.POM.read_text()
+
+
+def test_another_version_has_its_own_jars() -> None:
+    old = version_named("3.3.6")
+    changed = set(jars.pom(old).splitlines()) - set(jars.POM.read_text().splitlines())
+    assert {line.strip() for line in changed} == {
+        "<hadoop.version>3.3.6</hadoop.version>",
+        "<hadoop.examples.version>3.3.6</hadoop.examples.version>",
+    }
+
+
+def test_what_a_version_needs_of_the_jvm_goes_to_every_jvm() -> None:
+    old = version_named("3.3.6")
+    assert (old.options(8), old.options(11), DEFAULT.options(17)) == ("", "", "")
+    opens = old.options(17)
+    assert opens == "--add-opens=java.base/java.lang=ALL-UNNAMED"
+
+    texts = conf.files(replace(plan(), jvm=opens))
+    env = [line.split("=")[0] for line in texts["hadoop-env.sh"].splitlines() if opens in line]
+    assert env == [
+        "export HADOOP_CLIENT_OPTS",
+        "export HDFS_NAMENODE_OPTS",
+        "export HDFS_DATANODE_OPTS",
+        "export YARN_RESOURCEMANAGER_OPTS",
+        "export YARN_NODEMANAGER_OPTS",
+    ]
+    mapred = [k for k, v in properties(texts["mapred-site.xml"]).items() if opens in v]
+    assert mapred == [
+        "mapreduce.map.java.opts",
+        "mapreduce.reduce.java.opts",
+        "yarn.app.mapreduce.am.command-opts",
+    ]
+
+
+def test_an_unknown_version() -> None:
+    with pytest.raises(LabError, match=r"no lab runs Hadoop '2\.7' \(choose one of 3\.5\.0, "):
+        version_named("2.7")

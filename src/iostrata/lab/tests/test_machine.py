@@ -45,7 +45,7 @@ def test_an_old_java(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "java").touch()
     (tmp_path / "release").write_text('JAVA_VERSION="1.8.0_402"\n')
-    with pytest.raises(LabError, match=r"Java 8 at .*: Hadoop 3\.5 needs 17"):
+    with pytest.raises(LabError, match=r"Java 8 at .*: Hadoop 3\.5\.0 needs 17"):
         machine.java_home(tmp_path)
 
 

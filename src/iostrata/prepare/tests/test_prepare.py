@@ -151,6 +151,12 @@ def test_the_file_with_the_last_word_is_changed(conf: Path, jar: Path) -> None:
     ]
 
 
+def test_the_jar_must_not_be_written_over(conf: Path, jar: Path) -> None:
+    text = str(prepare(conf, jar, SHM))
+    assert "Never write a new jar over it while a JVM has it loaded" in text
+    assert "SIGBUS" in text
+
+
 def test_a_missing_env_file_is_made_and_removed(conf: Path, jar: Path) -> None:
     (conf / "hadoop-env.sh").unlink()
     before = contents(conf)

@@ -2,7 +2,7 @@ package io.iostrata.agent;
 
 /** One traced method: a row of the point table. docs/add-a-point.md explains the fields. */
 final class Point {
-  static final int FIELDS = 16;
+  static final int FIELDS = 17;
 
   final int id;
   final byte layer;

@@ -10,7 +10,7 @@ import io.iostrata.segment.ThreadLog;
  */
 final class RootSpan {
   /** Id of the point {@code task.process}. */
-  private static final int POINT = 149;
+  private static final int POINT = 190;
 
   private final Recorder recorder;
   private ThreadLog log;

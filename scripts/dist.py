@@ -1,0 +1,140 @@
+"""Makes what is handed out: the wheel, and a tarball for nodes without a new Python.
+
+    python scripts/dist.py                 against glibc 2.17, by Zig: runs on every Linux in use
+    python scripts/dist.py --here          against this machine's glibc: what the tests install
+    python scripts/dist.py --to FOLDER     another folder than dist/
+
+Both hold the same binary and the same jar. Run by `make dist`, which builds the jar first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NODE = ROOT / "scripts" / "node"
+JAR = ROOT / "java/agent/target/iostrata-agent.jar"
+# The oldest that Rust's standard library runs on; CentOS 7 has it.
+GLIBC = (2, 17)
+TARGET = f"{platform.machine()}-unknown-linux-gnu"
+TOOLS = ROOT / ".venv-dist"  # cargo-zigbuild and Zig, 100 MB: for this script only
+NEEDS = re.compile(rb"\0GLIBC_(\d+)\.(\d+)(?:\.\d+)?(?=\0)")  # versions named by .gnu.version_r
+
+
+class DistError(Exception):
+    """What cannot be made and the way out, one line."""
+
+
+def needed_glibc(binary: bytes) -> tuple[int, int]:
+    """The oldest glibc that has every symbol version which an ELF binary names."""
+    found = {(int(major), int(minor)) for major, minor in NEEDS.findall(binary)}
+    if not found:
+        raise DistError("the binary names no version of glibc: is it linked dynamically?")
+    return max(found)
+
+
+def cross_built() -> Path:
+    """The native binary against the oldest glibc, linked by Zig."""
+    uv = sorted((ROOT / ".uv").glob("*/bin/uv"))
+    if not uv:
+        raise DistError("no .uv/*/bin/uv: run make setup")
+    quiet = {"UV_PROJECT_ENVIRONMENT": str(TOOLS), "UV_PYTHON_DOWNLOADS": "never"}
+    sync = [str(uv[-1]), "sync", "--quiet", "--frozen", "--only-group", "dist"]
+    subprocess.run(sync, cwd=ROOT, env={**os.environ, **quiet}, check=True)
+    environment = {
+        **os.environ,
+        "PATH": f"{TOOLS / 'bin'}:{os.environ['PATH']}",
+        "CARGO_PROFILE_RELEASE_DEBUG": "none",
+        "CARGO_PROFILE_RELEASE_STRIP": "debuginfo",  # names of functions stay, for backtraces
+    }
+    target = f"{TARGET}.{GLIBC[0]}.{GLIBC[1]}"
+    build = ["cargo", "zigbuild", "--release", "--locked", "-p", "iostrata-native"]
+    subprocess.run([*build, "--target", target], cwd=ROOT, env=environment, check=True)
+    return ROOT / "target" / TARGET / "release" / "iostrata-native"
+
+
+def stage(folder: Path, binary: Path) -> tuple[int, int]:
+    """Copy binary (without debug information) and jar into `folder`; the glibc it needs."""
+    for path, command in ((binary, "make build"), (JAR, "make build")):
+        if not path.is_file():
+            raise DistError(f"no {path}: {command}")
+    folder.mkdir()
+    native = folder / "iostrata-native"
+    shutil.copyfile(binary, native)
+    subprocess.run(["strip", "--strip-debug", str(native)], check=True)
+    native.chmod(0o755)
+    shutil.copyfile(JAR, folder / "iostrata-agent.jar")
+    (folder / "iostrata-agent.jar").chmod(0o644)
+    return needed_glibc(native.read_bytes())
+
+
+def make_wheel(staged: Path, glibc: tuple[int, int], target: Path) -> Path:
+    """One wheel for every Python; hatchling, locked as a development dependency, writes it."""
+    tag = f"manylinux_{glibc[0]}_{glibc[1]}_{platform.machine()}"
+    environment = {**os.environ, "IOSTRATA_STAGED": str(staged), "IOSTRATA_PLATFORM": tag}
+    with tempfile.TemporaryDirectory(dir=target) as fresh:
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", fresh]
+        done = subprocess.run(
+            build, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise DistError(f"hatchling failed:\n{done.stderr}")
+        (wheel,) = Path(fresh).glob("*.whl")
+        return wheel.rename(target / wheel.name)
+
+
+def make_tarball(staged: Path, target: Path) -> Path:
+    """iostrata-node.tar.gz; the same bytes for the same content."""
+    path = target / "iostrata-node.tar.gz"
+    files = sorted([*staged.iterdir(), *NODE.iterdir(), ROOT / "LICENSE"], key=lambda p: p.name)
+
+    def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+        member.uid = member.gid = member.mtime = 0
+        member.uname = member.gname = "root"
+        member.mode = 0o755 if member.mode & 0o100 else 0o644
+        return member
+
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as tar,
+    ):
+        for file in files:
+            tar.add(file, f"iostrata-node/{file.name}", filter=plain)
+    return path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Makes the wheel and the tarball for nodes.")
+    parser.add_argument("--here", action="store_true", help="for this machine's glibc, no Zig")
+    parser.add_argument("--to", type=Path, default=ROOT / "dist", help="folder to write to")
+    options = parser.parse_args()
+    binary = ROOT / "target/release/iostrata-native" if options.here else cross_built()
+    options.to.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="iostrata-dist-") as folder:
+        staged = Path(folder) / "staged"
+        glibc = stage(staged, binary)
+        if not options.here and glibc > GLIBC:
+            raise DistError(f"the binary needs glibc {glibc[0]}.{glibc[1]}, not {GLIBC}")
+        promised = glibc if options.here else GLIBC
+        made = [make_wheel(staged, promised, options.to.resolve())]
+        made.append(make_tarball(staged, options.to.resolve()))
+    for path in made:
+        print(f"{path.stat().st_size / 1e6:5.1f} MB  {path}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (DistError, subprocess.CalledProcessError) as error:
+        sys.exit(f"dist: {error}")

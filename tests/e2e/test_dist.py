@@ -1,0 +1,200 @@
+"""What is handed out, used as its users do: outside the checkout, with nothing else installed.
+
+With SOAK=1 it is built as `make dist` does, against an old glibc; else against this machine's,
+which takes seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CALLS, SIZE = 200, 4096
+Words = Sequence[str | Path]
+PARTS = {"iostrata-native", "iostrata-agent.jar"}
+
+
+def without_checkout(**more: str) -> dict[str, str]:
+    """An environment in which nothing leads back to the checkout."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("IOSTRATA_", "PYTHON", "VIRTUAL_ENV", "UV_"))
+    }
+    return {**kept, **more}
+
+
+def run(command: Words, folder: Path, **more: str) -> str:
+    """A command that must succeed; returns what it printed."""
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words, cwd=folder, env=without_checkout(**more), capture_output=True, text=True, check=False
+    )
+    print(f"$ {' '.join(words)}\n{done.stdout}{done.stderr}")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def reads(program: Path, file: Path) -> Words:
+    return ["java", "-cp", program, "Reads", file, str(CALLS), str(SIZE), "0"]
+
+
+def recorded(iostrata: Path, folder: Path, file: Path, store: Path) -> dict[str, list[int]]:
+    """Calls and bytes per operation that the run `r` has for a file."""
+    sql = (
+        "SELECT op, count(*)::BIGINT AS calls, sum(bytes)::BIGINT AS bytes "
+        f"FROM calls WHERE layer = 'java' AND target = '{file}' GROUP BY op"
+    )
+    query: Words = [iostrata, "query", sql, "--run", "r", "--format", "json"]
+    rows = json.loads(run(query, folder, IOSTRATA_STORE=str(store)))
+    return {row["op"]: [row["calls"], row["bytes"]] for row in rows}
+
+
+EXPECTED = {"write": [CALLS, CALLS * SIZE], "read": [CALLS + 1, CALLS * SIZE]}
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    here = [] if os.environ.get("SOAK") else ["--here"]
+    command = [sys.executable, str(ROOT / "scripts/dist.py"), *here, "--to", str(folder)]
+    print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(dist: Path) -> Path:
+    (found,) = dist.glob("*.whl")
+    return found
+
+
+def test_the_wheel_holds_all_and_no_tests(wheel: Path) -> None:
+    assert re.fullmatch(r"iostrata-[\d.]+-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
+    if os.environ.get("SOAK"):
+        assert "manylinux_2_17_" in wheel.name
+    with zipfile.ZipFile(wheel) as packed:
+        names = packed.namelist()
+        mode = packed.getinfo("iostrata/_native/iostrata-native").external_attr >> 16
+    assert mode & 0o777 == 0o755
+    assert {n.rpartition("/")[2] for n in names if n.startswith("iostrata/_native/")} == PARTS
+    assert "iostrata/lab/hadoop/pom.xml" in names
+    assert [name for name in names if "/tests/" in name] == []
+    report = ROOT / "src/iostrata/show/_report"
+    built = {f"iostrata/show/_report/{path.name}" for path in report.glob("*") if path.is_file()}
+    assert built <= set(names)
+    assert wheel.stat().st_size < 20e6
+
+
+def test_the_wheel_records_a_jvm(wheel: Path, tmp_path: Path, program: Path) -> None:
+    """GIVEN an empty environment WHEN the wheel is all that is installed THEN it records."""
+    (uv,) = sorted((ROOT / ".uv").glob("*/bin/uv"))[-1:]
+    locked = tmp_path / "locked.txt"
+    export: Words = [
+        uv,
+        "export",
+        "--quiet",
+        "--frozen",
+        "--no-dev",
+        "--no-hashes",
+        "--no-emit-project",
+    ]
+    run([*export, "--project", ROOT, "--output-file", locked], tmp_path)
+    run([uv, "venv", "--quiet", "--python", sys.executable, "empty"], tmp_path)
+    python = tmp_path / "empty/bin/python"
+    run([uv, "pip", "install", "--quiet", "--python", python, "-c", locked, wheel], tmp_path)
+    iostrata = tmp_path / "empty/bin/iostrata"
+    where = run([python, "-c", "import iostrata; print(iostrata.__file__)"], tmp_path).strip()
+    assert Path(where).is_relative_to(tmp_path / "empty")
+
+    store, file = tmp_path / "store", tmp_path / "data"
+    record: Words = [iostrata, "record", "--private", "--run", "r", "--"]
+    said = run([*record, *reads(program, file)], tmp_path, IOSTRATA_STORE=str(store))
+    assert said == f"read {CALLS * SIZE}\n"
+    assert recorded(iostrata, tmp_path, file, store) == EXPECTED
+    checks = run([iostrata, "doctor", "--json"], tmp_path)
+    assert f"{Path(where).parent}/_native/iostrata-agent.jar" in checks
+    assert f"{Path(where).parent}/_native/iostrata-native" in checks
+
+
+@pytest.fixture
+def node(dist: Path, tmp_path: Path) -> Path:
+    """The unpacked tarball."""
+    with tarfile.open(dist / "iostrata-node.tar.gz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    return tmp_path / "iostrata-node"
+
+
+def start_command(node: Path, folder: Path) -> list[str]:
+    """ExecStart of the unit, on folders of this test."""
+    unit = (node / "iostrata-collect.service").read_text()
+    (line,) = re.findall(r"(?m)^ExecStart=(.*)$", unit)
+    assert line in (node / "README.md").read_text()
+    for there, here in (
+        ("/opt/iostrata", node),
+        ("/dev/shm/iostrata", folder / "shm"),
+        ("/var/lib/iostrata", folder / "store"),
+    ):
+        assert there in line
+        line = line.replace(there, str(here))
+    return shlex.split(line)
+
+
+@pytest.fixture
+def collector(node: Path, tmp_path: Path) -> Iterator[Path]:
+    """The collector of the tarball, started as its unit does; its directory."""
+    (tmp_path / "store").mkdir()
+    with subprocess.Popen(start_command(node, tmp_path), env=without_checkout()) as started:
+        try:
+            deadline = time.monotonic() + 30
+            while not (tmp_path / "shm/collector").exists() and time.monotonic() < deadline:
+                assert started.poll() is None
+                time.sleep(0.05)
+            yield tmp_path / "shm"
+            started.send_signal(signal.SIGTERM)
+            assert started.wait(40) == 0
+        finally:
+            started.kill()
+
+
+def test_the_tarball_collects(
+    collector: Path,
+    node: Path,
+    tmp_path: Path,
+    program: Path,
+    iostrata: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    """GIVEN a node with only the tarball WHEN a run uses it THEN its numbers are exact."""
+    assert {path.name for path in node.iterdir()} == PARTS | {
+        "iostrata-collect.service",
+        "README.md",
+        "LICENSE",
+    }
+    file = tmp_path / "data"
+    agent = {"IOSTRATA_AGENT": str(node / "iostrata-agent.jar")}
+    words = [str(word) for word in reads(program, file)]
+    done = iostrata("record", "--dir", str(collector), "--run", "r", "--", *words, **agent)
+    assert (done.returncode, done.stdout) == (0, f"read {CALLS * SIZE}\n")
+    command = Path(sys.executable).with_name("iostrata")
+    assert recorded(command, tmp_path, file, tmp_path / "store") == EXPECTED
+
+
+def test_the_tarball_is_the_same_each_time(dist: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "scripts/dist.py"), "--here", "--to", str(tmp_path)]
+    if os.environ.get("SOAK"):
+        command.remove("--here")
+    subprocess.run(command, check=True)
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (dist / path.name).read_bytes(), path.name

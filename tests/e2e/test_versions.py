@@ -1,0 +1,94 @@
+"""The older versions of Hadoop: every point is there, and one small job adds up as on the newest.
+
+The whole truth table is held against the newest version, in test_truth.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.test_truth import read_problems, write_problems
+
+from iostrata.lab import jars
+from iostrata.lab.hadoop.versions import DEFAULT, VERSIONS, Version
+from iostrata.record.classpath import ClassPath, check
+
+FILES = 2
+MEGABYTES = 4
+ROLES = {"client": 1, "appmaster": 1, "map": 2, "reduce": 1, "DataNode": 2, "NameNode": 1}
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
+def test_every_point_is_in_every_version(version: Version) -> None:
+    """GIVEN all jars of a version THEN none of the points it should have is missing."""
+    path = ClassPath(f"{jars.fetch(print, version)}/*")
+    assert path.version() == version.name
+    found = check(path)
+    assert [
+        f"{one.point.cls}#{one.point.method}: {one.state}" for one in found if one.lacking
+    ] == []
+
+
+@pytest.fixture(
+    scope="module", params=[v for v in VERSIONS if v is not DEFAULT], ids=lambda v: v.name
+)
+def cluster(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    name, folder = f"versions-{os.getpid()}", tmp_path_factory.mktemp("versions")
+    options = ("--version", request.param.name, "--datanodes", "2")
+    with lab_up(folder, name, *options) as cluster:
+        said = cluster.hadoop("hadoop", "version").splitlines()[0]
+        assert said == f"Hadoop {request.param.name}"
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def written(cluster: Cluster) -> str:
+    return cluster.dfsio("write", "write", FILES, f"{MEGABYTES}MB")
+
+
+@pytest.mark.cluster
+def test_a_small_job_adds_up(cluster: Cluster, written: str) -> None:
+    """TestDFSIO, written and read: exact per attempt, on both DataNodes, nothing dropped."""
+    size = FILES * MEGABYTES * 1024 * 1024
+    attempts = cluster.attempts(written)
+    assert len(attempts) == FILES + 1  # one map per file, one reduce
+    assert sum(attempt.written for attempt in attempts) > size
+    assert write_problems(cluster, "write", written) == []
+
+    read = cluster.dfsio("read", "read", FILES, f"{MEGABYTES}MB")
+    assert sum(attempt.read for attempt in cluster.attempts(read)) > size
+    assert read_problems(cluster, "read", read) == []
+
+
+@pytest.mark.cluster
+def test_everything_was_traced(
+    cluster: Cluster,
+    written: str,
+    request: pytest.FixtureRequest,
+    verifies: Callable[[Path, str], None],
+) -> None:
+    """Every process of the job, and every operation that the newest version shows there."""
+    run = cluster.run("write")
+    by_role = "SELECT role, count(*) FROM processes WHERE traced GROUP BY role"
+    roles = dict(run.rows(by_role))
+    assert ROLES.items() <= roles.items(), roles
+    ops = {f"{layer} {op}" for layer, op in run.rows("SELECT DISTINCT layer, op FROM events")}
+    assert ops >= {
+        "fs write",
+        "hdfs create",
+        "hdfs send_packet",
+        "rpc call",
+        "datanode write_block",
+        "datanode receive_packet",
+        "datanode flush",
+        "datanode write",
+        "java write",
+    }
+    if "3.3.6" in request.node.name:  # it has points that the others have not
+        verifies(cluster.store, "write")
