@@ -37,10 +37,13 @@ POINT_FIELDS = (
     "id", "layer", "op", "class", "method", "desc", "mode", "anchor", "begin",
     "bytes", "asked", "offset", "target", "context", "effect", "since",
 )  # fmt: skip
-MODES = ("call", "hot", "effect")
-# `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside.
+MODES = ("call", "hot", "record", "effect")
+SUMMED = ("hot", "record")  # no row for each call
+# `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside,
+# `delta(this.FIELD)` is by how much the field has grown, NAME(value) what an extractor says.
 NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.\w+|-?\d+")
 EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.\w+)(?:, )?)*\)")
+MEASURED = re.compile(rf"{NUMBER.pattern}|delta\(this\.\w+\)|(?!delta\(|of\(){EXTRACTOR.pattern}")
 
 
 class PointError(Exception):
@@ -80,7 +83,8 @@ def flatten(point: dict[str, Any], source: str, schema: dict[str, Any]) -> dict[
     if point.get("mode", "call") not in MODES:
         raise PointError(f"{where}: mode {point['mode']!r} is none of {', '.join(MODES)}")
     for field in ("bytes", "asked", "offset"):
-        if field in point and not NUMBER.fullmatch(point[field]):
+        known = NUMBER if field != "bytes" else MEASURED
+        if field in point and not known.fullmatch(point[field]):
             given = f"{field} = {point[field]!r}"
             raise PointError(f"{where}: {given} is not ret, byte, of(OP), argN or this.FIELD")
     for field in ("target", "context", "effect"):
@@ -178,7 +182,7 @@ def rust_points(points: list[dict[str, str]]) -> str:
     rows = "".join(
         f'    Point {{ id: {p["id"]}, layer: "{p["layer"]}", op: "{p["op"]}", '
         f'class: "{p["class"]}", method: "{p["method"]}", '
-        f"hot: {'true' if p['mode'] == 'hot' else 'false'} }},\n"
+        f"hot: {'true' if p['mode'] in SUMMED else 'false'} }},\n"
         for p in points
     )
     return (
@@ -218,7 +222,7 @@ def python_points(points: list[dict[str, str]]) -> str:
         f'# {NOTE}\n# ruff: noqa: E501\n"""The built-in point table."""\n\n'
         "from typing import NamedTuple\n\n\n"
         "class Point(NamedTuple):\n"
-        '    """One traced method; `mode`: call, hot (sums only) or effect (identity only)."""\n\n'
+        '    """One traced method; `mode`: call, hot or record (sums only), or effect."""\n\n'
         "    id: int\n    layer: str\n    op: str\n    cls: str\n    method: str\n"
         "    desc: str\n    mode: str\n\n\n"
         f"POINTS_HASH = {points_hash(points_table(points))}\n\n"

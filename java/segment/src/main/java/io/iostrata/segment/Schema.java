@@ -167,8 +167,8 @@ public final class Schema {
   public static final int CONTROL_WORD = 16;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_HEARTBEAT = 24;
-  public static final int POINT_COUNT = 73;
-  public static final long POINTS_HASH = 5780130867322168390L;
+  public static final int POINT_COUNT = 133;
+  public static final long POINTS_HASH = 9003279298745481182L;
 
   private Schema() {}
 }
