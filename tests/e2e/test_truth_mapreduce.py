@@ -29,6 +29,11 @@ ON_DISK = (
     "-Dmapreduce.reduce.shuffle.memory.limit.percent=0.00001",
     "-Dmapreduce.task.io.sort.factor=2",
 )
+# Each spills twice, and combines again when it merges these.
+THREE_MAPS = (
+    "-Dmapreduce.input.fileinputformat.split.maxsize=320000",
+    "-Dmapreduce.map.combine.minspills=2",
+)
 
 
 @dataclass(frozen=True)
@@ -91,8 +96,7 @@ def terasort(cluster: Cluster, teragen: Job) -> Job:
 
 @pytest.fixture(scope="module")
 def wordcount(cluster: Cluster, text: str) -> Job:
-    split = "-Dmapreduce.input.fileinputformat.split.maxsize=250000"
-    options = (SMALL_BUFFER, *ON_DISK, split, text, "/words")
+    options = (SMALL_BUFFER, *ON_DISK, *THREE_MAPS, text, "/words")
     return example(cluster, "wordcount", "wordcount", *options)
 
 
@@ -184,7 +188,7 @@ def test_failed_and_overtaken_attempts(
 
 # Every point whose calls or bytes a rule reads, and a job that fires it.
 TERASORT = ("terasort", SMALL_BUFFER, "/tera/in", "/tera/{run}")
-WORDCOUNT = ("wordcount", SMALL_BUFFER, *ON_DISK, "/text", "/words/{run}")
+WORDCOUNT = ("wordcount", SMALL_BUFFER, *ON_DISK, *THREE_MAPS, "/text", "/words/{run}")
 TERAGEN = ("teragen", "100", "/tera/{run}")
 OBJECTS, BUFFERS = (
     "(Ljava/lang/Object;Ljava/lang/Object;)",
