@@ -38,12 +38,15 @@ POINT_FIELDS = (
     "id", "layer", "op", "class", "method", "desc", "mode", "anchor", "begin",
     "bytes", "asked", "offset", "target", "context", "effect", "since", "until",
 )  # fmt: skip
-MODES = ("call", "hot", "effect", "replace", "own")
-# `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside.
+MODES = ("call", "hot", "record", "effect", "replace", "own")
+SUMMED = ("hot", "record")  # no row for each call
+# `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside,
+# `delta(this.FIELD)` is by how much the field has grown, NAME(value) what an extractor says.
 NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.\w+|-?\d+")
 VERSION = re.compile(r"(jdk )?\d+(\.\d+)*")  # of Hadoop unless it says jdk
 FIELD = re.compile(r"this\.(\w+)")
 EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.\w+)(?:, )?)*\)")
+MEASURED = re.compile(rf"{NUMBER.pattern}|delta\(this\.\w+\)|(?!delta\(|of\(){EXTRACTOR.pattern}")
 
 
 class PointError(Exception):
@@ -93,7 +96,8 @@ def flatten(point: dict[str, Any], source: str, schema: dict[str, Any]) -> dict[
 def check_syntax(point: dict[str, Any], where: str) -> None:
     """What the fields of a point may say; raises PointError that begins with `where`."""
     for field in ("bytes", "asked", "offset"):
-        if field in point and not NUMBER.fullmatch(point[field]):
+        known = NUMBER if field != "bytes" else MEASURED
+        if field in point and not known.fullmatch(point[field]):
             given = f"{field} = {point[field]!r}"
             raise PointError(f"{where}: {given} is not ret, byte, of(OP), argN or this.FIELD")
     for field in ("target", "context", "effect"):
@@ -190,7 +194,7 @@ def rust_points(points: list[dict[str, str]]) -> str:
     rows = "".join(
         f'    Point {{ id: {p["id"]}, layer: "{p["layer"]}", op: "{p["op"]}", '
         f'class: "{p["class"]}", method: "{p["method"]}", '
-        f"hot: {'true' if p['mode'] == 'hot' else 'false'} }},\n"
+        f"hot: {'true' if p['mode'] in SUMMED else 'false'} }},\n"
         for p in points
     )
     return (
@@ -230,15 +234,15 @@ def python_points(points: list[dict[str, str]]) -> str:
         f'# {NOTE}\n# ruff: noqa: E501\n"""The built-in point table."""\n\n'
         "from typing import NamedTuple\n\n\n"
         "class Point(NamedTuple):\n"
-        '    """One traced method; `mode`: call, hot (sums only), own (made by the agent), or\n'
-        "    effect and replace, which make no row.\n\n"
+        '    """One traced method; `mode`: call, hot or record (sums only), own (made by the\n'
+        "    agent), or effect and replace, which make no row.\n\n"
         "    `fields` of its own class are read; `since` and `until`: of Hadoop, or `jdk 11`.\n"
         '    """\n\n'
         "    id: int\n    layer: str\n    op: str\n    cls: str\n    method: str\n"
         "    desc: str\n    mode: str\n    bytes: str\n    since: str\n    until: str\n"
         "    fields: tuple[str, ...]\n\n"
         "    @property\n    def makes_rows(self) -> bool:\n"
-        '        return self.mode in ("call", "hot", "own")\n\n\n'
+        '        return self.mode in ("call", "hot", "record", "own")\n\n\n'
         f"POINTS_HASH = {points_hash(points_table(points))}\n\n"
         f"POINTS = (\n{rows})\n"
     )

@@ -98,6 +98,12 @@ def test_a_point_becomes_a_row(tmp_path: Path) -> None:
     assert (row["id"], row["mode"], row["anchor"], row["offset"]) == ("7", "call", "0", "")
 
 
+@pytest.mark.parametrize("value", ["delta(this.written)", "collected(this)", "of(read)", "arg2"])
+def test_bytes_may_be_worked_out(tmp_path: Path, value: str) -> None:
+    (row,) = compiled(tmp_path, POINT.replace('bytes = "ret"', f'bytes = "{value}"'))
+    assert row["bytes"] == value
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
@@ -110,7 +116,9 @@ def test_a_point_becomes_a_row(tmp_path: Path) -> None:
         ('"file(this.path, this.fd)"', '"file(this.path"', "target = 'file(this.path' is not NAME"),
         ('bytes = "ret"', 'since = "newest"', "since = 'newest' is not a version: 3.4 or jdk 11"),
         ('bytes = "ret"', "until = 3", "until = 3 is not a version"),
-        ('bytes = "ret"', 'mode = "cold"', "mode 'cold' is none of call, hot, effect"),
+        ('bytes = "ret"', 'mode = "cold"', "mode 'cold' is none of call, hot, record, effect, "),
+        ('bytes = "ret"', 'bytes = "delta(arg1)"', "bytes = 'delta(arg1)' is not ret, "),
+        ('bytes = "ret"', 'offset = "delta(this.pos)"', "offset = 'delta(this.pos)' is not ret, "),
     ],
 )
 def test_a_point_that_cannot_be_compiled(tmp_path: Path, old: str, new: str, reason: str) -> None:

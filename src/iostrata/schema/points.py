@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class Point(NamedTuple):
-    """One traced method; `mode`: call, hot (sums only), own (made by the agent), or
-    effect and replace, which make no row.
+    """One traced method; `mode`: call, hot or record (sums only), own (made by the
+    agent), or effect and replace, which make no row.
 
     `fields` of its own class are read; `since` and `until`: of Hadoop, or `jdk 11`.
     """
@@ -26,10 +26,10 @@ class Point(NamedTuple):
 
     @property
     def makes_rows(self) -> bool:
-        return self.mode in ("call", "hot", "own")
+        return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 3819154334497808350
+POINTS_HASH = 1843554084501274271
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",)),
@@ -131,6 +131,66 @@ POINTS = (
     Point(166, "datanode", "hand_over", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "<init>", "(Lorg/apache/hadoop/hdfs/server/datanode/BlockReceiver;Ljava/io/DataOutputStream;Ljava/io/DataInputStream;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;)V", "effect", "", "", "", ()),
     Point(167, "namenode", "hand_over", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", "<init>", "(Lorg/apache/hadoop/hdfs/server/namenode/FSEditLog;Lorg/apache/hadoop/hdfs/server/namenode/FSEditLogOp;Lorg/apache/hadoop/ipc/Server$Call;)V", "effect", "", "", "", ()),
     Point(190, "task", "process", "io.iostrata.agent.RootSpan", "follow", "(Z)V", "own", "", "", "", ()),
+    Point(200, "record", "read", "org.apache.hadoop.mapred.MapTask$NewTrackingRecordReader", "nextKeyValue", "()Z", "record", "", "", "", ()),
+    Point(201, "record", "read", "org.apache.hadoop.mapred.MapTask$TrackedRecordReader", "next", "(Ljava/lang/Object;Ljava/lang/Object;)Z", "record", "", "", "", ()),
+    Point(202, "record", "emit", "org.apache.hadoop.mapred.MapTask$NewOutputCollector", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", ()),
+    Point(203, "record", "emit", "org.apache.hadoop.mapred.MapTask$OldOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", ()),
+    Point(204, "record", "collect", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "collect", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "hot", "collected(this)", "", "", ()),
+    Point(205, "record", "write", "org.apache.hadoop.mapred.MapTask$NewDirectOutputCollector", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", ()),
+    Point(206, "record", "write", "org.apache.hadoop.mapred.MapTask$DirectMapOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "hot", "", "", "", ()),
+    Point(207, "record", "read", "org.apache.hadoop.mapreduce.task.ReduceContextImpl", "nextKeyValue", "()Z", "record", "", "", "", ()),
+    Point(208, "record", "read", "org.apache.hadoop.mapred.ReduceTask$ReduceValuesIterator", "next", "()Ljava/lang/Object;", "hot", "", "", "", ()),
+    Point(209, "record", "write", "org.apache.hadoop.mapred.ReduceTask$NewTrackingRecordWriter", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", ()),
+    Point(210, "record", "write", "org.apache.hadoop.mapred.ReduceTask$OldTrackingRecordWriter", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", ()),
+    Point(211, "record", "combine", "org.apache.hadoop.mapred.Task$NewCombinerRunner", "combine", "(Lorg/apache/hadoop/mapred/RawKeyValueIterator;Lorg/apache/hadoop/mapred/OutputCollector;)V", "call", "", "", "", ()),
+    Point(212, "record", "combine", "org.apache.hadoop.mapred.Task$OldCombinerRunner", "combine", "(Lorg/apache/hadoop/mapred/RawKeyValueIterator;Lorg/apache/hadoop/mapred/OutputCollector;)V", "call", "", "", "", ()),
+    Point(213, "record", "combine", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl", "combineAndSpill", "(Lorg/apache/hadoop/mapred/RawKeyValueIterator;Lorg/apache/hadoop/mapred/Counters$Counter;)V", "call", "", "", "", ()),
+    Point(214, "record", "combined", "org.apache.hadoop.mapred.Task$CombineOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", ()),
+    Point(215, "record", "append", "org.apache.hadoop.mapred.IFile$Writer", "append", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "delta(this.decompressedBytesWritten)", "", "", ("decompressedBytesWritten",)),
+    Point(216, "record", "append", "org.apache.hadoop.mapred.IFile$Writer", "append", "(Lorg/apache/hadoop/io/DataInputBuffer;Lorg/apache/hadoop/io/DataInputBuffer;)V", "hot", "delta(this.decompressedBytesWritten)", "", "", ("decompressedBytesWritten",)),
+    Point(217, "record", "read_back", "org.apache.hadoop.mapred.IFile$Reader", "nextRawValue", "(Lorg/apache/hadoop/io/DataInputBuffer;)V", "hot", "", "", "", ()),
+    Point(218, "record", "read", "org.apache.hadoop.mapred.Task$CombineValuesIterator", "next", "()Ljava/lang/Object;", "hot", "", "", "", ()),
+    Point(220, "task", "run", "org.apache.hadoop.mapred.MapTask", "run", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V", "call", "", "", "", ()),
+    Point(221, "task", "run", "org.apache.hadoop.mapred.ReduceTask", "run", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V", "call", "", "", "", ()),
+    Point(222, "task", "spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "sortAndSpill", "()V", "call", "", "", "", ()),
+    Point(223, "task", "spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "spillSingleRecord", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "call", "", "", "", ()),
+    Point(224, "task", "merge", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "mergeParts", "()V", "call", "", "", "", ()),
+    Point(225, "task", "flush", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "flush", "()V", "call", "", "", "", ()),
+    Point(226, "task", "start_spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "startSpill", "()V", "call", "", "", "", ()),
+    Point(227, "task", "commit", "org.apache.hadoop.mapred.Task", "commit", "(Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;Lorg/apache/hadoop/mapred/Task$TaskReporter;Lorg/apache/hadoop/mapreduce/OutputCommitter;)V", "call", "", "", "", ()),
+    Point(228, "task", "done", "org.apache.hadoop.mapred.Task", "done", "(Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;Lorg/apache/hadoop/mapred/Task$TaskReporter;)V", "call", "", "", "", ()),
+    Point(230, "task", "shuffle", "org.apache.hadoop.mapreduce.task.reduce.Shuffle", "run", "()Lorg/apache/hadoop/mapred/RawKeyValueIterator;", "call", "", "", "", ()),
+    Point(231, "task", "fetch", "org.apache.hadoop.mapreduce.task.reduce.Fetcher", "copyFromHost", "(Lorg/apache/hadoop/mapreduce/task/reduce/MapHost;)V", "call", "of(receive)", "", "", ()),
+    Point(232, "task", "connect", "org.apache.hadoop.mapreduce.task.reduce.Fetcher", "openShuffleUrl", "(Lorg/apache/hadoop/mapreduce/task/reduce/MapHost;Ljava/util/Set;Ljava/net/URL;)Ljava/io/DataInputStream;", "call", "", "", "", ()),
+    Point(233, "task", "copy", "org.apache.hadoop.mapreduce.task.reduce.Fetcher", "copyMapOutput", "(Lorg/apache/hadoop/mapreduce/task/reduce/MapHost;Ljava/io/DataInputStream;Ljava/util/Set;Z)[Lorg/apache/hadoop/mapreduce/TaskAttemptID;", "call", "of(receive)", "", "", ()),
+    Point(234, "task", "receive", "org.apache.hadoop.mapreduce.task.reduce.InMemoryMapOutput", "doShuffle", "(Lorg/apache/hadoop/mapreduce/task/reduce/MapHost;Lorg/apache/hadoop/mapred/IFileInputStream;JJLorg/apache/hadoop/mapreduce/task/reduce/ShuffleClientMetrics;Lorg/apache/hadoop/mapred/Reporter;)V", "call", "arg3", "", "", ()),
+    Point(235, "task", "receive", "org.apache.hadoop.mapreduce.task.reduce.OnDiskMapOutput", "doShuffle", "(Lorg/apache/hadoop/mapreduce/task/reduce/MapHost;Lorg/apache/hadoop/mapred/IFileInputStream;JJLorg/apache/hadoop/mapreduce/task/reduce/ShuffleClientMetrics;Lorg/apache/hadoop/mapred/Reporter;)V", "call", "arg3", "", "", ()),
+    Point(236, "task", "accept", "org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl", "copySucceeded", "(Lorg/apache/hadoop/mapreduce/TaskAttemptID;Lorg/apache/hadoop/mapreduce/task/reduce/MapHost;JJJLorg/apache/hadoop/mapreduce/task/reduce/MapOutput;)V", "call", "arg3", "", "", ()),
+    Point(237, "task", "wait", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl", "waitForResource", "()V", "call", "", "", "", ()),
+    Point(238, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl", "finalMerge", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/fs/FileSystem;Ljava/util/List;Ljava/util/List;)Lorg/apache/hadoop/mapred/RawKeyValueIterator;", "call", "", "", "", ()),
+    Point(239, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$InMemoryMerger", "merge", "(Ljava/util/List;)V", "call", "", "", "", ()),
+    Point(240, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$OnDiskMerger", "merge", "(Ljava/util/List;)V", "call", "", "", "", ()),
+    Point(241, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$IntermediateMemoryToMemoryMerger", "merge", "(Ljava/util/List;)V", "call", "", "", "", ()),
+    Point(250, "task", "serve", "org.apache.hadoop.mapred.ShuffleChannelHandler", "sendMap", "(Lorg/apache/hadoop/mapred/ShuffleChannelHandler$ReduceContext;)V", "call", "", "3.4", "", ()),
+    Point(251, "task", "serve_map", "org.apache.hadoop.mapred.ShuffleChannelHandler", "sendMapOutput", "(Lio/netty/channel/Channel;Ljava/lang/String;Ljava/lang/String;ILorg/apache/hadoop/mapred/ShuffleChannelHandler$MapOutputInfo;)Lio/netty/channel/ChannelFuture;", "call", "", "3.4", "", ()),
+    Point(252, "task", "serve_part", "org.apache.hadoop.mapred.FadvisedFileRegion", "transferTo", "(Ljava/nio/channels/WritableByteChannel;J)J", "call", "ret", "", "", ("fd", "identifier",)),
+    Point(253, "task", "serve_part", "org.apache.hadoop.mapred.FadvisedChunkedFile", "readChunk", "(Lio/netty/buffer/ByteBufAllocator;)Lio/netty/buffer/ByteBuf;", "call", "", "3.4", "", ("fd", "identifier",)),
+    Point(260, "task", "setup_job", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "setupJob", "(Lorg/apache/hadoop/mapreduce/JobContext;)V", "call", "", "", "", ("outputPath",)),
+    Point(261, "task", "commit_job", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "commitJob", "(Lorg/apache/hadoop/mapreduce/JobContext;)V", "call", "", "", "", ("outputPath",)),
+    Point(262, "task", "setup_task", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "setupTask", "(Lorg/apache/hadoop/mapreduce/TaskAttemptContext;)V", "call", "", "", "", ("outputPath",)),
+    Point(263, "task", "commit_task", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "commitTask", "(Lorg/apache/hadoop/mapreduce/TaskAttemptContext;Lorg/apache/hadoop/fs/Path;)V", "call", "", "", "", ("outputPath",)),
+    Point(264, "task", "abort_task", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "abortTask", "(Lorg/apache/hadoop/mapreduce/TaskAttemptContext;Lorg/apache/hadoop/fs/Path;)V", "call", "", "", "", ("outputPath",)),
+    Point(265, "task", "abort_job", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "abortJob", "(Lorg/apache/hadoop/mapreduce/JobContext;Lorg/apache/hadoop/mapreduce/JobStatus$State;)V", "call", "", "", "", ("outputPath",)),
+    Point(266, "task", "cleanup_job", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "cleanupJob", "(Lorg/apache/hadoop/mapreduce/JobContext;)V", "call", "", "", "", ("outputPath",)),
+    Point(270, "task", "localize", "org.apache.hadoop.yarn.server.nodemanager.containermanager.localizer.ContainerLocalizer", "runLocalization", "(Ljava/net/InetSocketAddress;)V", "call", "", "", "", ()),
+    Point(271, "task", "download", "org.apache.hadoop.yarn.util.FSDownload", "call", "()Lorg/apache/hadoop/fs/Path;", "call", "", "", "", ("destDirPath",)),
+    Point(272, "task", "download_file", "org.apache.hadoop.yarn.util.FSDownload", "downloadAndUnpack", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileStatus;Lorg/apache/hadoop/fs/Path;)V", "call", "", "", "", ()),
+    Point(273, "task", "unpack", "org.apache.hadoop.yarn.util.FSDownload", "unpack", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileSystem;Lorg/apache/hadoop/fs/FileSystem;)V", "call", "", "", "", ()),
+    Point(290, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "()I", "hot", "byte", "", "", ("name",)),
+    Point(291, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "([BII)I", "hot", "ret", "", "", ("name",)),
+    Point(292, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "(J[BII)I", "hot", "ret", "", "", ("name",)),
+    Point(293, "fs", "raw_write", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", "write", "(I)V", "hot", "1", "", "", ()),
+    Point(294, "fs", "raw_write", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", "write", "([BII)V", "hot", "arg3", "", "", ()),
     Point(300, "namenode", "locate", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getBlockLocations", "(Ljava/lang/String;Ljava/lang/String;JJ)Lorg/apache/hadoop/hdfs/protocol/LocatedBlocks;", "call", "", "", "", ()),
     Point(301, "namenode", "create", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "startFile", "(Ljava/lang/String;Lorg/apache/hadoop/fs/permission/PermissionStatus;Ljava/lang/String;Ljava/lang/String;Ljava/util/EnumSet;ZSJ[Lorg/apache/hadoop/crypto/CryptoProtocolVersion;Ljava/lang/String;Ljava/lang/String;Z)Lorg/apache/hadoop/hdfs/protocol/HdfsFileStatus;", "call", "", "", "", ()),
     Point(302, "namenode", "add_block", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getAdditionalBlock", "(Ljava/lang/String;JLjava/lang/String;Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;[Ljava/lang/String;Ljava/util/EnumSet;)Lorg/apache/hadoop/hdfs/protocol/LocatedBlock;", "call", "", "", "", ()),

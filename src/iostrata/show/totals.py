@@ -22,8 +22,8 @@ from iostrata.store.runs import Run
 DIRECTIONS = {
     "read": ("read", "transfer", "disk_transfer"),
     "written": ("write",),
-    "received": ("receive_packet",),
-    "sent": ("send_packet",),
+    "received": ("receive_packet", "receive"),
+    "sent": ("send_packet", "serve_part"),
 }
 MOVING = tuple(op for ops in DIRECTIONS.values() for op in ops)
 # Upper bounds of the classes shown, as size classes: 1 + floor(log2(bytes)).

@@ -23,6 +23,16 @@ final class Extractors {
         return new BlockTarget();
       case "rpc":
         return new RpcTarget();
+      case "records":
+        return new RecordTarget();
+      case "collected":
+        return new CollectedBytes();
+      case "spill":
+        return new SpillTarget();
+      case "shuffle":
+        return new ShuffleTarget();
+      case "works_for":
+        return new JobContext();
       case "client":
         return new ClientContext();
       case "holds":

@@ -23,6 +23,10 @@ final class FieldOf {
     return fields.get(receiver.getClass()).get(receiver);
   }
 
+  int intOf(Object receiver) throws ReflectiveOperationException {
+    return fields.get(receiver.getClass()).getInt(receiver);
+  }
+
   private Field find(Class<?> type) {
     for (Class<?> owner = type; owner != null; owner = owner.getSuperclass()) {
       try {

@@ -70,6 +70,7 @@ final class Frame {
     return isNumber(point.bytes)
         && isNumber(point.asked)
         && isNumber(point.offset)
+        && isReferences(point.measure)
         && isReferences(point.target)
         && isReferences(point.context)
         && isReferences(point.effect);
@@ -105,6 +106,7 @@ final class Frame {
       case Value.ARGUMENT:
         return value.number < types.length ? types[value.number] : null;
       case Value.FIELD:
+      case Value.DELTA:
         return isStatic ? null : fields.descriptor(value.field);
       case Value.THIS:
         return isStatic ? null : "L" + fields.owner + ";";
@@ -151,7 +153,7 @@ final class Frame {
       return;
     }
     code.visitVarInsn(Opcodes.ALOAD, 0);
-    if (value.kind == Value.FIELD) {
+    if (value.kind == Value.FIELD || value.kind == Value.DELTA) {
       String type = fields.descriptor(value.field);
       code.visitFieldInsn(Opcodes.GETFIELD, fields.owner, value.field, type);
     }

@@ -23,6 +23,7 @@ public final class Hooks {
   static final Extractor[] TARGETS = new Extractor[Schema.PROCESS_MAX_POINTS];
 
   static final Extractor[] CONTEXTS = new Extractor[Schema.PROCESS_MAX_POINTS];
+  static final Extractor[] MEASURES = new Extractor[Schema.PROCESS_MAX_POINTS];
   static final Extractor[] EFFECTS = new Extractor[Schema.PROCESS_MAX_POINTS];
 
   /** Why a point records nothing: 0, or {@link #SWITCHED}, or for good {@link #FAULTED}. */
@@ -52,6 +53,7 @@ public final class Hooks {
         TARGETS[id] = Extractors.of(points[i].target);
         CONTEXTS[id] = Extractors.of(points[i].context);
         EFFECTS[id] = Extractors.of(points[i].effect);
+        MEASURES[id] = Extractors.of(points[i].measure);
         if (points[i].bytes != null && points[i].bytes.isInside()) {
           addUp(points[i], table);
         }
@@ -183,23 +185,44 @@ public final class Hooks {
 
   /** {@link #exit} of a call that is only summed. */
   public static void exitHot(long bytes, int point) {
-    leaveHot(bytes, point, false);
+    leaveHot(bytes, point, Probe.COUNTED);
+  }
+
+  /** {@link #exitHot} of a call that may have met no record. */
+  public static void exitRecord(boolean met, long bytes, int point) {
+    leaveHot(bytes, point, met ? Probe.COUNTED : Probe.FORGOTTEN);
   }
 
   /** {@link #failed} of a call that is only summed. */
   public static void failedHot(Throwable thrown, int point) {
-    leaveHot(0, point, true);
+    leaveHot(0, point, Probe.FAILED);
   }
 
-  private static void leaveHot(long bytes, int point, boolean error) {
+  private static void leaveHot(long bytes, int point, int how) {
     Probe probe = on == 0 ? null : take(point, false);
     if (probe == null) {
       return;
     }
     try {
-      probe.exitHot(point, bytes, error);
+      probe.exitHot(point, bytes, how);
     } catch (Throwable e) {
       fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** Bytes of a call that is about to {@link #exit} or {@link #exitHot}. */
+  public static long measure(int point, Object a, Object b) {
+    Probe probe = on == 0 || isOff(point) ? null : take(point, false);
+    if (probe == null) {
+      return 0;
+    }
+    try {
+      return MEASURES[point].of(probe, a, b);
+    } catch (Throwable e) {
+      fault(point, e);
+      return 0;
     } finally {
       probe.busy = false;
     }

@@ -66,12 +66,23 @@ final class MethodWeaver extends MethodVisitor {
     if (!point.hot) {
       frame.number(mv, point.offset, -1);
     }
-    boolean later = point.bytes != null && (point.bytes.atExit() || point.bytes.isInside());
-    frame.number(mv, later ? null : point.bytes, 0);
+    enterBytes();
     if (point.hot) {
       hook("enterHot", "(ILjava/lang/Object;Ljava/lang/Object;JJ)V");
     } else {
       hook("enter", "(ILjava/lang/Object;Ljava/lang/Object;JJJ)V");
+    }
+  }
+
+  /** Pushes what is added to the bytes at the exit, or stands for them. */
+  private void enterBytes() {
+    Value bytes = point.bytes;
+    if (bytes != null && bytes.kind == Value.DELTA) {
+      frame.number(mv, bytes, 0);
+      mv.visitInsn(Opcodes.LNEG);
+    } else {
+      boolean later = bytes != null && (bytes.atExit() || bytes.isInside());
+      frame.number(mv, later ? null : bytes, 0);
     }
   }
 
@@ -97,17 +108,30 @@ final class MethodWeaver extends MethodVisitor {
       hook("learn", "(ILjava/lang/Object;Ljava/lang/Object;)V");
       return;
     }
+    boolean asks = point.record && frame.returned().equals("Z");
+    if (asks) {
+      mv.visitInsn(Opcodes.DUP);
+    }
     exitBytes();
     pushPoint();
-    hook(point.hot ? "exitHot" : "exit", "(JI)V");
+    if (asks) {
+      hook("exitRecord", "(ZJI)V");
+    } else {
+      hook(point.hot ? "exitHot" : "exit", "(JI)V");
+    }
   }
 
   /** Pushes the bytes of the call as a long; what is to be returned stays below it. */
   private void exitBytes() {
     Value bytes = point.bytes;
-    if (bytes == null || !bytes.atExit()) {
+    if (point.measure != null) {
+      pushPoint();
+      frame.reference(mv, point.measure.first);
+      frame.reference(mv, point.measure.second);
+      hook("measure", "(ILjava/lang/Object;Ljava/lang/Object;)J");
+    } else if (bytes == null || !bytes.atExit()) {
       mv.visitLdcInsn(Hooks.AS_ENTERED);
-    } else if (bytes.kind == Value.FIELD) {
+    } else if (bytes.kind == Value.FIELD || bytes.kind == Value.DELTA) {
       frame.number(mv, bytes, 0);
     } else {
       mv.visitInsn(Frame.isWide(frame.returned()) ? Opcodes.DUP2 : Opcodes.DUP);

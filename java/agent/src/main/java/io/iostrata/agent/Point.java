@@ -12,6 +12,9 @@ final class Point {
   final String descriptor;
   final boolean hot;
 
+  /** Hot, and a call that returns false is none: no record was there. */
+  final boolean record;
+
   /** No row: it only tells or changes something. */
   final boolean effectOnly;
 
@@ -23,6 +26,10 @@ final class Point {
   final boolean anchor;
   final boolean begin;
   final Value bytes;
+
+  /** What works the bytes out when the method returns; null when `bytes` says them. */
+  final Extraction measure;
+
   final Value asked;
   final Value offset;
   final Extraction target;
@@ -39,13 +46,15 @@ final class Point {
     internalName = row[3].replace('.', '/');
     method = row[4];
     descriptor = row[5];
-    hot = row[6].equals("hot");
+    record = row[6].equals("record");
+    hot = record || row[6].equals("hot");
     own = row[6].equals("own");
     replaces = row[6].equals("replace");
     effectOnly = replaces || row[6].equals("effect");
     anchor = row[7].equals("1");
     begin = row[8].equals("1");
-    bytes = Value.parse(row[9]);
+    measure = Value.isNumber(row[9]) ? null : Extraction.parse(row[9]);
+    bytes = measure == null ? Value.parse(row[9]) : null;
     asked = Value.parse(row[10]);
     offset = Value.parse(row[11]);
     target = Extraction.parse(row[12]);

@@ -50,7 +50,7 @@ final class PointTable {
 
   /** Number of the flow that a point's bytes belong to: one of each operation of a layer. */
   private byte flow(Point point) {
-    if (point.effectOnly || point.bytes == null) {
+    if (point.effectOnly || point.bytes == null && point.measure == null) {
       return 0;
     }
     String flow = point.layer + (point.op.equals("transfer") ? "read" : point.op);

@@ -41,6 +41,11 @@ final class Probe {
   private static final int IN_CONTEXT = 1 << 16;
   private static final int HOT_BELOW = 32;
 
+  // How a hot call ends.
+  static final int COUNTED = 0;
+  static final int FAILED = 1;
+  static final int FORGOTTEN = 2;
+
   private int depth;
   private long[] calls = new long[16 * WIDTH];
 
@@ -94,7 +99,7 @@ final class Probe {
     long what = calls[at * WIDTH + 1];
     hotDepth = (int) (what >>> HOT_BELOW);
     if (thrown == null) {
-      long moved = bytesAtExit == Hooks.AS_ENTERED ? bytes : bytesAtExit;
+      long moved = bytesAtExit == Hooks.AS_ENTERED ? bytes : bytes + bytesAtExit;
       if (Hooks.ADDED_UP[point] != 0) {
         addUp(Hooks.ADDED_UP[point], moved);
       }
@@ -164,7 +169,10 @@ final class Probe {
     log.hotEnter(point);
   }
 
-  void exitHot(int point, long bytesAtExit, boolean error) {
+  /**
+   * @param how {@link #COUNTED}, {@link #FAILED}, or {@link #FORGOTTEN}: as if it had not been
+   */
+  void exitHot(int point, long bytesAtExit, int how) {
     int below = depth == 0 ? 0 : hotBelow(depth - 1);
     int top = hotDepth - 1;
     while (top >= below && hotPoints[top] != point) {
@@ -175,9 +183,14 @@ final class Probe {
       return;
     }
     hotDepth = top;
+    if (how == FORGOTTEN) {
+      log.hotDrop(point);
+      return;
+    }
     int at = top * HOT_WIDTH;
-    long moved = bytesAtExit == Hooks.AS_ENTERED ? hotCalls[at + 1] : bytesAtExit;
-    log.hotExit(point, hotCalls[at], moved, hotCalls[at + 2], error);
+    long entered = hotCalls[at + 1];
+    long moved = bytesAtExit == Hooks.AS_ENTERED ? entered : entered + bytesAtExit;
+    log.hotExit(point, hotCalls[at], how == FAILED ? 0 : moved, hotCalls[at + 2], how == FAILED);
   }
 
   /** Calls that were open when an earlier recording ended never told us how they went on. */

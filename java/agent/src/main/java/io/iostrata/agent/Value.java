@@ -1,8 +1,9 @@
 package io.iostrata.agent;
 
 /**
- * Where a value comes from: {@code ret}, {@code byte}, {@code argN}, {@code this.FIELD}, or {@code
- * of(OP)}, the bytes of the calls inside that have this operation and the same layer.
+ * Where a value comes from: {@code ret}, {@code byte}, {@code argN}, {@code this.FIELD}, {@code
+ * of(OP)}, the bytes of the calls inside that have this operation and the same layer, or {@code
+ * delta(this.FIELD)}, by how much a field has grown.
  */
 final class Value {
   static final int CONSTANT = 0;
@@ -15,6 +16,9 @@ final class Value {
   static final int FIELD = 4;
   static final int THIS = 5;
   static final int INSIDE = 6;
+
+  /** The field at the exit less the field at the entry. */
+  static final int DELTA = 7;
 
   final int kind;
 
@@ -47,6 +51,9 @@ final class Value {
     if (text.startsWith("of(")) {
       return new Value(INSIDE, 0, text.substring(3, text.length() - 1));
     }
+    if (text.startsWith("delta(this.")) {
+      return new Value(DELTA, 0, text.substring(11, text.length() - 1));
+    }
     if (text.startsWith("this.")) {
       return new Value(FIELD, 0, text.substring(5));
     }
@@ -56,6 +63,11 @@ final class Value {
     return new Value(CONSTANT, Integer.parseInt(text), null);
   }
 
+  /** False for {@code NAME(value)}: an extractor's. */
+  static boolean isNumber(String text) {
+    return text.indexOf('(') < 0 || text.startsWith("of(") || text.startsWith("delta(");
+  }
+
   /** Woven code need not look: the hooks know it. */
   boolean isInside() {
     return kind == INSIDE;
@@ -63,6 +75,6 @@ final class Value {
 
   /** Known only when the method has returned. */
   boolean atExit() {
-    return kind == RETURNED || kind == RETURNED_BYTE || kind == FIELD;
+    return kind == RETURNED || kind == RETURNED_BYTE || kind == FIELD || kind == DELTA;
   }
 }

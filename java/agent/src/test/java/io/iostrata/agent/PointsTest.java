@@ -79,6 +79,16 @@ class PointsTest {
         .doesNotHaveDuplicates();
   }
 
+  /** A thread keeps the open layers and flows in the bits of a long: 15 and 48, counted from 1. */
+  @Test
+  void flowsOfBytesFitIntoTheMaskOfOpenOnes() {
+    byte[] flows = PointTable.parse(PointText.table()).flowOfPoint;
+
+    for (byte flow : flows) {
+      assertThat(flow).isBetween((byte) 0, (byte) 48);
+    }
+  }
+
   private static byte[] bytes(ClassLoader loader, Point point) throws IOException {
     try (InputStream in = loader.getResourceAsStream(point.internalName + ".class")) {
       return in == null ? new byte[0] : in.readAllBytes();

@@ -150,6 +150,18 @@ public final class ThreadLog {
     }
   }
 
+  /** A hot call ends as if it had not been. */
+  public void hotDrop(int point) {
+    try {
+      int depth = chain == null ? 0 : hot.find(point);
+      if (depth > 0) {
+        layers = hot.cut(depth - 1);
+      }
+    } catch (Throwable e) {
+      fail();
+    }
+  }
+
   /** From here on in this thread: the context {@code id} of {@link Recorder#context}. */
   public void pushContext(int id) {
     pushContext(0, id, null);
