@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 1843554084501274271;
+pub const POINTS_HASH: u64 = 6650449875740252669;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -73,6 +73,8 @@ pub const POINTS: &[Point] = &[
     Point { id: 102, layer: "hdfs", op: "wait_acks", class: "org.apache.hadoop.hdfs.DataStreamer", method: "waitForAllAcks", hot: false },
     Point { id: 103, layer: "hdfs", op: "back_off", class: "org.apache.hadoop.hdfs.DataStreamer", method: "backOffIfNecessary", hot: false },
     Point { id: 104, layer: "hdfs", op: "mirror_packet", class: "org.apache.hadoop.hdfs.protocol.datatransfer.PacketReceiver", method: "mirrorPacketTo", hot: false },
+    Point { id: 105, layer: "hdfs", op: "stream", class: "org.apache.hadoop.hdfs.DataStreamer", method: "run", hot: false },
+    Point { id: 106, layer: "hdfs", op: "receive_acks", class: "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", method: "run", hot: false },
     Point { id: 110, layer: "rpc", op: "call", class: "org.apache.hadoop.ipc.Client", method: "call", hot: false },
     Point { id: 111, layer: "rpc", op: "handle", class: "org.apache.hadoop.ipc.Server$RpcCall", method: "run", hot: false },
     Point { id: 112, layer: "rpc", op: "serve", class: "org.apache.hadoop.ipc.ProtobufRpcEngine2$Server$ProtoBufRpcInvoker", method: "call", hot: false },
@@ -114,6 +116,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 165, layer: "hdfs", op: "hand_over", class: "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", method: "<init>", hot: false },
     Point { id: 166, layer: "datanode", op: "hand_over", class: "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", method: "<init>", hot: false },
     Point { id: 167, layer: "namenode", op: "hand_over", class: "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", method: "<init>", hot: false },
+    Point { id: 168, layer: "rpc", op: "hand_over", class: "org.apache.hadoop.ipc.Server$RpcCall", method: "<init>", hot: false },
     Point { id: 190, layer: "task", op: "process", class: "io.iostrata.agent.RootSpan", method: "follow", hot: false },
     Point { id: 200, layer: "record", op: "read", class: "org.apache.hadoop.mapred.MapTask$NewTrackingRecordReader", method: "nextKeyValue", hot: true },
     Point { id: 201, layer: "record", op: "read", class: "org.apache.hadoop.mapred.MapTask$TrackedRecordReader", method: "next", hot: true },
@@ -194,4 +197,6 @@ pub const POINTS: &[Point] = &[
     Point { id: 316, layer: "namenode", op: "edit_synced", class: "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", method: "logSyncNotify", hot: false },
     Point { id: 317, layer: "namenode", op: "sync_edits", class: "org.apache.hadoop.hdfs.server.namenode.FSEditLog", method: "logSync", hot: false },
     Point { id: 318, layer: "namenode", op: "flush_edits", class: "org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream", method: "flushAndSync", hot: false },
+    Point { id: 319, layer: "namenode", op: "read_unlock", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", method: "readUnlock", hot: false },
+    Point { id: 320, layer: "namenode", op: "write_unlock", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", method: "writeUnlock", hot: false },
 ];

@@ -29,7 +29,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 1843554084501274271
+POINTS_HASH = 6650449875740252669
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",)),
@@ -89,6 +89,8 @@ POINTS = (
     Point(102, "hdfs", "wait_acks", "org.apache.hadoop.hdfs.DataStreamer", "waitForAllAcks", "()V", "call", "", "", "", ()),
     Point(103, "hdfs", "back_off", "org.apache.hadoop.hdfs.DataStreamer", "backOffIfNecessary", "()V", "call", "", "", "", ()),
     Point(104, "hdfs", "mirror_packet", "org.apache.hadoop.hdfs.protocol.datatransfer.PacketReceiver", "mirrorPacketTo", "(Ljava/io/DataOutputStream;)V", "call", "this.curDataSlice", "", "", ("curDataSlice",)),
+    Point(105, "hdfs", "stream", "org.apache.hadoop.hdfs.DataStreamer", "run", "()V", "call", "", "", "3.4", ("src",)),
+    Point(106, "hdfs", "receive_acks", "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", "run", "()V", "call", "", "", "3.4", ()),
     Point(110, "rpc", "call", "org.apache.hadoop.ipc.Client", "call", "(Lorg/apache/hadoop/ipc/RPC$RpcKind;Lorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/Client$ConnectionId;ILjava/util/concurrent/atomic/AtomicBoolean;Lorg/apache/hadoop/ipc/AlignmentContext;)Lorg/apache/hadoop/io/Writable;", "call", "", "", "", ()),
     Point(111, "rpc", "handle", "org.apache.hadoop.ipc.Server$RpcCall", "run", "()Ljava/lang/Void;", "call", "", "", "", ()),
     Point(112, "rpc", "serve", "org.apache.hadoop.ipc.ProtobufRpcEngine2$Server$ProtoBufRpcInvoker", "call", "(Lorg/apache/hadoop/ipc/RPC$Server;Ljava/lang/String;Lorg/apache/hadoop/ipc/RpcWritable$Buffer;JLjava/lang/String;Ljava/lang/String;J)Lorg/apache/hadoop/io/Writable;", "call", "", "", "", ()),
@@ -125,11 +127,12 @@ POINTS = (
     Point(160, "rpc", "send", "org.apache.hadoop.util.ProtoUtil", "makeRpcRequestHeader", "(Lorg/apache/hadoop/ipc/RPC$RpcKind;Lorg/apache/hadoop/ipc/protobuf/RpcHeaderProtos$RpcRequestHeaderProto$OperationProto;II[BLorg/apache/hadoop/ipc/AlignmentContext;)Lorg/apache/hadoop/ipc/protobuf/RpcHeaderProtos$RpcRequestHeaderProto;", "replace", "", "", "", ()),
     Point(161, "hdfs", "send", "org.apache.hadoop.hdfs.protocol.datatransfer.DataTransferProtoUtil", "buildBaseHeader", "(Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/security/token/Token;)Lorg/apache/hadoop/hdfs/protocol/proto/DataTransferProtos$BaseHeaderProto;", "replace", "", "", "", ()),
     Point(162, "rpc", "receive", "org.apache.hadoop.tracing.TraceUtils", "byteStringToSpanContext", "(Lorg/apache/hadoop/thirdparty/protobuf/ByteString;)Lorg/apache/hadoop/tracing/SpanContext;", "effect", "", "", "", ()),
-    Point(163, "rpc", "hand_over", "org.apache.hadoop.ipc.Server$RpcCall", "<init>", "(Lorg/apache/hadoop/ipc/Server;Lorg/apache/hadoop/ipc/Server$Connection;IILorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/RPC$RpcKind;[BLorg/apache/hadoop/tracing/Span;Lorg/apache/hadoop/ipc/CallerContext;[B)V", "effect", "", "", "", ()),
+    Point(163, "rpc", "hand_over", "org.apache.hadoop.ipc.Server$RpcCall", "<init>", "(Lorg/apache/hadoop/ipc/Server;Lorg/apache/hadoop/ipc/Server$Connection;IILorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/RPC$RpcKind;[BLorg/apache/hadoop/tracing/Span;Lorg/apache/hadoop/ipc/CallerContext;[B)V", "effect", "", "3.5", "", ()),
     Point(164, "hdfs", "hand_over", "org.apache.hadoop.hdfs.DataStreamer", "<init>", "(Lorg/apache/hadoop/hdfs/protocol/HdfsFileStatus;Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/hdfs/DFSClient;Ljava/lang/String;Lorg/apache/hadoop/util/Progressable;Lorg/apache/hadoop/util/DataChecksum;Ljava/util/concurrent/atomic/AtomicReference;Lorg/apache/hadoop/hdfs/util/ByteArrayManager;Z[Ljava/lang/String;Ljava/util/EnumSet;)V", "effect", "", "", "", ()),
     Point(165, "hdfs", "hand_over", "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", "<init>", "(Lorg/apache/hadoop/hdfs/DataStreamer;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;)V", "effect", "", "", "", ()),
     Point(166, "datanode", "hand_over", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "<init>", "(Lorg/apache/hadoop/hdfs/server/datanode/BlockReceiver;Ljava/io/DataOutputStream;Ljava/io/DataInputStream;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;)V", "effect", "", "", "", ()),
     Point(167, "namenode", "hand_over", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", "<init>", "(Lorg/apache/hadoop/hdfs/server/namenode/FSEditLog;Lorg/apache/hadoop/hdfs/server/namenode/FSEditLogOp;Lorg/apache/hadoop/ipc/Server$Call;)V", "effect", "", "", "", ()),
+    Point(168, "rpc", "hand_over", "org.apache.hadoop.ipc.Server$RpcCall", "<init>", "(Lorg/apache/hadoop/ipc/Server;Lorg/apache/hadoop/ipc/Server$Connection;IILorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/RPC$RpcKind;[BLorg/apache/hadoop/tracing/Span;Lorg/apache/hadoop/ipc/CallerContext;)V", "effect", "", "", "", ()),
     Point(190, "task", "process", "io.iostrata.agent.RootSpan", "follow", "(Z)V", "own", "", "", "", ()),
     Point(200, "record", "read", "org.apache.hadoop.mapred.MapTask$NewTrackingRecordReader", "nextKeyValue", "()Z", "record", "", "", "", ()),
     Point(201, "record", "read", "org.apache.hadoop.mapred.MapTask$TrackedRecordReader", "next", "(Ljava/lang/Object;Ljava/lang/Object;)Z", "record", "", "", "", ()),
@@ -203,11 +206,13 @@ POINTS = (
     Point(309, "namenode", "mkdirs", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "mkdirs", "(Ljava/lang/String;Lorg/apache/hadoop/fs/permission/PermissionStatus;Z)Z", "call", "", "", "", ()),
     Point(310, "namenode", "read_lock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readLock", "()V", "call", "", "", "", ()),
     Point(311, "namenode", "write_lock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeLock", "()V", "call", "", "", "", ()),
-    Point(312, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;Ljava/util/function/Supplier;)V", "call", "", "", "", ()),
-    Point(313, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;ZLjava/util/function/Supplier;)V", "call", "", "", "", ()),
+    Point(312, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;Ljava/util/function/Supplier;)V", "call", "", "3.4", "", ()),
+    Point(313, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;ZLjava/util/function/Supplier;)V", "call", "", "3.4", "", ()),
     Point(314, "namenode", "enqueue_edit", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync", "enqueueEdit", "(Lorg/apache/hadoop/hdfs/server/namenode/FSEditLogAsync$Edit;)V", "call", "", "", "", ()),
     Point(315, "namenode", "log_edit", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$Edit", "logEdit", "()Z", "call", "", "", "", ()),
     Point(316, "namenode", "edit_synced", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", "logSyncNotify", "(Ljava/lang/RuntimeException;)V", "call", "", "", "", ()),
     Point(317, "namenode", "sync_edits", "org.apache.hadoop.hdfs.server.namenode.FSEditLog", "logSync", "(J)V", "call", "", "", "", ()),
     Point(318, "namenode", "flush_edits", "org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream", "flushAndSync", "(Z)V", "call", "", "", "", ()),
+    Point(319, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;)V", "call", "", "", "", ()),
+    Point(320, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;Z)V", "call", "", "", "", ()),
 )
