@@ -1,7 +1,7 @@
 """A run opened for reading: DuckDB over its Parquet files, nothing else in reach.
 
 Views: `events`, `sums` (kind sum), `calls` (kind call), `processes`; columns as in
-schema/events.toml, times in integer ns.
+schema/events.toml, times in integer ns. `system` is there only when the run has samples of hosts.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class OpenedRun:
         root = run.path.resolve()
         self.event_files = _parquet_files(root / "events", "*/*.parquet")
         self.process_files = _parquet_files(root / "processes", "*.parquet")
+        self.system_files = _parquet_files(root / "system", "*/*.parquet")
         self._db = duckdb.connect(
             config={
                 "autoinstall_known_extensions": "false",
@@ -39,6 +40,8 @@ class OpenedRun:
         )
         _view(self._db, "events", self.event_files, COLUMNS)
         _view(self._db, "processes", self.process_files, PROCESS_COLUMNS)
+        if self.system_files:
+            _view(self._db, "system", self.system_files, {})
         self._db.execute("CREATE VIEW sums AS SELECT * FROM events WHERE kind = 'sum'")
         self._db.execute("CREATE VIEW calls AS SELECT * FROM events WHERE kind = 'call'")
         quoted = f"{root}/".replace("'", "''")

@@ -199,7 +199,9 @@ impl State {
         }
         let identity = self.identity(at.proc, context);
         self.tally(at.proc, identity).calls += count;
-        let start = if was.count > 0 { was.last_end } else { at.from.min(values.last_end) };
+        // What it counted lies between two looks. Calls whose clocks were not sampled end unseen.
+        let end = if values.last_end > was.last_end { values.last_end } else { at.now };
+        let start = at.from.min(end);
         let sum = Sum {
             count,
             errors: values.errors.saturating_sub(was.errors),
@@ -213,7 +215,7 @@ impl State {
         };
         let row = Row {
             start,
-            dur: values.last_end.saturating_sub(start),
+            dur: end - start,
             bytes: values.bytes.wrapping_sub(was.bytes),
             offset: -1,
             asked: values.asked.saturating_sub(was.asked),

@@ -1,0 +1,182 @@
+// Jobs and tasks: when each ran, its phases, and the bytes of every layer for it.
+
+import * as Plot from "@observablehq/plot";
+import type { Phase, ReportDocument, Task } from "../document.ts";
+import { caption, h, name, section } from "../dom.ts";
+import { drawn, figure, legend, RIGHT, SERIES } from "../figure.ts";
+import { type Column, table } from "../table.ts";
+import { clock, count, printable, seconds, size } from "../text.ts";
+
+const MOST_LANES = 60;
+
+interface Bar {
+  lane: string;
+  from: number;
+  until: number;
+  phase: string;
+  title: string;
+}
+
+export function tasks(run: ReportDocument): HTMLElement {
+  const { rows, more } = run.tasks;
+  if (!rows.length) {
+    return section("tasks", "Job and tasks", h("p", { class: "nothing" }, "No job or task seen."));
+  }
+  const layers = run.layers.map((row) => row.layer).filter((layer) => bytes(rows, layer));
+  return section(
+    "tasks",
+    "Job and tasks",
+    timeline(run),
+    table(columns(run, layers), rows, {
+      label: "tasks",
+      most: 12,
+      search: (row) => `${row.job} ${row.task} ${row.role} ${row.host}`,
+      ...(more ? { note: `and ${count(more)} more, which took less time` } : {}),
+    }),
+    caption(
+      "Bytes: what a layer moved for the task, all directions, on its own host and on the " +
+        "DataNodes. Calls: time of all its threads in traced calls of all layers. Phases: from " +
+        "the first to the last call seen in each.",
+    ),
+  );
+}
+
+function bytes(rows: Task[], layer: string): boolean {
+  return rows.some((task) => task.layers.some((row) => row.layer === layer && moved(row) > 0));
+}
+
+function moved(row: Task["layers"][number]): number {
+  return row.bytes_read + row.bytes_written + row.bytes_received + row.bytes_sent;
+}
+
+function of(task: Task, layer: string): number {
+  return task.layers.filter((row) => row.layer === layer).reduce((sum, row) => sum + moved(row), 0);
+}
+
+function columns(run: ReportDocument, layers: string[]): Column<Task>[] {
+  const start = run.axis.start;
+  const lasted = (task: Task) => (task.start && task.end ? task.end - task.start : 0);
+  return [
+    { title: "task", cell: (row) => name(row.task || row.job), by: (row) => row.task || row.job },
+    { title: "process", cell: (row) => name(row.role ?? "–"), by: (row) => row.role ?? "" },
+    { title: "host", cell: (row) => name(row.host ?? "–"), by: (row) => row.host ?? "" },
+    {
+      title: "start",
+      number: true,
+      cell: (row) => (row.start ? clock((row.start - start) / 1e9) : "–"),
+      by: (row) => row.start ?? 0,
+    },
+    {
+      title: "lasted",
+      number: true,
+      cell: (row) => (lasted(row) ? seconds(lasted(row)) : "–"),
+      by: lasted,
+    },
+    { title: "phases", cell: (row) => phases(row.phases) },
+    ...layers.map((layer) => ({
+      title: layer,
+      number: true,
+      cell: (row: Task) => size(of(row, layer)),
+      by: (row: Task) => of(row, layer),
+    })),
+    { title: "calls", number: true, cell: (row) => seconds(row.time), by: (row) => row.time },
+  ];
+}
+
+function phases(found: Phase[]): HTMLElement {
+  const text = found.map(
+    (phase) => `${phase.phase.toLowerCase()} ${seconds(phase.end - phase.start)}`,
+  );
+  return name(text.join(", ") || "–");
+}
+
+function timeline(run: ReportDocument): HTMLElement | null {
+  const placed = run.tasks.rows.filter((task) => task.start && task.end && task.task);
+  if (!placed.length) return null;
+  placed.sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
+  const shown = placed.slice(0, MOST_LANES);
+  const names = [...new Set(shown.flatMap((task) => task.phases.map((phase) => phase.phase)))];
+  const colour = new Map(names.map((phase, place) => [phase, SERIES[place % SERIES.length] ?? ""]));
+  const lanes = shown.map((task) => task.task);
+  const end = (run.axis.bins * run.axis.bin) / 1e9;
+  const note =
+    placed.length > shown.length ? ` The first ${shown.length} of ${placed.length}.` : "";
+  return figure(
+    `Tasks over the time of the run; grey while the process lives, coloured from the first to ` +
+      `the last call of a phase.${note}`,
+    legend([
+      ["process", "var(--life)"],
+      ...names.map((p): [string, string] => [printable(p.toLowerCase()), colour.get(p) ?? ""]),
+    ]),
+    drawn(`Timeline of ${shown.length} tasks; the table below has the same times`, (width) =>
+      Plot.plot({
+        width,
+        height: 18 * lanes.length + 34,
+        marginLeft: width < 600 ? 92 : 170,
+        marginRight: RIGHT,
+        marginTop: 4,
+        marginBottom: 24,
+        x: { domain: [0, end], label: null },
+        y: { domain: lanes, label: null, padding: 0.35 },
+        marks: [
+          Plot.gridX({
+            ticks: Math.max(2, Math.floor(width / 110)),
+            stroke: "var(--grid)",
+            strokeOpacity: 1,
+          }),
+          Plot.axisX({
+            ticks: Math.max(2, Math.floor(width / 110)),
+            tickFormat: clock,
+            tickSize: 3,
+            fill: "var(--muted)",
+            stroke: "var(--rule)",
+            fontSize: 11,
+          }),
+          Plot.axisY({ tickSize: 0, fontSize: 11, tickFormat: short }),
+          Plot.barX(lives(shown, run.axis.start), {
+            x1: "from",
+            x2: "until",
+            y: "lane",
+            fill: "var(--life)",
+            title: "title",
+          }),
+          Plot.barX(inPhases(shown, run.axis.start), {
+            x1: "from",
+            x2: "until",
+            y: "lane",
+            fill: (bar: Bar) => colour.get(bar.phase),
+            title: "title",
+          }),
+        ],
+      }),
+    ),
+  );
+}
+
+/** `m_000003_0` of `attempt_1795_0001_m_000003_0`; other names whole. */
+export function short(task: string): string {
+  const text = printable(task).replace(/^attempt_\d+_(\d+)_/, (_, job) => `job ${Number(job)} · `);
+  return text.length > 28 ? `${text.slice(0, 26)}…` : text;
+}
+
+function lives(rows: Task[], start: number): Bar[] {
+  return rows.map((task) => ({
+    lane: task.task,
+    from: ((task.start ?? 0) - start) / 1e9,
+    until: ((task.end ?? 0) - start) / 1e9,
+    phase: "",
+    title: printable(`${task.task} on ${task.host ?? "?"}`),
+  }));
+}
+
+function inPhases(rows: Task[], start: number): Bar[] {
+  return rows.flatMap((task) =>
+    task.phases.map((phase) => ({
+      lane: task.task,
+      from: (phase.start - start) / 1e9,
+      until: (phase.end - start) / 1e9,
+      phase: phase.phase,
+      title: printable(`${task.task} ${phase.phase} ${seconds(phase.end - phase.start)}`),
+    })),
+  );
+}

@@ -1,0 +1,223 @@
+// Bandwidth and operations of every layer over one time axis: small multiples with one cursor.
+
+import * as Plot from "@observablehq/plot";
+import type { Axis, ReportDocument, Series, Way } from "../document.ts";
+import { WAYS } from "../document.ts";
+import { h, identifier, section } from "../dom.ts";
+import { COLOURS, type Drawing, drawn, figure, LEFT, legend, RIGHT } from "../figure.ts";
+import { clock, perSecond, size } from "../text.ts";
+
+const HEIGHT = 92;
+const BOTTOM = 22;
+
+interface Point {
+  s: number;
+  rate: number;
+  way: string;
+}
+
+/** Values per bin as values per second: a step from each bin's begin, and one at its end. */
+export function rates(values: number[], axis: Axis, way: string): Point[] {
+  const width = axis.bin / 1e9;
+  const points = values.map((value, bin) => ({ s: bin * width, rate: value / width, way }));
+  return [...points, { s: values.length * width, rate: points.at(-1)?.rate ?? 0, way }];
+}
+
+export function time(run: ReportDocument): HTMLElement {
+  const { axis, series } = run;
+  const used = WAYS.filter((way) => series.some((layer) => layer[`bytes_${way}`]));
+  const cursor = new Cursor(axis);
+  const panels = h("div", { class: "panels" });
+  const scale = h("input", { type: "checkbox", id: identifier("scale") });
+  const fill = () => {
+    const most = scale.checked ? Math.max(...series.map((layer) => peak(layer, axis))) : undefined;
+    const made = series.map((layer) => panel(layer, axis, cursor, most));
+    panels.replaceChildren(...made);
+    cursor.moved();
+  };
+  scale.addEventListener("change", fill);
+  fill();
+  return section(
+    "time",
+    "Bandwidth and operations over time",
+    h(
+      "div",
+      { class: "controls" },
+      legend(used.map((way) => [way, COLOURS[way] ?? ""])),
+      h("label", { for: scale.id, class: "choice" }, scale, "same scale for all layers"),
+    ),
+    figure(
+      `Left: bytes per second, stacked by direction. Right: calls per second. One axis for all ` +
+        `layers, in bins of ${clock(axis.bin / 1e9)} from the start of the run; bins of a layer ` +
+        `add up to its total. What a counter gained is spread over the second in which it did.`,
+      cursor.element,
+      panels,
+    ),
+  );
+}
+
+function peak(layer: Series, axis: Axis): number {
+  let most = 0;
+  for (let bin = 0; bin < axis.bins; bin += 1) {
+    const sum = WAYS.reduce((total, way) => total + (layer[`bytes_${way}`]?.[bin] ?? 0), 0);
+    most = Math.max(most, sum / (axis.bin / 1e9));
+  }
+  return most;
+}
+
+function panel(layer: Series, axis: Axis, cursor: Cursor, most?: number): HTMLElement {
+  const used = WAYS.filter((way) => layer[`bytes_${way}`]);
+  const bytes = used.flatMap((way) => rates(layer[`bytes_${way}`] ?? [], axis, way));
+  const calls = rates(layer.calls, axis, "calls");
+  const highest = Math.max(...calls.map((point) => point.rate));
+  const readout = h("span", { class: "readout" });
+  cursor.onMove((bin) => {
+    readout.textContent = bin === null ? "" : said(layer, used, axis, bin);
+  });
+  const top = peak(layer, axis);
+  const bandwidth = used.length
+    ? drawn(`Bandwidth of layer ${layer.layer}, at most ${size(top)}/s`, (width) =>
+        chart(bytes, axis, width, bytesTick, most ?? top),
+      )
+    : h("p", { class: "nothing" }, "moves no data");
+  const operations = drawn(
+    `Operations of layer ${layer.layer}, at most ${perSecond(highest)}`,
+    (width) => chart(calls, axis, width, perSecond, highest),
+  );
+  cursor.follow(operations);
+  if (used.length) cursor.follow(bandwidth);
+  return h(
+    "div",
+    { class: "panel" },
+    h("h3", {}, layer.layer, readout),
+    h("div", { class: "pair" }, bandwidth, operations),
+  );
+}
+
+function bytesTick(rate: number): string {
+  return `${size(rate).replace(".0 ", " ")}/s`;
+}
+
+function said(layer: Series, used: Way[], axis: Axis, bin: number): string {
+  const width = axis.bin / 1e9;
+  const parts = used.map((way) => `${way} ${size((layer[`bytes_${way}`]?.[bin] ?? 0) / width)}/s`);
+  return [...parts, perSecond((layer.calls[bin] ?? 0) / width)].join(" · ");
+}
+
+function chart(
+  points: Point[],
+  axis: Axis,
+  width: number,
+  tick: (rate: number) => string,
+  most: number,
+): Drawing {
+  return Plot.plot({
+    width,
+    height: HEIGHT,
+    marginLeft: LEFT,
+    marginRight: RIGHT,
+    marginTop: 8,
+    marginBottom: BOTTOM,
+    x: { domain: [0, (axis.bins * axis.bin) / 1e9], label: null },
+    y: { domain: [0, most || 1], label: null },
+    marks: [
+      Plot.gridY({
+        ticks: ticksTo(most, tick === bytesTick),
+        stroke: "var(--grid)",
+        strokeOpacity: 1,
+      }),
+      Plot.areaY(points, {
+        x: "s",
+        y: "rate",
+        fill: (point: Point) => COLOURS[point.way] ?? "var(--calls)",
+        z: "way",
+        curve: "step-after",
+      }),
+      Plot.axisY({
+        ticks: ticksTo(most, tick === bytesTick),
+        tickFormat: tick,
+        tickSize: 0,
+        fill: "var(--muted)",
+        fontSize: 11,
+      }),
+      Plot.axisX({
+        ticks: Math.max(2, Math.floor(width / 90)),
+        tickFormat: clock,
+        tickSize: 3,
+        fill: "var(--muted)",
+        stroke: "var(--rule)",
+        fontSize: 11,
+      }),
+      Plot.ruleY([0], { stroke: "var(--rule)" }),
+    ],
+  });
+}
+
+/** 0, half and whole of a round number below the peak: of powers of two for bytes. */
+export function ticksTo(most: number, isBytes: boolean): number[] {
+  if (most <= 0) return [0];
+  const base = isBytes ? 2 : 10;
+  const steps = isBytes ? [1] : [1, 2, 5];
+  const unit = base ** Math.floor(Math.log(most) / Math.log(base));
+  const top = Math.max(...steps.map((step) => step * unit).filter((value) => value <= most), 0);
+  return [0, top / 2, top];
+}
+
+/** One place in time that all panels show; moved with the pointer or, as a slider, with keys. */
+class Cursor {
+  readonly element: HTMLElement;
+  private readonly slider: HTMLInputElement;
+  private readonly words: HTMLElement;
+  private readonly listeners: ((bin: number | null) => void)[] = [];
+  private bin: number | null = null;
+
+  constructor(private readonly axis: Axis) {
+    const id = identifier("cursor");
+    this.slider = h("input", { type: "range", id, min: 0, max: axis.bins - 1, value: 0 });
+    this.words = h("output", { for: id }, "");
+    this.slider.addEventListener("input", () => this.set(Number(this.slider.value)));
+    this.element = h(
+      "div",
+      { class: "cursor" },
+      h("label", { for: id }, "Values at"),
+      this.slider,
+      this.words,
+    );
+  }
+
+  onMove(listener: (bin: number | null) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** The pointer over an element moves the cursor, and a line shows where it is. */
+  follow(element: HTMLElement): void {
+    const line = h("div", { class: "line", hidden: true });
+    const holder = h("div", { class: "followed" });
+    queueMicrotask(() => {
+      element.replaceWith(holder);
+      holder.append(element, line);
+    });
+    const inner = () => element.clientWidth - LEFT - RIGHT;
+    element.addEventListener("pointermove", (event) => {
+      const share = (event.clientX - element.getBoundingClientRect().left - LEFT) / inner();
+      this.set(Math.floor(Math.max(0, Math.min(0.9999, share)) * this.axis.bins));
+    });
+    this.onMove((bin) => {
+      line.hidden = bin === null;
+      if (bin !== null) line.style.left = `${LEFT + ((bin + 0.5) / this.axis.bins) * inner()}px`;
+    });
+  }
+
+  moved(): void {
+    for (const listener of this.listeners) listener(this.bin);
+  }
+
+  private set(bin: number): void {
+    this.bin = bin;
+    this.slider.value = String(bin);
+    const text = clock((bin * this.axis.bin) / 1e9);
+    this.words.textContent = text;
+    this.slider.setAttribute("aria-valuetext", text);
+    this.moved();
+  }
+}
