@@ -1,6 +1,8 @@
 // Figures: drawn for the width they have, drawn again when it changes.
 
+import * as Plot from "@observablehq/plot";
 import { caption, h } from "./dom.ts";
+import { clock, timeTicks } from "./text.ts";
 
 export type Drawing = SVGElement | HTMLElement;
 
@@ -14,10 +16,31 @@ export const COLOURS: Record<string, string> = {
   sent: "var(--sent)",
 };
 
+/** Operations that move data have the colour of their direction. */
+export const OPERATIONS: Record<string, string> = {
+  read: "var(--read)",
+  write: "var(--written)",
+  receive_packet: "var(--received)",
+  send_packet: "var(--sent)",
+  transfer: "var(--e)",
+  disk_transfer: "var(--f)",
+};
+
 /** Colours of categories without a fixed meaning, told apart in both themes. */
 export const SERIES = ["--a", "--b", "--c", "--d", "--e", "--f", "--g", "--h"].map(
   (mark) => `var(${mark})`,
 );
+
+/** The axis of time below a figure of `width`, from 0 to `end` seconds. */
+export function timeAxis(end: number, width: number): Plot.Markish {
+  return Plot.axisX(timeTicks(end, Math.max(2, Math.floor((width - LEFT) / 64))), {
+    tickFormat: (s: number) => clock(s, end),
+    tickSize: 3,
+    fill: "var(--muted)",
+    stroke: "var(--rule)",
+    fontSize: 11,
+  });
+}
 
 /** An element that holds `draw(width)` and draws it anew when its width changes. */
 export function drawn(label: string, draw: (width: number) => Drawing): HTMLElement {
@@ -27,7 +50,10 @@ export function drawn(label: string, draw: (width: number) => Drawing): HTMLElem
     const now = Math.floor(element.clientWidth);
     if (now === width || now === 0) return;
     width = now;
-    element.replaceChildren(draw(width));
+    const drawing = draw(width);
+    // The label says what it shows; its marks have names that mean nothing to a listener.
+    drawing.setAttribute("aria-hidden", "true");
+    element.replaceChildren(drawing);
   };
   new ResizeObserver(redraw).observe(element);
   return element;

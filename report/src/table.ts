@@ -10,7 +10,7 @@ export interface Column<T> {
   /** What it is sorted by; a column without it is not sorted. */
   by?: (row: T) => number | string;
   number?: boolean;
-  /** A bar behind the number: its share of the longest. */
+  /** A bar beside the number: its share of the longest. */
   bar?: (row: T) => number;
 }
 
@@ -119,7 +119,7 @@ function line<T>(columns: Column<T>[], row: T): HTMLElement {
     const cell = h("td", { class: column.number ? "number" : "" }, column.cell(row));
     if (column.bar) {
       cell.classList.add("bar");
-      cell.style.setProperty("--share", `${Math.max(0, Math.min(1, column.bar(row))) * 100}%`);
+      cell.style.setProperty("--share", String(Math.max(0, Math.min(1, column.bar(row)))));
     }
     return cell;
   });

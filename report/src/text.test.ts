@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clock, count, percent, perSecond, printable, seconds, size } from "./text.ts";
+import {
+  clock,
+  count,
+  percent,
+  perSecond,
+  printable,
+  seconds,
+  shortSize,
+  size,
+  timeTicks,
+} from "./text.ts";
 
 test("sizes and times read as in the summary", () => {
   assert.deepEqual([0, 1023, 1024, 1536, 200 * 2 ** 20, 3 * 2 ** 50, 2 ** 62].map(size), [
@@ -30,15 +40,18 @@ test("rates, clocks and shares", () => {
     "1.23 k/s",
     "2.50 M/s",
   ]);
-  assert.deepEqual([0, 2.5, 185, 3723].map(clock), ["0 s", "2.5 s", "3:05", "1:02:03"]);
+  assert.deepEqual(
+    [0, 2.5, 185, 3723].map((s) => clock(s)),
+    ["0 s", "2.5 s", "3:05", "1:02:03"],
+  );
+  assert.equal(clock(30, 240), "0:30");
+  assert.deepEqual(timeTicks(250, 5), [0, 60, 120, 180, 240]);
+  assert.deepEqual([0, 2 ** 26, 1.25 * 2 ** 30].map(shortSize), ["0 B", "64 MiB", "1.25 GiB"]);
   assert.deepEqual([0, 0.012, 0.5].map(percent), ["0 %", "1.2 %", "50 %"]);
 });
 
 test("what could hide or turn text around is spelled out", () => {
-  assert.equal(
-    printable("/in/\u001b[2J\u202Etxt.exe\u200b"),
-    "/in/\\u001b[2J\\u202etxt.exe\\u200b",
-  );
+  assert.equal(printable("/in/\u001b[2J\u202Etxt.exe\u200b"), "/in/\\x1b[2J\\u202etxt.exe\\u200b");
   assert.equal(printable("/dáta/日本/<b>"), "/dáta/日本/<b>");
-  assert.equal(printable("\u{e0041}\ud800"), "\\u{e0041}\\ud800");
+  assert.equal(printable("\u{e0041}\ud800"), "\\U000e0041\\ud800");
 });

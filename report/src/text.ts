@@ -36,15 +36,28 @@ export function perSecond(rate: number): string {
   return `${rate >= 10 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1)} /s`;
 }
 
+/** A size for a tick: at most three digits. */
+export function shortSize(bytes: number): string {
+  const unit = Math.min(5, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Number((bytes / 1024 ** unit).toPrecision(3))} ${UNITS[unit]}`;
+}
+
 /** Seconds since the start of the axis: `42 s`, `3:05`, `1:02:03`. */
-export function clock(s: number): string {
-  if (s < 120) return `${Number(s.toFixed(1))} s`;
+export function clock(s: number, end = s): string {
+  if (end < 120) return `${Number(s.toFixed(1))} s`;
   const whole = Math.round(s);
   const two = (n: number) => String(n).padStart(2, "0");
   const minutes = Math.floor(whole / 60);
   return minutes < 60
     ? `${minutes}:${two(whole % 60)}`
     : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
+}
+
+/** Round times for about `most` ticks of an axis of `end` seconds. */
+export function timeTicks(end: number, most: number): number[] {
+  const steps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 86_400];
+  const step = steps.find((s) => end / s <= most) ?? 86_400 * Math.ceil(end / 86_400 / most);
+  return Array.from({ length: Math.floor(end / step) + 1 }, (_, place) => place * step);
 }
 
 /** A share: `12 %`. */
@@ -59,6 +72,7 @@ export function percent(share: number): string {
 export function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
-    return `\\u${code > 0xffff ? `{${code.toString(16)}}` : code.toString(16).padStart(4, "0")}`;
+    const [letter, digits] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
+    return `\\${letter}${code.toString(16).padStart(digits, "0")}`;
   });
 }

@@ -6,7 +6,7 @@ import { WAYS } from "../document.ts";
 import { caption, h, section } from "../dom.ts";
 import { COLOURS, drawn, figure, LEFT, legend } from "../figure.ts";
 import { table } from "../table.ts";
-import { size } from "../text.ts";
+import { shortSize, size } from "../text.ts";
 import { moved, ways } from "./layers.ts";
 
 export function flow(run: ReportDocument): HTMLElement {
@@ -43,7 +43,7 @@ export function flow(run: ReportDocument): HTMLElement {
             Plot.gridX({ ticks: powers(rows, width), stroke: "var(--grid)", strokeOpacity: 1 }),
             Plot.axisX({
               ticks: powers(rows, width),
-              tickFormat: (v: number) => size(v).replace(".0 ", " "),
+              tickFormat: shortSize,
               tickSize: 0,
               fill: "var(--muted)",
               fontSize: 11,

@@ -3,8 +3,8 @@
 import * as Plot from "@observablehq/plot";
 import type { Axis, Host, ReportDocument } from "../document.ts";
 import { h, name, section } from "../dom.ts";
-import { drawn, figure, LEFT, legend, RIGHT, SERIES } from "../figure.ts";
-import { clock, percent, size } from "../text.ts";
+import { drawn, figure, LEFT, legend, RIGHT, SERIES, timeAxis } from "../figure.ts";
+import { percent, shortSize } from "../text.ts";
 
 interface History {
   title: string;
@@ -14,8 +14,8 @@ interface History {
   full?: (host: Host) => number;
 }
 
-const rate = (value: number) => `${size(value).replace(".0 ", " ")}/s`;
-const level = (value: number) => size(value).replace(".0 ", " ");
+const rate = (value: number) => `${shortSize(value)}/s`;
+const level = shortSize;
 // One list is what is drawn for every host.
 const HISTORIES: History[] = [
   {
@@ -124,14 +124,7 @@ function drawing(history: History, host: Host, axis: Axis): HTMLElement {
             fill: "var(--muted)",
             fontSize: 11,
           }),
-          Plot.axisX({
-            ticks: 3,
-            tickFormat: clock,
-            tickSize: 3,
-            fill: "var(--muted)",
-            stroke: "var(--rule)",
-            fontSize: 11,
-          }),
+          timeAxis((axis.bins * axis.bin) / 1e9, width),
           Plot.lineY(points, {
             x: "s",
             y: "value",

@@ -39,12 +39,17 @@ export function time(row: { time: number; estimated?: boolean }): string {
   return (row.estimated ? "~" : "") + seconds(row.time);
 }
 
+/** Bytes; none are there to be seen, but do not draw the eye. */
+export function bytesCell(bytes: number): HTMLElement {
+  return h("span", bytes ? {} : { class: "zero" }, size(bytes));
+}
+
 /** Columns of bytes, one for each direction that was used. */
 export function moved<T extends Record<`bytes_${Way}`, number>>(rows: T[]): Column<T>[] {
   return ways(rows).map((way) => ({
     title: way,
     number: true,
-    cell: (row) => size(row[`bytes_${way}`]),
+    cell: (row) => bytesCell(row[`bytes_${way}`]),
     by: (row) => row[`bytes_${way}`],
   }));
 }
@@ -69,7 +74,7 @@ function operations(rows: Operation[]): Column<Operation>[] {
       by: (row) => row.op,
     },
     { title: "calls", number: true, cell: (row) => count(row.calls), by: (row) => row.calls },
-    { title: "bytes", number: true, cell: (row) => size(row.bytes), by: (row) => row.bytes },
+    { title: "bytes", number: true, cell: (row) => bytesCell(row.bytes), by: (row) => row.bytes },
     { title: "errors", number: true, cell: (row) => count(row.errors), by: (row) => row.errors },
     {
       title: "time",

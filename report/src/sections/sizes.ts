@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import type { ReportDocument } from "../document.ts";
 import { h, section } from "../dom.ts";
-import { drawn, figure, legend, SERIES } from "../figure.ts";
+import { drawn, figure, legend, OPERATIONS, SERIES } from "../figure.ts";
 import { count } from "../text.ts";
 
 interface Cell {
@@ -18,7 +18,9 @@ export function sizes(run: ReportDocument): HTMLElement {
   const used = run.size_classes.filter(
     (name) => name !== "unknown" || run.sizes.some((row) => Number(row[name]) > 0),
   );
-  const colour = new Map(ops.map((op, place) => [op, SERIES[place % SERIES.length] ?? ""]));
+  const colour = new Map(
+    ops.map((op, place) => [op, OPERATIONS[op] ?? SERIES[place % SERIES.length] ?? ""]),
+  );
   const grid = layers.map((layer) => {
     const cells = run.sizes
       .filter((row) => row.layer === layer)
@@ -30,7 +32,7 @@ export function sizes(run: ReportDocument): HTMLElement {
     "Request sizes",
     figure(
       "Calls that moved data, by the bytes they moved, stacked by operation; each layer has its " +
-        "own scale. `unknown` are calls counted after a table of counters was full.",
+        "own scale. Unknown are calls counted after a table of counters was full.",
       legend(ops.map((op) => [op, colour.get(op) ?? ""])),
       h("div", { class: "grid" }, ...grid),
     ),

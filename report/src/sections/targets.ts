@@ -3,7 +3,7 @@
 import type { ReportDocument, Target } from "../document.ts";
 import { caption, name, section } from "../dom.ts";
 import { table } from "../table.ts";
-import { count, seconds } from "../text.ts";
+import { count, printable, seconds } from "../text.ts";
 import { moved } from "./layers.ts";
 
 export function targets({ targets: { rows, more }, completeness }: ReportDocument): HTMLElement {
@@ -27,7 +27,7 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
           by: (row) => row.time,
           bar: (row) => row.time / longest,
         },
-        { title: "target", cell: (row) => name(title(row)), by: title },
+        { title: "target", cell: label, by: title },
       ],
       rows,
       {
@@ -47,4 +47,11 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
 /** A block's target is its pool: the number says which. */
 function title(row: Target): string {
   return row.block === null ? row.target : `blk_${row.block} of ${row.target}`;
+}
+
+/** A block's number alone; its pool is the title, and found by a search. */
+function label(row: Target): HTMLElement {
+  const element = name(row.block === null ? row.target : `blk_${row.block}`);
+  element.title = printable(title(row));
+  return element;
 }

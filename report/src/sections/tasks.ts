@@ -1,11 +1,12 @@
 // Jobs and tasks: when each ran, its phases, and the bytes of every layer for it.
 
 import * as Plot from "@observablehq/plot";
-import type { Phase, ReportDocument, Task } from "../document.ts";
+import type { ReportDocument, Task } from "../document.ts";
 import { caption, h, name, section } from "../dom.ts";
-import { drawn, figure, legend, RIGHT, SERIES } from "../figure.ts";
+import { drawn, figure, legend, RIGHT, SERIES, timeAxis } from "../figure.ts";
 import { type Column, table } from "../table.ts";
-import { clock, count, printable, seconds, size } from "../text.ts";
+import { clock, count, printable, seconds, timeTicks } from "../text.ts";
+import { bytesCell } from "./layers.ts";
 
 const MOST_LANES = 60;
 
@@ -55,9 +56,9 @@ function of(task: Task, layer: string): number {
 
 function columns(run: ReportDocument, layers: string[]): Column<Task>[] {
   const start = run.axis.start;
-  const lasted = (task: Task) => (task.start && task.end ? task.end - task.start : 0);
+  const lived = (task: Task) => (task.start && task.end ? task.end - task.start : 0);
   return [
-    { title: "task", cell: (row) => name(row.task || row.job), by: (row) => row.task || row.job },
+    { title: "task", cell: (row) => label(row), by: (row) => row.task || row.job },
     { title: "process", cell: (row) => name(row.role ?? "–"), by: (row) => row.role ?? "" },
     { title: "host", cell: (row) => name(row.host ?? "–"), by: (row) => row.host ?? "" },
     {
@@ -69,25 +70,43 @@ function columns(run: ReportDocument, layers: string[]): Column<Task>[] {
     {
       title: "lasted",
       number: true,
-      cell: (row) => (lasted(row) ? seconds(lasted(row)) : "–"),
-      by: lasted,
+      cell: (row) => (lived(row) ? seconds(lived(row)) : "–"),
+      by: lived,
     },
-    { title: "phases", cell: (row) => phases(row.phases) },
+    ...phaseNames(run.tasks.rows).map((phase) => ({
+      title: printable(phase.toLowerCase()),
+      number: true,
+      cell: (row: Task) => (lasted(row, phase) ? seconds(lasted(row, phase)) : "–"),
+      by: (row: Task) => lasted(row, phase),
+    })),
     ...layers.map((layer) => ({
       title: layer,
       number: true,
-      cell: (row: Task) => size(of(row, layer)),
+      cell: (row: Task) => bytesCell(of(row, layer)),
       by: (row: Task) => of(row, layer),
     })),
     { title: "calls", number: true, cell: (row) => seconds(row.time), by: (row) => row.time },
   ];
 }
 
-function phases(found: Phase[]): HTMLElement {
-  const text = found.map(
-    (phase) => `${phase.phase.toLowerCase()} ${seconds(phase.end - phase.start)}`,
-  );
-  return name(text.join(", ") || "–");
+/** Time of a task in a phase: the bars of the timeline as numbers. */
+function lasted(task: Task, phase: string): number {
+  return task.phases
+    .filter((row) => row.phase === phase)
+    .reduce((sum, row) => sum + row.end - row.start, 0);
+}
+
+/** The short name; the whole one is its title, and what a search finds. */
+function label(task: Task): HTMLElement {
+  const whole = printable(task.task || task.job);
+  const element = name(short(task.task || task.job));
+  element.title = whole;
+  return element;
+}
+
+function phaseNames(rows: Task[]): string[] {
+  const phases = rows.flatMap((task) => task.phases).sort((a, b) => a.start - b.start);
+  return [...new Set(phases.map((phase) => phase.phase))];
 }
 
 function timeline(run: ReportDocument): HTMLElement | null {
@@ -95,7 +114,7 @@ function timeline(run: ReportDocument): HTMLElement | null {
   if (!placed.length) return null;
   placed.sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
   const shown = placed.slice(0, MOST_LANES);
-  const names = [...new Set(shown.flatMap((task) => task.phases.map((phase) => phase.phase)))];
+  const names = phaseNames(shown);
   const colour = new Map(names.map((phase, place) => [phase, SERIES[place % SERIES.length] ?? ""]));
   const lanes = shown.map((task) => task.task);
   const end = (run.axis.bins * run.axis.bin) / 1e9;
@@ -120,18 +139,11 @@ function timeline(run: ReportDocument): HTMLElement | null {
         y: { domain: lanes, label: null, padding: 0.35 },
         marks: [
           Plot.gridX({
-            ticks: Math.max(2, Math.floor(width / 110)),
+            ticks: timeTicks(end, Math.max(2, Math.floor(width / 64))),
             stroke: "var(--grid)",
             strokeOpacity: 1,
           }),
-          Plot.axisX({
-            ticks: Math.max(2, Math.floor(width / 110)),
-            tickFormat: clock,
-            tickSize: 3,
-            fill: "var(--muted)",
-            stroke: "var(--rule)",
-            fontSize: 11,
-          }),
+          timeAxis(end, width),
           Plot.axisY({ tickSize: 0, fontSize: 11, tickFormat: short }),
           Plot.barX(lives(shown, run.axis.start), {
             x1: "from",
@@ -155,7 +167,9 @@ function timeline(run: ReportDocument): HTMLElement | null {
 
 /** `m_000003_0` of `attempt_1795_0001_m_000003_0`; other names whole. */
 export function short(task: string): string {
-  const text = printable(task).replace(/^attempt_\d+_(\d+)_/, (_, job) => `job ${Number(job)} · `);
+  const text = printable(task)
+    .replace(/^attempt_\d+_(\d+)_/, (_, job) => `job ${Number(job)} · `)
+    .replace(/^job_\d+_(\d+)$/, (_, job) => `job ${Number(job)}`);
   return text.length > 28 ? `${text.slice(0, 26)}…` : text;
 }
 

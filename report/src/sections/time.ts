@@ -1,11 +1,12 @@
 // Bandwidth and operations of every layer over one time axis: small multiples with one cursor.
 
 import * as Plot from "@observablehq/plot";
+import { Cursor } from "../cursor.ts";
 import type { Axis, ReportDocument, Series, Way } from "../document.ts";
 import { WAYS } from "../document.ts";
 import { h, identifier, section } from "../dom.ts";
-import { COLOURS, type Drawing, drawn, figure, LEFT, legend, RIGHT } from "../figure.ts";
-import { clock, perSecond, size } from "../text.ts";
+import { COLOURS, type Drawing, drawn, figure, LEFT, legend, RIGHT, timeAxis } from "../figure.ts";
+import { clock, perSecond, shortSize, size } from "../text.ts";
 
 const HEIGHT = 92;
 const BOTTOM = 22;
@@ -31,6 +32,7 @@ export function time(run: ReportDocument): HTMLElement {
   const scale = h("input", { type: "checkbox", id: identifier("scale") });
   const fill = () => {
     const most = scale.checked ? Math.max(...series.map((layer) => peak(layer, axis))) : undefined;
+    cursor.forget();
     const made = series.map((layer) => panel(layer, axis, cursor, most));
     panels.replaceChildren(...made);
     cursor.moved();
@@ -76,16 +78,17 @@ function panel(layer: Series, axis: Axis, cursor: Cursor, most?: number): HTMLEl
   });
   const top = peak(layer, axis);
   const bandwidth = used.length
-    ? drawn(`Bandwidth of layer ${layer.layer}, at most ${size(top)}/s`, (width) =>
-        chart(bytes, axis, width, bytesTick, most ?? top),
+    ? cursor.over(
+        drawn(`Bandwidth of layer ${layer.layer}, at most ${size(top)}/s`, (width) =>
+          chart(bytes, axis, width, bytesTick, most ?? top),
+        ),
       )
     : h("p", { class: "nothing" }, "moves no data");
-  const operations = drawn(
-    `Operations of layer ${layer.layer}, at most ${perSecond(highest)}`,
-    (width) => chart(calls, axis, width, perSecond, highest),
+  const operations = cursor.over(
+    drawn(`Operations of layer ${layer.layer}, at most ${perSecond(highest)}`, (width) =>
+      chart(calls, axis, width, perSecond, highest),
+    ),
   );
-  cursor.follow(operations);
-  if (used.length) cursor.follow(bandwidth);
   return h(
     "div",
     { class: "panel" },
@@ -95,7 +98,7 @@ function panel(layer: Series, axis: Axis, cursor: Cursor, most?: number): HTMLEl
 }
 
 function bytesTick(rate: number): string {
-  return `${size(rate).replace(".0 ", " ")}/s`;
+  return `${shortSize(rate)}/s`;
 }
 
 function said(layer: Series, used: Way[], axis: Axis, bin: number): string {
@@ -140,14 +143,7 @@ function chart(
         fill: "var(--muted)",
         fontSize: 11,
       }),
-      Plot.axisX({
-        ticks: Math.max(2, Math.floor(width / 90)),
-        tickFormat: clock,
-        tickSize: 3,
-        fill: "var(--muted)",
-        stroke: "var(--rule)",
-        fontSize: 11,
-      }),
+      timeAxis((axis.bins * axis.bin) / 1e9, width),
       Plot.ruleY([0], { stroke: "var(--rule)" }),
     ],
   });
@@ -161,63 +157,4 @@ export function ticksTo(most: number, isBytes: boolean): number[] {
   const unit = base ** Math.floor(Math.log(most) / Math.log(base));
   const top = Math.max(...steps.map((step) => step * unit).filter((value) => value <= most), 0);
   return [0, top / 2, top];
-}
-
-/** One place in time that all panels show; moved with the pointer or, as a slider, with keys. */
-class Cursor {
-  readonly element: HTMLElement;
-  private readonly slider: HTMLInputElement;
-  private readonly words: HTMLElement;
-  private readonly listeners: ((bin: number | null) => void)[] = [];
-  private bin: number | null = null;
-
-  constructor(private readonly axis: Axis) {
-    const id = identifier("cursor");
-    this.slider = h("input", { type: "range", id, min: 0, max: axis.bins - 1, value: 0 });
-    this.words = h("output", { for: id }, "");
-    this.slider.addEventListener("input", () => this.set(Number(this.slider.value)));
-    this.element = h(
-      "div",
-      { class: "cursor" },
-      h("label", { for: id }, "Values at"),
-      this.slider,
-      this.words,
-    );
-  }
-
-  onMove(listener: (bin: number | null) => void): void {
-    this.listeners.push(listener);
-  }
-
-  /** The pointer over an element moves the cursor, and a line shows where it is. */
-  follow(element: HTMLElement): void {
-    const line = h("div", { class: "line", hidden: true });
-    const holder = h("div", { class: "followed" });
-    queueMicrotask(() => {
-      element.replaceWith(holder);
-      holder.append(element, line);
-    });
-    const inner = () => element.clientWidth - LEFT - RIGHT;
-    element.addEventListener("pointermove", (event) => {
-      const share = (event.clientX - element.getBoundingClientRect().left - LEFT) / inner();
-      this.set(Math.floor(Math.max(0, Math.min(0.9999, share)) * this.axis.bins));
-    });
-    this.onMove((bin) => {
-      line.hidden = bin === null;
-      if (bin !== null) line.style.left = `${LEFT + ((bin + 0.5) / this.axis.bins) * inner()}px`;
-    });
-  }
-
-  moved(): void {
-    for (const listener of this.listeners) listener(this.bin);
-  }
-
-  private set(bin: number): void {
-    this.bin = bin;
-    this.slider.value = String(bin);
-    const text = clock((bin * this.axis.bin) / 1e9);
-    this.words.textContent = text;
-    this.slider.setAttribute("aria-valuetext", text);
-    this.moved();
-  }
 }

@@ -80,7 +80,7 @@ def _until(place: str) -> str:
     """Of a value, the part that lies before a bin's edge: cumulative, so parts add up."""
     return (
         f"(CASE WHEN {place} > last THEN {{0}} WHEN {place} <= first THEN 0 "
-        f"ELSE {{0}} * ({place} * width - begin) // greatest(length, 1) END)"
+        f"ELSE {{0}} * (({place}) * width - begin) // greatest(length, 1) END)"
     )
 
 
