@@ -30,10 +30,19 @@ from iostrata.show.report.page import example, page
 
 DRAWN = """() => new Promise(done =>
     requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))"""
-HISTORIES = (
-    "cpu_user cpu_system cpu_iowait disk_busy disk_read disk_written "
-    "net_received net_sent net_loopback mem_used space_used"
-).split()
+HISTORIES = [
+    "cpu_user",
+    "cpu_system",
+    "cpu_iowait",
+    "disk_busy",
+    "disk_read",
+    "disk_written",
+    "net_received",
+    "net_sent",
+    "net_loopback",
+    "mem_used",
+    "space_used",
+]
 
 
 def repeated(rows: list[Any], most: int) -> list[Any]:

@@ -42,9 +42,17 @@ export function timeAxis(end: number, width: number): Plot.Markish {
   });
 }
 
-/** An element that holds `draw(width)` and draws it anew when its width changes. */
-export function drawn(label: string, draw: (width: number) => Drawing): HTMLElement {
+/**
+ * An element of `height` that holds `draw(width)`: drawn when it comes near what is seen, or is to
+ * be printed, and drawn anew when its width changes. A cluster's figures would take seconds at once.
+ */
+export function drawn(
+  label: string,
+  height: number,
+  draw: (width: number) => Drawing,
+): HTMLElement {
   const element = h("div", { class: "drawing", role: "img", "aria-label": label });
+  element.style.minHeight = `${height}px`;
   let width = 0;
   const redraw = () => {
     const now = Math.floor(element.clientWidth);
@@ -55,7 +63,17 @@ export function drawn(label: string, draw: (width: number) => Drawing): HTMLElem
     drawing.setAttribute("aria-hidden", "true");
     element.replaceChildren(drawing);
   };
-  new ResizeObserver(redraw).observe(element);
+  const resized = new ResizeObserver(redraw);
+  const near = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      near.disconnect();
+      resized.observe(element);
+    },
+    { rootMargin: "800px" },
+  );
+  near.observe(element);
+  window.addEventListener("beforeprint", redraw);
   return element;
 }
 

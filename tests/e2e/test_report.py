@@ -53,7 +53,7 @@ def test_the_example_shows_its_numbers(
     figures = found.page.locator("figure").count()
     assert figures == found.page.locator("figure figcaption p").count() > 0
     assert all(
-        drawing.get_attribute("aria-label") for drawing in found.page.locator("svg >> ..").all()
+        drawing.get_attribute("aria-label") for drawing in found.page.locator(".drawing").all()
     )
     # nothing but the file itself was loaded, and nobody complained
     assert (found.requests, found.faults) == ([file.as_uri()], [])

@@ -15,6 +15,7 @@ export function flow(run: ReportDocument): HTMLElement {
     used.map((way) => ({ layer: row.layer, way, bytes: row[`bytes_${way}`] })),
   );
   const names = run.layers.map((row) => row.layer);
+  const height = 26 * names.length + 34;
   return section(
     "flow",
     "The way of the bytes",
@@ -29,35 +30,38 @@ export function flow(run: ReportDocument): HTMLElement {
     figure(
       "Bytes that each layer moved, by direction.",
       legend(used.map((way) => [way, COLOURS[way] ?? ""])),
-      drawn("Bytes by layer and direction, the same numbers as the table of layers", (width) =>
-        Plot.plot({
-          width,
-          height: 26 * names.length + 34,
-          marginLeft: LEFT + 14,
-          marginRight: 16,
-          marginTop: 4,
-          marginBottom: 28,
-          x: { label: null, grid: false },
-          y: { domain: names, label: null, padding: 0.3 },
-          marks: [
-            Plot.gridX({ ticks: powers(rows, width), stroke: "var(--grid)", strokeOpacity: 1 }),
-            Plot.axisX({
-              ticks: powers(rows, width),
-              tickFormat: shortSize,
-              tickSize: 0,
-              fill: "var(--muted)",
-              fontSize: 11,
-            }),
-            Plot.axisY({ tickSize: 0, fontSize: 12 }),
-            Plot.barX(rows, {
-              x: "bytes",
-              y: "layer",
-              fill: (row: { way: string }) => COLOURS[row.way],
-              order: WAYS as unknown as string[],
-              z: "way",
-            }),
-          ],
-        }),
+      drawn(
+        "Bytes by layer and direction, the same numbers as the table of layers",
+        height,
+        (width) =>
+          Plot.plot({
+            width,
+            height,
+            marginLeft: LEFT + 14,
+            marginRight: 16,
+            marginTop: 4,
+            marginBottom: 28,
+            x: { label: null, grid: false },
+            y: { domain: names, label: null, padding: 0.3 },
+            marks: [
+              Plot.gridX({ ticks: powers(rows, width), stroke: "var(--grid)", strokeOpacity: 1 }),
+              Plot.axisX({
+                ticks: powers(rows, width),
+                tickFormat: shortSize,
+                tickSize: 0,
+                fill: "var(--muted)",
+                fontSize: 11,
+              }),
+              Plot.axisY({ tickSize: 0, fontSize: 12 }),
+              Plot.barX(rows, {
+                x: "bytes",
+                y: "layer",
+                fill: (row: { way: string }) => COLOURS[row.way],
+                order: WAYS as unknown as string[],
+                z: "way",
+              }),
+            ],
+          }),
       ),
     ),
     h("h3", {}, "Bytes by kind of data"),

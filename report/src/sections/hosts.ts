@@ -6,6 +6,8 @@ import { h, name, section } from "../dom.ts";
 import { drawn, figure, LEFT, legend, RIGHT, SERIES, timeAxis } from "../figure.ts";
 import { percent, shortSize } from "../text.ts";
 
+const HEIGHT = 110;
+
 interface History {
   title: string;
   lines: [column: string, title: string][];
@@ -105,10 +107,10 @@ function drawing(history: History, host: Host, axis: Axis): HTMLElement {
     history.lines.length > 1
       ? legend(history.lines.map(([, title], place) => [title, colours[place] ?? ""]))
       : null,
-    drawn(label, (width) =>
+    drawn(label, HEIGHT, (width) =>
       Plot.plot({
         width,
-        height: 110,
+        height: HEIGHT,
         marginLeft: LEFT,
         marginRight: RIGHT,
         marginTop: 8,

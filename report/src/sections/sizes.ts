@@ -6,6 +6,8 @@ import { h, section } from "../dom.ts";
 import { drawn, figure, legend, OPERATIONS, SERIES } from "../figure.ts";
 import { count } from "../text.ts";
 
+const HEIGHT = 168;
+
 interface Cell {
   size: string;
   op: string;
@@ -50,10 +52,10 @@ function bars(
   );
   const label = used.map((size, place) => `${size}: ${count(sums[place] ?? 0)}`).join(", ");
   const totals = used.map((size, place) => ({ size, calls: sums[place] ?? 0 }));
-  return drawn(`Request sizes of layer ${layer}, calls: ${label}`, (width) =>
+  return drawn(`Request sizes of layer ${layer}, calls: ${label}`, HEIGHT, (width) =>
     Plot.plot({
       width,
-      height: 168,
+      height: HEIGHT,
       marginLeft: 4,
       marginRight: 4,
       marginTop: 18,

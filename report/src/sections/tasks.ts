@@ -55,7 +55,8 @@ function of(task: Task, layer: string): number {
 }
 
 function columns(run: ReportDocument, layers: string[]): Column<Task>[] {
-  const start = run.axis.start;
+  const { start } = run.axis;
+  const end = (run.axis.bins * run.axis.bin) / 1e9;
   const lived = (task: Task) => (task.start && task.end ? task.end - task.start : 0);
   return [
     { title: "task", cell: (row) => label(row), by: (row) => row.task || row.job },
@@ -64,7 +65,7 @@ function columns(run: ReportDocument, layers: string[]): Column<Task>[] {
     {
       title: "start",
       number: true,
-      cell: (row) => (row.start ? clock((row.start - start) / 1e9) : "–"),
+      cell: (row) => (row.start ? clock((row.start - start) / 1e9, end) : "–"),
       by: (row) => row.start ?? 0,
     },
     {
@@ -117,6 +118,7 @@ function timeline(run: ReportDocument): HTMLElement | null {
   const names = phaseNames(shown);
   const colour = new Map(names.map((phase, place) => [phase, SERIES[place % SERIES.length] ?? ""]));
   const lanes = shown.map((task) => task.task);
+  const height = 18 * lanes.length + 34;
   const end = (run.axis.bins * run.axis.bin) / 1e9;
   const note =
     placed.length > shown.length ? ` The first ${shown.length} of ${placed.length}.` : "";
@@ -127,40 +129,43 @@ function timeline(run: ReportDocument): HTMLElement | null {
       ["process", "var(--life)"],
       ...names.map((p): [string, string] => [printable(p.toLowerCase()), colour.get(p) ?? ""]),
     ]),
-    drawn(`Timeline of ${shown.length} tasks; the table below has the same times`, (width) =>
-      Plot.plot({
-        width,
-        height: 18 * lanes.length + 34,
-        marginLeft: width < 600 ? 92 : 170,
-        marginRight: RIGHT,
-        marginTop: 4,
-        marginBottom: 24,
-        x: { domain: [0, end], label: null },
-        y: { domain: lanes, label: null, padding: 0.35 },
-        marks: [
-          Plot.gridX({
-            ticks: timeTicks(end, Math.max(2, Math.floor(width / 64))),
-            stroke: "var(--grid)",
-            strokeOpacity: 1,
-          }),
-          timeAxis(end, width),
-          Plot.axisY({ tickSize: 0, fontSize: 11, tickFormat: short }),
-          Plot.barX(lives(shown, run.axis.start), {
-            x1: "from",
-            x2: "until",
-            y: "lane",
-            fill: "var(--life)",
-            title: "title",
-          }),
-          Plot.barX(inPhases(shown, run.axis.start), {
-            x1: "from",
-            x2: "until",
-            y: "lane",
-            fill: (bar: Bar) => colour.get(bar.phase),
-            title: "title",
-          }),
-        ],
-      }),
+    drawn(
+      `Timeline of ${shown.length} tasks; the table below has the same times`,
+      height,
+      (width) =>
+        Plot.plot({
+          width,
+          height,
+          marginLeft: width < 600 ? 92 : 170,
+          marginRight: RIGHT,
+          marginTop: 4,
+          marginBottom: 24,
+          x: { domain: [0, end], label: null },
+          y: { domain: lanes, label: null, padding: 0.35 },
+          marks: [
+            Plot.gridX({
+              ticks: timeTicks(end, Math.max(2, Math.floor(width / 64))),
+              stroke: "var(--grid)",
+              strokeOpacity: 1,
+            }),
+            timeAxis(end, width),
+            Plot.axisY({ tickSize: 0, fontSize: 11, tickFormat: short }),
+            Plot.barX(lives(shown, run.axis.start), {
+              x1: "from",
+              x2: "until",
+              y: "lane",
+              fill: "var(--life)",
+              title: "title",
+            }),
+            Plot.barX(inPhases(shown, run.axis.start), {
+              x1: "from",
+              x2: "until",
+              y: "lane",
+              fill: (bar: Bar) => colour.get(bar.phase),
+              title: "title",
+            }),
+          ],
+        }),
     ),
   );
 }

@@ -79,13 +79,13 @@ function panel(layer: Series, axis: Axis, cursor: Cursor, most?: number): HTMLEl
   const top = peak(layer, axis);
   const bandwidth = used.length
     ? cursor.over(
-        drawn(`Bandwidth of layer ${layer.layer}, at most ${size(top)}/s`, (width) =>
+        drawn(`Bandwidth of layer ${layer.layer}, at most ${size(top)}/s`, HEIGHT, (width) =>
           chart(bytes, axis, width, bytesTick, most ?? top),
         ),
       )
     : h("p", { class: "nothing" }, "moves no data");
   const operations = cursor.over(
-    drawn(`Operations of layer ${layer.layer}, at most ${perSecond(highest)}`, (width) =>
+    drawn(`Operations of layer ${layer.layer}, at most ${perSecond(highest)}`, HEIGHT, (width) =>
       chart(calls, axis, width, perSecond, highest),
     ),
   );
