@@ -38,7 +38,7 @@ test("rates, clocks and shares", () => {
     "2.5 /s",
     "40 /s",
     "1.23 k/s",
-    "2.50 M/s",
+    "2.5 M/s",
   ]);
   assert.deepEqual(
     [0, 2.5, 185, 3723].map((s) => clock(s)),

@@ -31,8 +31,8 @@ export function count(number: number): string {
 
 /** A rate of calls: three digits, `k` and `M`. */
 export function perSecond(rate: number): string {
-  if (rate >= 1e6) return `${(rate / 1e6).toPrecision(3)} M/s`;
-  if (rate >= 1e3) return `${(rate / 1e3).toPrecision(3)} k/s`;
+  if (rate >= 1e6) return `${Number((rate / 1e6).toPrecision(3))} M/s`;
+  if (rate >= 1e3) return `${Number((rate / 1e3).toPrecision(3))} k/s`;
   return `${rate >= 10 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1)} /s`;
 }
 

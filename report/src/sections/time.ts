@@ -29,6 +29,12 @@ export function time(run: ReportDocument): HTMLElement {
   const used = WAYS.filter((way) => series.some((layer) => layer[`bytes_${way}`]));
   const cursor = new Cursor(axis);
   const panels = h("div", { class: "panels" });
+  const heads = h(
+    "div",
+    { class: "pair heads" },
+    h("p", {}, "bytes per second"),
+    h("p", {}, "calls per second"),
+  );
   const scale = h("input", { type: "checkbox", id: identifier("scale") });
   const fill = () => {
     const most = scale.checked ? Math.max(...series.map((layer) => peak(layer, axis))) : undefined;
@@ -53,6 +59,7 @@ export function time(run: ReportDocument): HTMLElement {
         `layers, in bins of ${clock(axis.bin / 1e9)} from the start of the run; bins of a layer ` +
         `add up to its total. What a counter gained is spread over the second in which it did.`,
       cursor.element,
+      heads,
       panels,
     ),
   );

@@ -199,9 +199,7 @@ impl State {
         }
         let identity = self.identity(at.proc, context);
         self.tally(at.proc, identity).calls += count;
-        // What it counted lies between two looks. Calls whose clocks were not sampled end unseen.
-        let end = if values.last_end > was.last_end { values.last_end } else { at.now };
-        let start = at.from.min(end);
+        let (start, end) = grown(at, &was, &values);
         let sum = Sum {
             count,
             errors: values.errors.saturating_sub(was.errors),
@@ -384,5 +382,27 @@ impl State {
             tallies.insert(run.to_owned(), Tally::default());
         }
         tallies.get_mut(run).expect("inserted above")
+    }
+}
+
+/// Between which times a counter grew: within two looks. Calls with unsampled clocks end unseen.
+fn grown(at: &Place, was: &Values, now: &Values) -> (u64, u64) {
+    let end = if now.last_end > was.last_end { now.last_end } else { at.now };
+    (at.from.min(end), end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_grow_between_two_looks() {
+        let at = Place { from: 1000, now: 2000, ..Place::default() };
+        let values = |last_end| Values { last_end, ..Values::default() };
+        assert_eq!(grown(&at, &values(0), &values(1500)), (1000, 1500));
+        assert_eq!(grown(&at, &values(900), &values(1500)), (1000, 1500));
+        // no clock was sampled, ever or since
+        assert_eq!(grown(&at, &values(0), &values(0)), (1000, 2000));
+        assert_eq!(grown(&at, &values(900), &values(900)), (1000, 2000));
     }
 }
