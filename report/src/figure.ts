@@ -6,8 +6,8 @@ import { clock, timeTicks } from "./text.ts";
 
 export type Drawing = SVGElement | HTMLElement;
 
-export const LEFT = 62; // room for the labels of a y axis
-export const RIGHT = 12;
+export const LEFT = 70; // room for the labels of a y axis
+export const RIGHT = 22; // half the last label of time
 
 export const COLOURS: Record<string, string> = {
   read: "var(--read)",
@@ -30,6 +30,16 @@ export const OPERATIONS: Record<string, string> = {
 export const SERIES = ["--a", "--b", "--c", "--d", "--e", "--f", "--g", "--h"].map(
   (mark) => `var(${mark})`,
 );
+
+/** Ticks at 0, half and whole of a round number below the peak: a power of two for bytes. */
+export function ticksTo(most: number, isBytes: boolean): number[] {
+  if (most <= 0) return [0];
+  const base = isBytes ? 2 : 10;
+  const steps = isBytes ? [1] : [1, 2, 5];
+  const unit = base ** Math.floor(Math.log(most) / Math.log(base));
+  const top = Math.max(...steps.map((step) => step * unit).filter((value) => value <= most), 0);
+  return [0, top / 2, top];
+}
 
 /** The axis of time below a figure of `width`, from 0 to `end` seconds. */
 export function timeAxis(end: number, width: number): Plot.Markish {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,13 +24,15 @@ def chrome() -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture
-def example(iostrata: Iostrata, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """The page of the recorded TeraSort, and the document in it."""
-    file = tmp_path / "example.html"
-    written = iostrata("report", "--example", "-o", str(file))
-    assert (written.returncode, written.stdout) == (0, f"{file}\n")
-    return file, json.loads(iostrata("report", "--example", "--json").stdout)
+    folder = tmp_path_factory.mktemp("example")
+    report = [sys.executable, "-m", "iostrata", "report", "--example"]
+    written = subprocess.run(report, cwd=folder, check=True, capture_output=True, text=True)
+    assert written.stdout == f"{folder / 'iostrata-terasort.html'}\n"
+    document = subprocess.run([*report, "--json"], check=True, capture_output=True)
+    return folder / "iostrata-terasort.html", json.loads(document.stdout)
 
 
 def test_the_example_shows_its_numbers(

@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import type { Axis, Host, ReportDocument } from "../document.ts";
 import { h, name, section } from "../dom.ts";
-import { drawn, figure, LEFT, legend, RIGHT, SERIES, timeAxis } from "../figure.ts";
+import { drawn, figure, LEFT, legend, RIGHT, SERIES, ticksTo, timeAxis } from "../figure.ts";
 import { percent, shortSize } from "../text.ts";
 
 const HEIGHT = 110;
@@ -99,6 +99,7 @@ function drawing(history: History, host: Host, axis: Axis): HTMLElement {
   );
   const most = Math.max(0, ...points.map((point) => point.value).filter(Number.isFinite));
   const full = Math.max(history.full?.(host) ?? 0, most) || 1;
+  const ticks = history.full ? [0, full / 2, full] : ticksTo(full, true);
   const label = `${history.title} of ${host.host}, at most ${history.tick(most)}`;
   return h(
     "div",
@@ -118,9 +119,9 @@ function drawing(history: History, host: Host, axis: Axis): HTMLElement {
         x: { domain: [0, (axis.bins * axis.bin) / 1e9], label: null },
         y: { domain: [0, full], label: null },
         marks: [
-          Plot.gridY({ ticks: [0, full / 2, full], stroke: "var(--grid)", strokeOpacity: 1 }),
+          Plot.gridY({ ticks, stroke: "var(--grid)", strokeOpacity: 1 }),
           Plot.axisY({
-            ticks: [0, full / 2, full],
+            ticks,
             tickFormat: history.tick,
             tickSize: 0,
             fill: "var(--muted)",

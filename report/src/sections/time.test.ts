@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ticksTo } from "../figure.ts";
 import { short as calls } from "./sizes.ts";
 import { short as task } from "./tasks.ts";
-import { rates, ticksTo } from "./time.ts";
+import { rates } from "./time.ts";
 
 test("values of bins become rates per second, and the last bin has a width", () => {
   const axis = { start: 0, bin: 500_000_000, bins: 2 };

@@ -5,7 +5,17 @@ import { Cursor } from "../cursor.ts";
 import type { Axis, ReportDocument, Series, Way } from "../document.ts";
 import { WAYS } from "../document.ts";
 import { h, identifier, section } from "../dom.ts";
-import { COLOURS, type Drawing, drawn, figure, LEFT, legend, RIGHT, timeAxis } from "../figure.ts";
+import {
+  COLOURS,
+  type Drawing,
+  drawn,
+  figure,
+  LEFT,
+  legend,
+  RIGHT,
+  ticksTo,
+  timeAxis,
+} from "../figure.ts";
 import { clock, perSecond, shortSize, size } from "../text.ts";
 
 const HEIGHT = 92;
@@ -154,14 +164,4 @@ function chart(
       Plot.ruleY([0], { stroke: "var(--rule)" }),
     ],
   });
-}
-
-/** 0, half and whole of a round number below the peak: of powers of two for bytes. */
-export function ticksTo(most: number, isBytes: boolean): number[] {
-  if (most <= 0) return [0];
-  const base = isBytes ? 2 : 10;
-  const steps = isBytes ? [1] : [1, 2, 5];
-  const unit = base ** Math.floor(Math.log(most) / Math.log(base));
-  const top = Math.max(...steps.map((step) => step * unit).filter((value) => value <= most), 0);
-  return [0, top / 2, top];
 }
