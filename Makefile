@@ -17,12 +17,13 @@ fmt: setup ## format all languages
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
 	cargo fmt --all
+	cd report && npm run --silent format
 	$(MVN) process-sources -Piostrata-format
 
 lint: ## formatters and linters of all languages, as errors
 	@scripts/test lint
 
-build: setup ## build the collector (target/release) and the agent (java/agent/target)
+build: setup ## build the collector, the agent and the page of the report
 	@scripts/test build
 
 unit: ## unit tests of all languages
@@ -54,5 +55,6 @@ demo: build ## record a real Hadoop job and show what it did
 
 clean: ## delete what was built (not the environment)
 	cargo clean -q
+	rm -rf src/iostrata/show/_report
 	$(MVN) clean
 	find src tests schema -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -106,21 +106,26 @@ def totals(opened: OpenedRun) -> Totals:
         coverage=coverage(opened, processes),
         **losses,
         faulted=sorted(row["point"] for row in opened.rows(_FAULTED)),
-        layers=_in_layer_order(opened.rows(_BY_LAYER)),
-        ops=_in_layer_order(opened.rows(_BY_OP)),
-        targets=opened.rows(_TARGETS),
+        layers=in_layer_order(opened.rows(_BY_LAYER)),
+        ops=in_layer_order(opened.rows(_BY_OP)),
+        targets=hottest(opened, 20),
         tasks=opened.rows(_BY_TASK),
-        sizes=_in_layer_order(opened.rows(_SIZES)),
+        sizes=in_layer_order(opened.rows(_SIZES)),
         unfinished=opened.rows("SELECT count(*) n FROM events WHERE kind = 'unfinished'")[0]["n"],
         hosts=opened.rows(_HOSTS),
     )
+
+
+def hottest(opened: OpenedRun, most: int) -> list[Row]:
+    """The targets that took longest, of the calls kept one by one; shape as `Totals.targets`."""
+    return opened.rows(_TARGETS, [most])
 
 
 def _layers_with_points() -> set[str]:
     return {point.layer for point in POINTS if point.makes_rows}
 
 
-def _in_layer_order(rows: list[Row]) -> list[Row]:
+def in_layer_order(rows: list[Row]) -> list[Row]:
     order = {layer: position for position, layer in enumerate(LAYER)}
     return sorted(rows, key=lambda row: order.get(row["layer"], len(order)))
 
@@ -129,10 +134,10 @@ def _one_of(names: tuple[str, ...]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-_OUTER = f"(flags & {FLAG['inner']}) = 0"
-_UNCOVERED = f"(flags & {FLAG['covered']}) = 0"
-_MOVED = ", ".join(
-    f"coalesce(sum(bytes) FILTER (op IN ({_one_of(ops)}) AND {_UNCOVERED}), 0)::BIGINT "
+OUTER = f"(flags & {FLAG['inner']}) = 0"
+UNCOVERED = f"(flags & {FLAG['covered']}) = 0"
+MOVED = ", ".join(
+    f"coalesce(sum(bytes) FILTER (op IN ({_one_of(ops)}) AND {UNCOVERED}), 0)::BIGINT "
     f"AS bytes_{way}"
     for way, ops in DIRECTIONS.items()
 )
@@ -143,13 +148,13 @@ _WAYS = ", ".join(f"bytes_{way}" for way in DIRECTIONS)
 _SUMS = f"SELECT *, (flags & {FLAG['inner']}) <> 0 AS nested FROM sums"
 
 
-def _summed(keys: str, counted: str = _OUTER, more: str = "") -> str:
+def summed(keys: str, counted: str = OUTER, more: str = "") -> str:
     """Totals per `keys`; the time of points with sampled clocks is scaled up point by point."""
     return f"""
         WITH by_point AS (
             SELECT {keys}, point,
                 coalesce(sum("count") FILTER ({counted}), 0)::BIGINT AS calls,
-                {_MOVED}, sum(bytes)::BIGINT AS bytes,
+                {MOVED}, sum(bytes)::BIGINT AS bytes,
                 sum(errors) FILTER ({counted})::BIGINT AS errors,
                 coalesce(sum(timed) FILTER ({counted}), 0)::BIGINT AS timed,
                 sum(timed_dur) FILTER ({counted})::BIGINT AS timed_dur
@@ -172,21 +177,21 @@ _LOSSES = """
 _FAULTED = """
     SELECT DISTINCT unnest(string_split(points_faulted, ',')) AS point
     FROM processes WHERE coalesce(points_faulted, '') <> ''"""
-_BY_LAYER = _summed("layer")
+_BY_LAYER = summed("layer")
 # Nested calls too, in rows of their own: packets lie within blocks, but are worth seeing.
 _BY_OP = (
-    _summed("layer, op, nested", "true", "sum(bytes)::BIGINT AS bytes,")
+    summed("layer, op, nested", "true", "sum(bytes)::BIGINT AS bytes,")
     + " ORDER BY time DESC, op, nested"
 )
 _BY_TASK = f"""
     SELECT job, task, layer, calls, {_WAYS}, time
-    FROM ({_summed("job, task, layer")})
+    FROM ({summed("job, task, layer")})
     WHERE coalesce(job, task, '') <> '' ORDER BY job, task, layer"""
 _TARGETS = f"""
-    SELECT layer, category, target, block, count(*) FILTER ({_OUTER})::BIGINT AS calls,
-        {_MOVED}, coalesce(sum(dur) FILTER ({_OUTER}), 0)::BIGINT AS time
+    SELECT layer, category, target, block, count(*) FILTER ({OUTER})::BIGINT AS calls,
+        {MOVED}, coalesce(sum(dur) FILTER ({OUTER}), 0)::BIGINT AS time
     FROM calls WHERE target IS NOT NULL AND target <> ''
-    GROUP BY layer, category, target, block ORDER BY time DESC, target, block LIMIT 20"""
+    GROUP BY layer, category, target, block ORDER BY time DESC, target, block LIMIT ?"""
 
 
 def _size_columns() -> str:
@@ -203,7 +208,7 @@ def _size_columns() -> str:
 
 _SIZES = f"""
     SELECT layer, op, {_size_columns()} FROM sums
-    WHERE {_UNCOVERED} AND op IN ({_one_of(MOVING)})
+    WHERE {UNCOVERED} AND op IN ({_one_of(MOVING)})
     GROUP BY layer, op ORDER BY op"""
 
 # A sample of less than half a second says little about the most: clocks tick 100 times a second.

@@ -244,7 +244,7 @@ impl State {
         }
         let identity = self.identity(at.proc, context);
         self.tally(at.proc, identity).calls += count;
-        let start = if was.count > 0 { was.last_end } else { at.from.min(values.last_end) };
+        let (start, end) = grown(at, &was, &values);
         let sum = Sum {
             count,
             errors: values.errors.saturating_sub(was.errors),
@@ -258,7 +258,7 @@ impl State {
         };
         let row = Row {
             start,
-            dur: values.last_end.saturating_sub(start),
+            dur: end - start,
             bytes: values.bytes.wrapping_sub(was.bytes),
             offset: -1,
             asked: values.asked.saturating_sub(was.asked),
@@ -431,5 +431,27 @@ impl State {
             tallies.insert(run.to_owned(), Tally::default());
         }
         tallies.get_mut(run).expect("inserted above")
+    }
+}
+
+/// Between which times a counter grew: within two looks. Calls with unsampled clocks end unseen.
+fn grown(at: &Place, was: &Values, now: &Values) -> (u64, u64) {
+    let end = if now.last_end > was.last_end { now.last_end } else { at.now };
+    (at.from.min(end), end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_grow_between_two_looks() {
+        let at = Place { from: 1000, now: 2000, ..Place::default() };
+        let values = |last_end| Values { last_end, ..Values::default() };
+        assert_eq!(grown(&at, &values(0), &values(1500)), (1000, 1500));
+        assert_eq!(grown(&at, &values(900), &values(1500)), (1000, 1500));
+        // no clock was sampled, ever or since
+        assert_eq!(grown(&at, &values(0), &values(0)), (1000, 2000));
+        assert_eq!(grown(&at, &values(900), &values(900)), (1000, 2000));
     }
 }

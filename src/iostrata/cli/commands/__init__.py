@@ -10,8 +10,9 @@ from iostrata.cli.commands import (
     prepare,
     query,
     record,
+    report,
     runs,
     summary,
 )
 
-COMMANDS = (demo, doctor, record, summary, query, runs, points, lab, prepare)
+COMMANDS = (demo, doctor, record, summary, report, query, runs, points, lab, prepare)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,7 +27,7 @@ def demo(
     """Records a real MapReduce job on a real cluster and shows what it did.
 
     Starts HDFS and YARN on loopback, runs Hadoop's own TestDFSIO (2 files of 16 MB), prints the
-    summary, and leaves nothing behind but the run.
+    summary, writes the report, and leaves nothing behind but the run and that file.
     """
     from iostrata.cli.labs import bring_up, take_down
 
@@ -34,7 +35,7 @@ def demo(
     clock.begin("cluster: HDFS and YARN with the agent, off")
     bring_up(LAB, datanodes=1, agent=True)
     try:
-        code = _record_and_show(clock)
+        code, report = _record_and_show(clock)
     finally:
         if not keep:
             clock.begin("cluster down")
@@ -42,10 +43,12 @@ def demo(
     clock.end()
     _what_next(keep)
     clock.report()
+    print(f"\nReport: {report}")
     sys.exit(code)
 
 
-def _record_and_show(clock: _Clock) -> int:
+def _record_and_show(clock: _Clock) -> tuple[int, Path]:
+    from iostrata.cli.commands.report import document_of, write_page
     from iostrata.cli.labs import lab_environment, lab_survey
     from iostrata.cli.recording import Live
     from iostrata.record.collector import collector_of, lab_dir
@@ -76,15 +79,17 @@ def _record_and_show(clock: _Clock) -> int:
     with OpenedRun(find_run(default_store(), recorded.run)) as opened:
         lines = summary_lines(totals(opened))
     print("\n".join(lines))
-    return recorded.code
+    clock.begin("report")
+    report = write_page(document_of(recorded.run), Path(f"iostrata-{recorded.run}.html"))
+    return recorded.code, report
 
 
 def _what_next(keep: bool) -> None:
     print(
         "\nThree things to try next:\n"
+        "  iostrata report --open\n"
         "  iostrata points --fired latest\n"
-        '  iostrata query "SELECT role, layer, sum(bytes) FROM sums GROUP BY ALL ORDER BY ALL"\n'
-        "  iostrata record -- java -version"
+        '  iostrata query "SELECT role, layer, sum(bytes) FROM sums GROUP BY ALL ORDER BY ALL"'
     )
     if keep:
         print(f"Clean up: iostrata lab down {LAB}")

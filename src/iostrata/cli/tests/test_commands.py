@@ -46,10 +46,10 @@ ALL = dict(leaves(typer.main.get_command(app)))
 
 def test_the_registry_is_what_help_lists() -> None:
     assert list(ALL) == [
-        "demo", "doctor", "record", "summary", "query", "runs", "points",
+        "demo", "doctor", "record", "summary", "report", "query", "runs", "points",
         "lab status", "lab logs", "lab down", "lab env", "lab up hadoop", "prepare hadoop",
     ]  # fmt: skip
-    assert len(COMMANDS) == 9
+    assert len(COMMANDS) == 10
 
 
 @pytest.mark.parametrize("words", ALL)
@@ -194,3 +194,28 @@ def test_summary_for_programs(tmp_path: Path) -> None:
     assert found["run"]["name"] == "r"
     assert (found["processes"]["traced"], found["processes"]["total"]) == (1, 1)
     assert (found["layers"][0]["bytes_read"], found["dropped"]) == (7, 0)
+
+
+def test_a_report_is_a_file_named_after_its_run(tmp_path: Path) -> None:
+    make_run(tmp_path / "store", "r", [row_of_sum("java", "read", bytes=7)], [process("client", 3)])
+    page = tmp_path / "of.html"
+    done = iostrata(tmp_path / "store", "report", "r", "-o", str(page))
+    assert (done.returncode, done.stdout) == (0, f"{page}\n")
+    assert "<title>r · iostrata</title>" in page.read_text("utf-8")
+    found = json.loads(iostrata(tmp_path / "store", "report", "--json").stdout)
+    assert (found["run"]["name"], found["layers"][0]["bytes_read"]) == ("r", 7)
+
+
+def test_reports_that_cannot_be_made_say_so_in_a_line(tmp_path: Path) -> None:
+    make_run(tmp_path, "r", [], [])
+    nowhere = tmp_path / "no/of.html"
+    written = iostrata(tmp_path, "report", "-o", str(nowhere))
+    mixed = iostrata(tmp_path, "report", "r", "--example")
+    assert [(done.returncode, done.stderr) for done in (written, mixed)] == [
+        (
+            2,
+            f"iostrata: {nowhere} cannot be written: No such file or directory"
+            " · name another file with -o\n",
+        ),
+        (2, "iostrata: --example shows its own run, not r · leave one of the two out\n"),
+    ]

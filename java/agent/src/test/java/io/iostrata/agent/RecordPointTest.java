@@ -99,6 +99,7 @@ class RecordPointTest {
         "records()",
         "",
         "",
+        "",
         "\n");
   }
 

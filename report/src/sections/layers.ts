@@ -1,0 +1,87 @@
+// What each layer did in total: the first table of the summary, and its operations.
+
+import type { Layer, Operation, ReportDocument, Way } from "../document.ts";
+import { WAYS } from "../document.ts";
+import { caption, h, section } from "../dom.ts";
+import { type Column, table } from "../table.ts";
+import { count, seconds, size } from "../text.ts";
+
+export function layers(run: ReportDocument): HTMLElement {
+  return section(
+    "layers",
+    "What each layer did",
+    table(columns(run.layers), run.layers, { label: "layers" }),
+    caption(
+      "Totals over the whole run, from counters that lose nothing; the same numbers as " +
+        "iostrata summary. Time is summed over all threads; ~ marks times scaled up from sampled " +
+        "clocks. Layers lie within each other: their bytes and times do not add up across rows.",
+    ),
+    h("h3", {}, "Operations"),
+    table(operations(run.ops), run.ops, {
+      label: "operations",
+      most: 10,
+      search: (row) => `${row.layer} ${row.op}`,
+    }),
+    caption(
+      "In brackets: calls within a call of the same layer, which are in no total of the layer.",
+    ),
+  );
+}
+
+/** The directions worth a column: reading and writing always, the network when used. */
+export function ways(rows: Record<`bytes_${Way}`, number>[]): Way[] {
+  return WAYS.filter(
+    (way) => way === "read" || way === "written" || rows.some((row) => row[`bytes_${way}`] > 0),
+  );
+}
+
+export function time(row: { time: number; estimated?: boolean }): string {
+  return (row.estimated ? "~" : "") + seconds(row.time);
+}
+
+/** Bytes; none are there to be seen, but do not draw the eye. */
+export function bytesCell(bytes: number): HTMLElement {
+  return h("span", bytes ? {} : { class: "zero" }, size(bytes));
+}
+
+/** Columns of bytes, one for each direction that was used. */
+export function moved<T extends Record<`bytes_${Way}`, number>>(rows: T[]): Column<T>[] {
+  return ways(rows).map((way) => ({
+    title: way,
+    number: true,
+    cell: (row) => bytesCell(row[`bytes_${way}`]),
+    by: (row) => row[`bytes_${way}`],
+  }));
+}
+
+function columns(rows: Layer[]): Column<Layer>[] {
+  return [
+    { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
+    { title: "calls", number: true, cell: (row) => count(row.calls), by: (row) => row.calls },
+    ...moved(rows),
+    { title: "time", number: true, cell: time, by: (row) => row.time },
+    { title: "errors", number: true, cell: (row) => count(row.errors), by: (row) => row.errors },
+  ];
+}
+
+function operations(rows: Operation[]): Column<Operation>[] {
+  const longest = Math.max(1, ...rows.map((row) => row.time));
+  return [
+    { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
+    {
+      title: "operation",
+      cell: (row) => (row.nested ? `(${row.op})` : row.op),
+      by: (row) => row.op,
+    },
+    { title: "calls", number: true, cell: (row) => count(row.calls), by: (row) => row.calls },
+    { title: "bytes", number: true, cell: (row) => bytesCell(row.bytes), by: (row) => row.bytes },
+    { title: "errors", number: true, cell: (row) => count(row.errors), by: (row) => row.errors },
+    {
+      title: "time",
+      number: true,
+      cell: time,
+      by: (row) => row.time,
+      bar: (row) => row.time / longest,
+    },
+  ];
+}

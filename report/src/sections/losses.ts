@@ -1,0 +1,69 @@
+// What the tracer itself lost, by process.
+
+import type { Losses, Process, ReportDocument } from "../document.ts";
+import { caption, h, name, section } from "../dom.ts";
+import { table } from "../table.ts";
+import { count } from "../text.ts";
+
+const KINDS: [keyof Losses, string][] = [
+  ["dropped", "Calls in totals, but not one by one: a buffer was full."],
+  ["folded", "Calls in totals, but without task and category: a table of counters was full."],
+  ["lost", "Calls in no total."],
+  ["refused", "Segments or names that could not be made."],
+];
+
+export function losses({ completeness }: ReportDocument): HTMLElement {
+  const { processes, losses: total } = completeness;
+  const losing = processes.rows.filter((row) => KINDS.some(([kind]) => row[kind] > 0));
+  return section(
+    "losses",
+    "Drops and losses",
+    h(
+      "dl",
+      { class: "losses" },
+      ...KINDS.map(([kind, words]) =>
+        h(
+          "div",
+          {},
+          h("dt", {}, kind),
+          h("dd", { class: "number" }, count(total[kind])),
+          h("dd", {}, words),
+        ),
+      ),
+      h(
+        "div",
+        {},
+        h("dt", {}, "unfinished"),
+        h("dd", { class: "number" }, count(completeness.unfinished)),
+        h("dd", {}, "Calls still open when their process died."),
+      ),
+    ),
+    losing.length ? byProcess(losing) : h("p", { class: "nothing" }, "No process lost anything."),
+    caption("Counted by the tracer in every process: what it loses it counts, and shows here."),
+  );
+}
+
+function byProcess(rows: Process[]): HTMLElement {
+  return table<Process>(
+    [
+      { title: "process", cell: (row) => name(row.role || "java"), by: (row) => row.role ?? "" },
+      { title: "pid", number: true, cell: (row) => String(row.pid), by: (row) => row.pid },
+      { title: "host", cell: (row) => name(row.host), by: (row) => row.host ?? "" },
+      { title: "task", cell: (row) => name(row.task ?? ""), by: (row) => row.task ?? "" },
+      {
+        title: "calls",
+        number: true,
+        cell: (row) => count(row.calls ?? 0),
+        by: (row) => row.calls ?? 0,
+      },
+      ...KINDS.map(([kind]) => ({
+        title: kind,
+        number: true,
+        cell: (row: Process) => count(row[kind]),
+        by: (row: Process) => row[kind],
+      })),
+    ],
+    rows,
+    { label: "losses by process" },
+  );
+}

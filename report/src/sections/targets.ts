@@ -1,0 +1,57 @@
+// The hottest targets: files, blocks and peers.
+
+import type { ReportDocument, Target } from "../document.ts";
+import { caption, name, section } from "../dom.ts";
+import { table } from "../table.ts";
+import { count, printable, seconds } from "../text.ts";
+import { moved } from "./layers.ts";
+
+export function targets({ targets: { rows, more }, completeness }: ReportDocument): HTMLElement {
+  const longest = Math.max(1, ...rows.map((row) => row.time));
+  const dropped = completeness.losses.dropped
+    ? " Some calls are in totals only: they are not in this table."
+    : "";
+  return section(
+    "targets",
+    "Hottest targets",
+    table<Target>(
+      [
+        { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
+        { title: "kind", cell: (row) => row.category ?? "–", by: (row) => row.category ?? "" },
+        { title: "calls", number: true, cell: (row) => count(row.calls), by: (row) => row.calls },
+        ...moved(rows),
+        {
+          title: "time",
+          number: true,
+          cell: (row) => seconds(row.time),
+          by: (row) => row.time,
+          bar: (row) => row.time / longest,
+        },
+        { title: "target", cell: label, by: title },
+      ],
+      rows,
+      {
+        label: "targets",
+        most: 15,
+        search: (row) => `${row.layer} ${row.category} ${title(row)}`,
+        ...(more ? { note: "and others, which took less time" } : {}),
+      },
+    ),
+    caption(
+      `What the calls kept one by one were about, by time; operations too frequent to keep are ` +
+        `in the totals of the layers only.${dropped}`,
+    ),
+  );
+}
+
+/** A block's target is its pool: the number says which. */
+function title(row: Target): string {
+  return row.block === null ? row.target : `blk_${row.block} of ${row.target}`;
+}
+
+/** A block's number alone; its pool is the title, and found by a search. */
+function label(row: Target): HTMLElement {
+  const element = name(row.block === null ? row.target : `blk_${row.block}`);
+  element.title = printable(title(row));
+  return element;
+}

@@ -1,0 +1,201 @@
+// Jobs and tasks: when each ran, its phases, and the bytes of every layer for it.
+
+import * as Plot from "@observablehq/plot";
+import type { ReportDocument, Task } from "../document.ts";
+import { caption, h, name, section } from "../dom.ts";
+import { drawn, figure, legend, RIGHT, SERIES, timeAxis } from "../figure.ts";
+import { type Column, table } from "../table.ts";
+import { clock, count, printable, seconds, timeTicks } from "../text.ts";
+import { bytesCell } from "./layers.ts";
+
+const MOST_LANES = 60;
+
+interface Bar {
+  lane: string;
+  from: number;
+  until: number;
+  phase: string;
+  title: string;
+}
+
+export function tasks(run: ReportDocument): HTMLElement {
+  const { rows, more } = run.tasks;
+  if (!rows.length) {
+    return section("tasks", "Job and tasks", h("p", { class: "nothing" }, "No job or task seen."));
+  }
+  const layers = run.layers.map((row) => row.layer).filter((layer) => bytes(rows, layer));
+  return section(
+    "tasks",
+    "Job and tasks",
+    timeline(run),
+    table(columns(run, layers), rows, {
+      label: "tasks",
+      most: 12,
+      search: (row) => `${row.job} ${row.task} ${row.role} ${row.host}`,
+      ...(more ? { note: `and ${count(more)} more, which took less time` } : {}),
+    }),
+    caption(
+      "Bytes: what a layer moved for the task, all directions, on its own host and on the " +
+        "DataNodes. Calls: time of all its threads in traced calls of all layers. Phases: from " +
+        "the first to the last call seen in each.",
+    ),
+  );
+}
+
+function bytes(rows: Task[], layer: string): boolean {
+  return rows.some((task) => task.layers.some((row) => row.layer === layer && moved(row) > 0));
+}
+
+function moved(row: Task["layers"][number]): number {
+  return row.bytes_read + row.bytes_written + row.bytes_received + row.bytes_sent;
+}
+
+function of(task: Task, layer: string): number {
+  return task.layers.filter((row) => row.layer === layer).reduce((sum, row) => sum + moved(row), 0);
+}
+
+function columns(run: ReportDocument, layers: string[]): Column<Task>[] {
+  const { start } = run.axis;
+  const end = (run.axis.bins * run.axis.bin) / 1e9;
+  const lived = (task: Task) => (task.start && task.end ? task.end - task.start : 0);
+  return [
+    { title: "task", cell: (row) => label(row), by: (row) => row.task || row.job },
+    { title: "process", cell: (row) => name(row.role ?? "–"), by: (row) => row.role ?? "" },
+    { title: "host", cell: (row) => name(row.host ?? "–"), by: (row) => row.host ?? "" },
+    {
+      title: "start",
+      number: true,
+      cell: (row) => (row.start ? clock((row.start - start) / 1e9, end) : "–"),
+      by: (row) => row.start ?? 0,
+    },
+    {
+      title: "lasted",
+      number: true,
+      cell: (row) => (lived(row) ? seconds(lived(row)) : "–"),
+      by: lived,
+    },
+    ...phaseNames(run.tasks.rows).map((phase) => ({
+      title: printable(phase.toLowerCase()),
+      number: true,
+      cell: (row: Task) => (lasted(row, phase) ? seconds(lasted(row, phase)) : "–"),
+      by: (row: Task) => lasted(row, phase),
+    })),
+    ...layers.map((layer) => ({
+      title: layer,
+      number: true,
+      cell: (row: Task) => bytesCell(of(row, layer)),
+      by: (row: Task) => of(row, layer),
+    })),
+    { title: "calls", number: true, cell: (row) => seconds(row.time), by: (row) => row.time },
+  ];
+}
+
+/** Time of a task in a phase: the bars of the timeline as numbers. */
+function lasted(task: Task, phase: string): number {
+  return task.phases
+    .filter((row) => row.phase === phase)
+    .reduce((sum, row) => sum + row.end - row.start, 0);
+}
+
+/** The short name; the whole one is its title, and what a search finds. */
+function label(task: Task): HTMLElement {
+  const whole = printable(task.task || task.job);
+  const element = name(short(task.task || task.job));
+  element.title = whole;
+  return element;
+}
+
+function phaseNames(rows: Task[]): string[] {
+  const phases = rows.flatMap((task) => task.phases).sort((a, b) => a.start - b.start);
+  return [...new Set(phases.map((phase) => phase.phase))];
+}
+
+function timeline(run: ReportDocument): HTMLElement | null {
+  const placed = run.tasks.rows.filter((task) => task.start && task.end && task.task);
+  if (!placed.length) return null;
+  placed.sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
+  const shown = placed.slice(0, MOST_LANES);
+  const names = phaseNames(shown);
+  const colour = new Map(names.map((phase, place) => [phase, SERIES[place % SERIES.length] ?? ""]));
+  const lanes = shown.map((task) => task.task);
+  const height = 18 * lanes.length + 34;
+  const end = (run.axis.bins * run.axis.bin) / 1e9;
+  const note =
+    placed.length > shown.length ? ` The first ${shown.length} of ${placed.length}.` : "";
+  return figure(
+    `Tasks over the time of the run; grey while the process lives, coloured from the first to ` +
+      `the last call of a phase.${note}`,
+    legend([
+      ["process", "var(--life)"],
+      ...names.map((p): [string, string] => [printable(p.toLowerCase()), colour.get(p) ?? ""]),
+    ]),
+    drawn(
+      `Timeline of ${shown.length} tasks; the table below has the same times`,
+      height,
+      (width) =>
+        Plot.plot({
+          width,
+          height,
+          marginLeft: width < 600 ? 92 : 170,
+          marginRight: RIGHT,
+          marginTop: 4,
+          marginBottom: 24,
+          x: { domain: [0, end], label: null },
+          y: { domain: lanes, label: null, padding: 0.35 },
+          marks: [
+            Plot.gridX({
+              ticks: timeTicks(end, Math.max(2, Math.floor(width / 64))),
+              stroke: "var(--grid)",
+              strokeOpacity: 1,
+            }),
+            timeAxis(end, width),
+            Plot.axisY({ tickSize: 0, fontSize: 11, tickFormat: short }),
+            Plot.barX(lives(shown, run.axis.start), {
+              x1: "from",
+              x2: "until",
+              y: "lane",
+              fill: "var(--life)",
+              title: "title",
+            }),
+            Plot.barX(inPhases(shown, run.axis.start), {
+              x1: "from",
+              x2: "until",
+              y: "lane",
+              fill: (bar: Bar) => colour.get(bar.phase),
+              title: "title",
+            }),
+          ],
+        }),
+    ),
+  );
+}
+
+/** `m_000003_0` of `attempt_1795_0001_m_000003_0`; other names whole. */
+export function short(task: string): string {
+  const text = printable(task)
+    .replace(/^attempt_\d+_(\d+)_/, (_, job) => `job ${Number(job)} · `)
+    .replace(/^job_\d+_(\d+)$/, (_, job) => `job ${Number(job)}`);
+  return text.length > 28 ? `${text.slice(0, 26)}…` : text;
+}
+
+function lives(rows: Task[], start: number): Bar[] {
+  return rows.map((task) => ({
+    lane: task.task,
+    from: ((task.start ?? 0) - start) / 1e9,
+    until: ((task.end ?? 0) - start) / 1e9,
+    phase: "",
+    title: printable(`${task.task} on ${task.host ?? "?"}`),
+  }));
+}
+
+function inPhases(rows: Task[], start: number): Bar[] {
+  return rows.flatMap((task) =>
+    task.phases.map((phase) => ({
+      lane: task.task,
+      from: (phase.start - start) / 1e9,
+      until: (phase.end - start) / 1e9,
+      phase: phase.phase,
+      title: printable(`${task.task} ${phase.phase} ${seconds(phase.end - phase.start)}`),
+    })),
+  );
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ticksTo } from "../figure.ts";
+import { short as calls } from "./sizes.ts";
+import { short as task } from "./tasks.ts";
+import { rates } from "./time.ts";
+
+test("values of bins become rates per second, and the last bin has a width", () => {
+  const axis = { start: 0, bin: 500_000_000, bins: 2 };
+  assert.deepEqual(rates([10, 30], axis, "read"), [
+    { s: 0, rate: 20, way: "read" },
+    { s: 0.5, rate: 60, way: "read" },
+    { s: 1, rate: 60, way: "read" },
+  ]);
+});
+
+test("ticks are round: powers of two for bytes, of ten for calls", () => {
+  assert.deepEqual(ticksTo(100 * 2 ** 20, true), [0, 2 ** 25, 2 ** 26]);
+  assert.deepEqual(ticksTo(730, false), [0, 250, 500]);
+  assert.deepEqual(ticksTo(0, true), [0]);
+});
+
+test("labels stay short", () => {
+  assert.deepEqual([7, 999, 1000, 9949, 12_345, 999_600, 12_300_000].map(calls), [
+    "7",
+    "999",
+    "1.0k",
+    "9.9k",
+    "12k",
+    "1.0M",
+    "12M",
+  ]);
+  assert.equal(task("attempt_1795290273819_0002_m_000003_0"), "job 2 · m_000003_0");
+  assert.equal(task("\u202Ereversed"), "\\u202ereversed");
+});

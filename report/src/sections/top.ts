@@ -1,0 +1,31 @@
+// The head of the page: which run this is.
+
+import type { ReportDocument } from "../document.ts";
+import { h, name } from "../dom.ts";
+import { count, seconds, size } from "../text.ts";
+
+export function top({ run }: ReportDocument): HTMLElement {
+  const facts = [
+    run.exit === null ? run.state : `${run.state} · exit ${run.exit}`,
+    run.start && run.end ? seconds(run.end - run.start) : "",
+    run.start ? day(run.start) : "",
+    run.host ? `on ${run.host} by ${run.user}` : "",
+    `${count(run.events)} events, ${size(run.bytes)}`,
+  ].filter(Boolean);
+  return h(
+    "header",
+    {},
+    h("p", { class: "brand" }, "iostrata report"),
+    h("h1", {}, name(run.name)),
+    h("p", { class: "facts" }, name(facts.join(" · "))),
+    run.command ? h("p", { class: "command" }, h("code", {}, name(run.command))) : null,
+    run.message ? h("p", { class: "facts" }, name(`note: ${run.message}`)) : null,
+  );
+}
+
+/** The reader's own time zone, which is named. */
+function day(ns: number): string {
+  const date = new Date(ns / 1e6);
+  const zone = { timeZoneName: "short" } as const;
+  return `${date.toLocaleDateString("sv")} ${date.toLocaleTimeString("sv", zone)}`;
+}

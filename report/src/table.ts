@@ -1,0 +1,137 @@
+// Tables: sorted by a click on a heading, searched, shown in parts.
+
+import { type Child, h, identifier } from "./dom.ts";
+import { count } from "./text.ts";
+
+export interface Column<T> {
+  title: string;
+  /** What the cell shows. */
+  cell: (row: T) => Child;
+  /** What it is sorted by; a column without it is not sorted. */
+  by?: (row: T) => number | string;
+  number?: boolean;
+  /** A bar beside the number: its share of the longest. */
+  bar?: (row: T) => number;
+}
+
+export interface Options<T> {
+  label: string;
+  /** Rows at first; a button shows the others. */
+  most?: number;
+  /** The text a row is found by; without it there is no search. */
+  search?: (row: T) => string;
+  /** Said below: what the list leaves out. */
+  note?: string;
+}
+
+interface State {
+  column: number;
+  down: boolean;
+  words: string;
+  all: boolean;
+}
+
+/** A table of rows in the order given, until a reader sorts them. */
+export function table<T>(columns: Column<T>[], rows: T[], options: Options<T>): HTMLElement {
+  const state: State = { column: -1, down: true, words: "", all: false };
+  const body = h("tbody");
+  const heads = columns.map((column, place) => head(column, () => sortBy(place)));
+  const status = h("p", { class: "status", role: "status" });
+  const more = h("button", { type: "button", class: "more", onclick: () => showAll() });
+
+  function sortBy(place: number): void {
+    state.down = state.column === place ? !state.down : columns[place]?.number === true;
+    state.column = place;
+    fill();
+  }
+  function showAll(): void {
+    state.all = true;
+    fill();
+  }
+  function fill(): void {
+    const found = chosen(columns, rows, state, options.search);
+    const shown = state.all ? found : found.slice(0, options.most ?? 12);
+    body.replaceChildren(...shown.map((row) => line(columns, row)));
+    heads.forEach((element, place) => {
+      const order = state.down ? "descending" : "ascending";
+      if (place === state.column) element.setAttribute("aria-sort", order);
+      else element.removeAttribute("aria-sort");
+    });
+    more.hidden = shown.length === found.length;
+    more.textContent = `Show all ${count(found.length)}`;
+    status.textContent = state.words ? `${count(found.length)} of ${count(rows.length)} rows` : "";
+  }
+
+  const search = options.search ? searchBox(options.label, state, fill) : null;
+  fill();
+  return h(
+    "div",
+    { class: "table" },
+    search,
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": options.label },
+      h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body),
+    ),
+    status,
+    more,
+    options.note ? h("p", { class: "note" }, options.note) : null,
+  );
+}
+
+/** The rows that hold all words of the search, in the order asked for. */
+export function chosen<T>(
+  columns: Pick<Column<T>, "by">[],
+  rows: T[],
+  state: Pick<State, "column" | "down" | "words">,
+  search?: (row: T) => string,
+): T[] {
+  const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = search
+    ? rows.filter((row) => {
+        const text = search(row).toLowerCase();
+        return words.every((word) => text.includes(word));
+      })
+    : [...rows];
+  const by = columns[state.column]?.by;
+  if (!by) return found;
+  const sign = state.down ? -1 : 1;
+  return found.sort((a, b) => {
+    const [x, y] = [by(a), by(b)];
+    return sign * (typeof x === "number" && typeof y === "number" ? x - y : compare(x, y));
+  });
+}
+
+function compare(x: number | string, y: number | string): number {
+  return String(x).localeCompare(String(y), "en", { numeric: true });
+}
+
+function head<T>(column: Column<T>, sort: () => void): HTMLElement {
+  const kind = column.number ? "number" : "";
+  const title = column.by
+    ? h("button", { type: "button", onclick: sort }, column.title)
+    : column.title;
+  return h("th", { scope: "col", class: kind }, title);
+}
+
+function line<T>(columns: Column<T>[], row: T): HTMLElement {
+  const cells = columns.map((column) => {
+    const cell = h("td", { class: column.number ? "number" : "" }, column.cell(row));
+    if (column.bar) {
+      cell.classList.add("bar");
+      cell.style.setProperty("--share", String(Math.max(0, Math.min(1, column.bar(row)))));
+    }
+    return cell;
+  });
+  return h("tr", {}, ...cells);
+}
+
+function searchBox(label: string, state: State, fill: () => void): HTMLElement {
+  const id = identifier("search");
+  const input = h("input", { type: "search", id, autocomplete: "off", spellcheck: "false" });
+  input.addEventListener("input", () => {
+    state.words = input.value;
+    fill();
+  });
+  return h("div", { class: "search" }, h("label", { for: id }, `Search ${label}`), input);
+}

@@ -1,0 +1,91 @@
+"""iostrata report"""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
+from iostrata.cli.console import note, print_json
+from iostrata.errors import UserError
+from iostrata.show.text import size
+from iostrata.store.location import default_store
+from iostrata.store.runs import find_run
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            "iostrata report                      the latest run, to iostrata-RUN.html",
+            "iostrata report -o job.html --open   and opens it in the browser",
+            "iostrata report --example            a recorded TeraSort, without any cluster",
+            "iostrata report --json | jq .flow    the numbers behind the page",
+        )
+    )(report)
+
+
+def report(
+    run: RunArgument = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file; iostrata-RUN.html here by default."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    example: Annotated[
+        bool, typer.Option("--example", help="A recorded TeraSort that comes with iostrata.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Writes a run as one HTML file that needs no network and holds aggregates, never events.
+
+    Its numbers are those of the summary; its size does not grow with the trace.
+    """
+    if example and run is not None:
+        raise UserError(f"--example shows its own run, not {run}", "leave one of the two out")
+    made = _example() if example else document_of(run, store)
+    if json:
+        print_json(made)
+        return
+    path = write_page(made, output or Path(f"iostrata-{made['run']['name']}.html"))
+    print(path)
+    if show and not webbrowser.open(path.as_uri()):
+        note(f"no browser opened: open {path} yourself")
+
+
+def document_of(run: str | None, store: Path | None = None) -> dict[str, Any]:
+    """The report's numbers of a run; raises UserError."""
+    from iostrata.show.report.document import document
+    from iostrata.store.opened import OpenedRun
+
+    with OpenedRun(find_run(store or default_store(), run)) as opened:
+        return document(opened)
+
+
+def write_page(document: dict[str, Any], path: Path) -> Path:
+    """Writes the page, whole or not at all, and says how large; its absolute path."""
+    from iostrata.show.report.page import page
+
+    text = page(document)
+    path = path.absolute()
+    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_text(text, "utf-8")
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise UserError(
+            f"{path} cannot be written: {error.strerror}", "name another file with -o"
+        ) from error
+    note(f"report of run {document['run']['name']}, {size(len(text.encode()))}")
+    return path
+
+
+def _example() -> dict[str, Any]:
+    from iostrata.show.report.page import example
+
+    return example()

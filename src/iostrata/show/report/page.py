@@ -1,0 +1,65 @@
+"""The page: the bundled HTML with a document inside. Text from a run can only ever be data."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+from pathlib import Path
+from typing import Any
+
+from iostrata.errors import UserError
+from iostrata.show.report.document import VERSION
+from iostrata.show.text import printable
+
+BUNDLE = Path(__file__).resolve().parent.parent / "_report"  # made by `make build`
+EXAMPLE = Path(__file__).resolve().parent.parent / "example/terasort.json.gz"
+_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def page(document: dict[str, Any]) -> str:
+    """One HTML file, ASCII where the run is concerned; raises UserError without the bundle."""
+    frame, script = _bundled("page.html"), _bundled("report.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    # No other script runs and nothing is loaded, whatever a name in the document holds.
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).translate(_IN_SCRIPT)
+    fill = {
+        "@POLICY@": html.escape(policy),
+        "@TITLE@": html.escape(printable(f"{document['run']['name']} · iostrata")),
+        "@SCRIPT@": script,
+        "@DOCUMENT@": data,
+    }
+    made = frame
+    for mark, text in fill.items():  # the document is last: what it holds is not looked at again
+        before, found, after = made.partition(mark)
+        if not found:
+            raise UserError(f"{BUNDLE}/page.html has no {mark}", "build it again: make build")
+        made = before + text + after
+    return made
+
+
+def example() -> dict[str, Any]:
+    """The document of the recorded TeraSort that ships with iostrata."""
+    try:
+        found: dict[str, Any] = json.loads(gzip.decompress(EXAMPLE.read_bytes()))
+    except OSError as error:
+        raise UserError(f"{EXAMPLE} cannot be read: {error.strerror}", "install again") from error
+    if found["version"] != VERSION:
+        raise UserError(
+            f"{EXAMPLE.name} has version {found['version']}, not {VERSION}",
+            "record it again: scripts/record-example",
+        )
+    return found
+
+
+def _bundled(name: str) -> str:
+    try:
+        return (BUNDLE / name).read_text("utf-8")
+    except FileNotFoundError as error:
+        raise UserError(f"the report's {name} is not there", "build it: make build") from error
