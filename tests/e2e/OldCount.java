@@ -104,7 +104,9 @@ public class OldCount {
     job.setOutputValueClass(LongWritable.class);
     // Small enough that maps spill more than once and the reduce merges in memory, with combiner.
     job.setInt("mapreduce.task.io.sort.mb", 1);
-    job.setFloat("mapreduce.reduce.shuffle.merge.percent", 0.00001f);
+    // Three parts of 7 KB for one reduce: each fits into 13 KB, all three are over 17 KB.
+    job.setFloat("mapreduce.reduce.shuffle.memory.limit.percent", 0.00003f);
+    job.setFloat("mapreduce.reduce.shuffle.merge.percent", 0.00004f);
     // Look for stragglers at once and often.
     job.setReduceSpeculativeExecution(false);
     job.setLong("mapreduce.job.speculative.retry-after-no-speculate", 500);
