@@ -68,6 +68,7 @@ def test_client_to_namenode(put: Tree) -> None:
 def test_write_pipeline_to_three_disks(put: Tree) -> None:
     stream = put.path("client", "hdfs.create", "hdfs.create", "hdfs.stream")
     assert stream.target == "/file._COPYING_"
+    assert sum(c.bytes for c in put.children(stream) if c.op == "send_packet") == SIZE
     node = put.path_from(stream, "hdfs.connect", "DataNode datanode.write_block")
     processes = []
     for place in range(3):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.e2e import truth
 from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.trees import Tree
 
 pytestmark = pytest.mark.cluster
 
@@ -109,6 +110,25 @@ def test_datanode_bytes_have_a_block_and_a_client(
     share = mine / (all_of_run + nobody)
     print(f"{run_name}: {mine} B of {all_of_run + nobody} B ({share:.2%}) have block and attempt")
     assert share >= 0.99
+
+
+@pytest.mark.parametrize("run_name", ["write", "read"])
+def test_datanode_bytes_join_a_client_span(
+    cluster: Cluster, written: str, read: str, run_name: str
+) -> None:
+    """At least 99 % of what DataNodes moved leads, call by call, to a task's process."""
+    tree = Tree(cluster.run(run_name))
+    op = "receive_packet" if run_name == "write" else "send_packet"
+    moved: dict[str, int] = {}
+    for call in tree.calls:
+        if call.layer == "datanode" and call.op == op:
+            role = tree.origin(call)
+            moved[role] = moved.get(role, 0) + call.bytes
+    print(f"{run_name}: {moved}")
+    assert sum(moved[role] for role in ("map", "reduce")) >= 0.99 * sum(moved.values())
+    assert "DataNode" not in moved
+    orphans = cluster.summary(run_name)["orphans"]
+    assert [row for row in orphans if row["layer"] == "datanode"] == []
 
 
 def test_everything_was_traced(cluster: Cluster, written: str) -> None:

@@ -45,6 +45,8 @@ class Tree:
         found = [Call(*row) for row in rows]
         self.calls = [call for call in found if call.kind != "link"]
         self._links = [call for call in found if call.kind == "link"]
+        self._by_id = {(call.proc, call.span): call for call in self.calls}
+        self._roles = {call.proc: call.role for call in self.calls}
         self._of: dict[tuple[int, int | None], list[Call]] = defaultdict(list)
         for call in self.calls:
             self._of[call.parent_proc or call.proc, call.parent].append(call)
@@ -86,18 +88,21 @@ class Tree:
 
     def orphans(self, root: int) -> Counter[str]:
         """Calls of other processes, by layer, whose way up does not end in process `root`."""
-        by_id = {(call.proc, call.span): call for call in self.calls}
-
-        def origin(call: Call) -> int:
-            while call.parent is not None:
-                above = by_id.get((call.parent_proc or call.proc, call.parent))
-                if above is None:
-                    return -1
-                call = above
-            return call.parent_proc or call.proc
-
         others = [call for call in self.calls if call.proc != root]
-        return Counter(call.layer for call in others if origin(call) != root)
+        return Counter(call.layer for call in others if self.top(call) != root)
+
+    def top(self, call: Call) -> int | None:
+        """The process from which the call's way up hangs; None: the way is broken."""
+        while call.parent is not None:
+            above = self._by_id.get((call.parent_proc or call.proc, call.parent))
+            if above is None:
+                return None
+            call = above
+        return call.parent_proc or call.proc
+
+    def origin(self, call: Call) -> str:
+        """Role of the process from which the call's way up hangs; empty: the way is broken."""
+        return self._roles.get(self.top(call) or 0, "")
 
     def links(self) -> Counter[tuple[str, str]]:
         return Counter((link.layer, link.op) for link in self._links)

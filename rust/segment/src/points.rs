@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 6650449875740252669;
+pub const POINTS_HASH: u64 = 7278786571114416218;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[

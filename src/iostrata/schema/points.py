@@ -29,7 +29,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 6650449875740252669
+POINTS_HASH = 7278786571114416218
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",)),
@@ -73,7 +73,7 @@ POINTS = (
     Point(80, "hdfs", "stat", "org.apache.hadoop.hdfs.DistributedFileSystem", "getFileStatus", "(Lorg/apache/hadoop/fs/Path;)Lorg/apache/hadoop/fs/FileStatus;", "call", "", "", "", ()),
     Point(81, "hdfs", "locate", "org.apache.hadoop.hdfs.DFSClient", "getLocatedBlocks", "(Ljava/lang/String;JJ)Lorg/apache/hadoop/hdfs/protocol/LocatedBlocks;", "call", "", "", "", ()),
     Point(82, "hdfs", "close", "org.apache.hadoop.hdfs.DFSOutputStream", "close", "()V", "call", "", "", "", ("src",)),
-    Point(83, "hdfs", "send_packet", "org.apache.hadoop.hdfs.DataStreamer", "sendPacket", "(Lorg/apache/hadoop/hdfs/DFSPacket;)V", "call", "", "3.3", "", ("src",)),
+    Point(83, "hdfs", "send_packet", "org.apache.hadoop.hdfs.DataStreamer", "sendPacket", "(Lorg/apache/hadoop/hdfs/DFSPacket;)V", "call", "packet(arg1)", "3.3", "", ("src",)),
     Point(90, "hdfs", "read", "org.apache.hadoop.hdfs.DFSInputStream", "read", "()I", "call", "byte", "", "", ("pos", "src",)),
     Point(91, "hdfs", "read", "org.apache.hadoop.hdfs.DFSInputStream", "read", "([BII)I", "call", "ret", "", "", ("pos", "src",)),
     Point(92, "hdfs", "read", "org.apache.hadoop.hdfs.DFSInputStream", "read", "(Ljava/nio/ByteBuffer;)I", "call", "ret", "", "", ("pos", "src",)),
@@ -185,7 +185,7 @@ POINTS = (
     Point(264, "task", "abort_task", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "abortTask", "(Lorg/apache/hadoop/mapreduce/TaskAttemptContext;Lorg/apache/hadoop/fs/Path;)V", "call", "", "", "", ("outputPath",)),
     Point(265, "task", "abort_job", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "abortJob", "(Lorg/apache/hadoop/mapreduce/JobContext;Lorg/apache/hadoop/mapreduce/JobStatus$State;)V", "call", "", "", "", ("outputPath",)),
     Point(266, "task", "cleanup_job", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "cleanupJob", "(Lorg/apache/hadoop/mapreduce/JobContext;)V", "call", "", "", "", ("outputPath",)),
-    Point(270, "task", "localize", "org.apache.hadoop.yarn.server.nodemanager.containermanager.localizer.ContainerLocalizer", "runLocalization", "(Ljava/net/InetSocketAddress;)V", "call", "", "", "", ()),
+    Point(270, "task", "localize", "org.apache.hadoop.yarn.server.nodemanager.containermanager.localizer.ContainerLocalizer", "runLocalization", "(Ljava/net/InetSocketAddress;)V", "call", "", "", "", ("appId",)),
     Point(271, "task", "download", "org.apache.hadoop.yarn.util.FSDownload", "call", "()Lorg/apache/hadoop/fs/Path;", "call", "", "", "", ("destDirPath",)),
     Point(272, "task", "download_file", "org.apache.hadoop.yarn.util.FSDownload", "downloadAndUnpack", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileStatus;Lorg/apache/hadoop/fs/Path;)V", "call", "", "", "", ()),
     Point(273, "task", "unpack", "org.apache.hadoop.yarn.util.FSDownload", "unpack", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileSystem;Lorg/apache/hadoop/fs/FileSystem;)V", "call", "", "", "", ()),

@@ -55,6 +55,9 @@ def completeness(totals: Totals) -> list[str]:
         lines.append(f"points switched off by a fault: {', '.join(totals.faulted)}")
     if totals.unfinished:
         lines.append(f"{plural(totals.unfinished, 'call')} still open when the process died")
+    if totals.orphans:
+        of = ", ".join(f"{row['layer']} {count(row['calls'])}" for row in totals.orphans)
+        lines.append(f"calls of HDFS servers that no traced client caused: {of}")
     return [printable(line) for line in lines]
 
 

@@ -49,6 +49,7 @@ class Totals:
     ]  # layer, op, nested (in a call of its layer), calls, bytes, time, estimated, errors
     targets: list[Row]  # layer, category, target, block, calls, bytes_*, time
     tasks: list[Row]  # job, task, layer, calls, bytes_*, time
+    orphans: list[Row]  # layer, calls, bytes: of HDFS servers, for no traced client
     sizes: list[Row]  # layer, op, then calls per size of SIZES and "unknown"
     unfinished: int  # calls still open when their process died
     hosts: list[Row]  # host, interval, cpu, cpu_max, iowait (0 to 1), bytes within interval
@@ -92,6 +93,7 @@ class Totals:
             "ops": self.ops,
             "targets": self.targets,
             "tasks": self.tasks,
+            "orphans": self.orphans,
             "sizes": self.sizes,
             "hosts": self.hosts,
         }
@@ -110,8 +112,9 @@ def totals(opened: OpenedRun) -> Totals:
         ops=in_layer_order(opened.rows(_BY_OP)),
         targets=hottest(opened, 20),
         tasks=opened.rows(_BY_TASK),
+        orphans=in_layer_order(opened.rows(_ORPHANS)),
         sizes=in_layer_order(opened.rows(_SIZES)),
-        unfinished=opened.rows("SELECT count(*) n FROM events WHERE kind = 'unfinished'")[0]["n"],
+        unfinished=opened.rows(_UNFINISHED)[0]["n"],
         hosts=opened.rows(_HOSTS),
     )
 
@@ -183,6 +186,13 @@ _BY_OP = (
     summed("layer, op, nested", "true", "sum(bytes)::BIGINT AS bytes,")
     + " ORDER BY time DESC, op, nested"
 )
+# Of a process that was killed its own span is always open.
+_UNFINISHED = "SELECT count(*) n FROM events WHERE kind = 'unfinished' AND op <> 'process'"
+# A server's call whose way up ends in the server itself: its client was not traced, or the server
+# acted on its own. From calls kept one by one.
+_ORPHANS = """
+    SELECT layer, count(*)::BIGINT AS calls, coalesce(sum(bytes), 0)::BIGINT AS bytes
+    FROM calls WHERE role IN ('NameNode', 'DataNode') AND trace = proc GROUP BY layer"""
 _BY_TASK = f"""
     SELECT job, task, layer, calls, {_WAYS}, time
     FROM ({summed("job, task, layer")})

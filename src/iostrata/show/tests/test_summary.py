@@ -124,6 +124,20 @@ def test_losses_stand_in_the_first_line(tmp_path: Path) -> None:
     ]
 
 
+def test_calls_of_servers_without_a_client_are_counted(tmp_path: Path) -> None:
+    # GIVEN a block read for a client, one that nobody known asked for, and a client's own call
+    events = [
+        row_of_call("datanode", "read_block", "blk", role="DataNode", proc=1, trace=7, bytes=10),
+        row_of_call("datanode", "read_block", "blk", role="DataNode", proc=1, trace=1, bytes=20),
+        row_of_call("hdfs", "read", "/a", role="client", proc=7, trace=7),
+        row_of_sum("datanode", "read_block"),
+    ]
+    make_run(tmp_path, "r", events, [process("DataNode", 1), process("client", 7)])
+    # THEN
+    assert read(tmp_path).orphans == [{"layer": "datanode", "calls": 1, "bytes": 20}]
+    assert "calls of HDFS servers that no traced client caused: datanode 1" in lines(tmp_path)
+
+
 def test_layers_that_were_not_seen_are_named(tmp_path: Path) -> None:
     # GIVEN a run that called one layer
     layer = POINTS[0].layer

@@ -33,6 +33,8 @@ final class Extractors {
         return new ShuffleTarget();
       case "works_for":
         return new JobContext();
+      case "packet":
+        return new PacketBytes();
       case "client":
         return new ClientContext();
       case "holds":
