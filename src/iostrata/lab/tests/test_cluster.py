@@ -185,7 +185,11 @@ def test_a_daemon_that_dies_at_once_is_named_with_its_log(monkeypatch: pytest.Mo
 
 
 def test_ctrl_c_cleans_up() -> None:
-    script = "from iostrata import lab; lab.up('four', yarn=False)"
+    # a shell that runs the tests in the background has them ignore SIGINT, and Python with them
+    script = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from iostrata import lab; lab.up('four', yarn=False)"
+    )
     with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE) as starting:
         path = state.home() / "four" / "lab.json"
         deadline = time.monotonic() + 30
