@@ -135,7 +135,8 @@ pub fn main(options: &Options) -> Result<()> {
     let mut nap = MS;
     while !STOP.load(Ordering::Acquire) {
         let busy = collector.tick(clock::monotonic());
-        let longest = if collector.runs.is_empty() { 50 } else { 10 };
+        // agents look for a run five times a second: nothing is gained by more
+        let longest = if collector.runs.is_empty() { 200 } else { 10 };
         nap = if busy { MS } else { (nap * 2).min(longest * MS) };
         if options.exit_when_idle && collector.is_idle(clock::monotonic()) {
             break;
