@@ -41,7 +41,11 @@ def _stat(pid: int) -> list[str]:
 
 
 def identify(pid: int) -> Identity | None:
-    """Who has this pid now; None for nobody and for a zombie."""
+    """Who has this pid now; None for nobody and for a zombie.
+
+    A zombie with threads is a process whose first thread has ended: a killed JVM listens on its
+    ports until the last one has.
+    """
     child = _children.get(pid)
     if child is not None:
         child.poll()
@@ -49,7 +53,9 @@ def identify(pid: int) -> Identity | None:
         fields = _stat(pid)
     except OSError:
         return None
-    return None if fields[0] in "ZX" else Identity(pid, int(fields[19]))
+    threads = int(fields[17])
+    is_dead = fields[0] == "X" or (fields[0] == "Z" and threads <= 1)
+    return None if is_dead else Identity(pid, int(fields[19]))
 
 
 def alive(process: Identity) -> bool:
