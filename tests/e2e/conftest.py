@@ -1,8 +1,8 @@
 """What end-to-end tests share: the built agent and collector, and the list of verified points.
 
-A test that asks for `verifies` and passes a run to it states that every point which fired there
-is right. The list stands in src/iostrata/schema/verified.json; `make verified` writes it, and
-every other run of the tests fails when a point listed for a test did not fire in it.
+A test that asks for `verifies` states how often each point was called in a run. The list of points
+with the tests that verify them stands in src/iostrata/schema/verified.json; `make verified` writes
+it, and every other run of the tests fails when it lacks a point.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pytest
+from tests.e2e.truth import Run
 
 from iostrata.errors import UserError
 from iostrata.record.artifacts import agent_jar, native_binary
 from iostrata.schema.points import POINTS
 from iostrata.schema.verified import PATH, point_key, verified_points
-from iostrata.store.opened import OpenedRun
-from iostrata.store.runs import find_run
 
 WRITE = os.environ.get("VERIFIED_WRITE") == "1"
 fired_in: dict[str, set[str]] = {}
@@ -48,24 +49,50 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class Between:
+    """A count that is only bounded, by what the test knows; the comment beside it says why."""
+
+    least: int
+    most: int = 2**62
+
+
+Count = int | Between
+
+
+class Verifies(Protocol):
+    """Takes a run, and how often each point (by id) must have been called in it.
+
+    `where` narrows down the rows that count, say to one role.
+    """
+
+    def __call__(self, run: Run, expected: Mapping[int, Count], where: str = "true") -> None: ...
+
+
 @pytest.fixture
-def verifies(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
-    """Takes store and run: the points that fired there are verified by this test."""
+def verifies(request: pytest.FixtureRequest) -> Verifies:
+    """Compares, and notes the test as one that verifies these points."""
     path = request.path.relative_to(request.config.rootpath)
     test = f"{path}::{request.node.originalname}"
 
-    def note(store: Path, run: str) -> None:
-        with OpenedRun(find_run(store, run)) as opened:
-            rows = opened.rows("SELECT DISTINCT point FROM sums")
-        ids = {row["point"] for row in rows}
-        keys = {point_key(point) for point in POINTS if point.id in ids}
-        # Of a test with parameters, what fired with each of them.
-        fired_in[test] = fired_in.get(test, keys) & keys
+    def check(run: Run, expected: Mapping[int, Count], where: str = "true") -> None:
+        query = "SELECT point, sum(count)::BIGINT FROM events WHERE kind = 'sum' AND "
+        counts = dict(run.rows(f"{query} {where} GROUP BY point"))
+        keys = {point.id: point_key(point) for point in POINTS}
+        wrong = []
+        for point, want in expected.items():
+            bounds = want if isinstance(want, Between) else Between(want, want)
+            got = counts.get(point, 0)
+            if not bounds.least <= got <= bounds.most:
+                wrong.append(f"{point} {keys[point]}: {got} calls, expected {want}")
+        assert not wrong, "\n".join(wrong)
+        fired = {keys[point] for point, want in expected.items() if want != 0}
+        fired_in.setdefault(test, set()).update(fired)
         if not WRITE:
             listed = {key for key, tests in verified_points().items() if test in tests}
-            assert not listed - keys, f"points of {test} that no longer fire"
+            assert fired <= listed, "not in verified.json: run `make verified`"
 
-    return note
+    return check
 
 
 @pytest.fixture(scope="session", autouse=True)

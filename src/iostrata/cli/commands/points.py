@@ -46,7 +46,7 @@ def points(
 ) -> None:
     """Lists the methods that are traced.
 
-    A point that no end-to-end test has seen fire is shown as unverified.
+    A point that no end-to-end test fires is shown as unverified; --json says why.
     With --check only those are listed that a Hadoop lacks, and exit code 1 says that one of them
     counts bytes.
     """
