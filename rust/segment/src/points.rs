@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 7278786571114416218;
+pub const POINTS_HASH: u64 = 952830318132179029;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -75,6 +75,9 @@ pub const POINTS: &[Point] = &[
     Point { id: 104, layer: "hdfs", op: "mirror_packet", class: "org.apache.hadoop.hdfs.protocol.datatransfer.PacketReceiver", method: "mirrorPacketTo", hot: false },
     Point { id: 105, layer: "hdfs", op: "stream", class: "org.apache.hadoop.hdfs.DataStreamer", method: "run", hot: false },
     Point { id: 106, layer: "hdfs", op: "receive_acks", class: "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", method: "run", hot: false },
+    Point { id: 107, layer: "hdfs", op: "append", class: "org.apache.hadoop.hdfs.DistributedFileSystem", method: "append", hot: false },
+    Point { id: 108, layer: "hdfs", op: "sync", class: "org.apache.hadoop.hdfs.DFSOutputStream", method: "flushOrSync", hot: false },
+    Point { id: 109, layer: "hdfs", op: "list", class: "org.apache.hadoop.hdfs.DistributedFileSystem", method: "listLocatedStatus", hot: false },
     Point { id: 110, layer: "rpc", op: "call", class: "org.apache.hadoop.ipc.Client", method: "call", hot: false },
     Point { id: 111, layer: "rpc", op: "handle", class: "org.apache.hadoop.ipc.Server$RpcCall", method: "run", hot: false },
     Point { id: 112, layer: "rpc", op: "serve", class: "org.apache.hadoop.ipc.ProtobufRpcEngine2$Server$ProtoBufRpcInvoker", method: "call", hot: false },

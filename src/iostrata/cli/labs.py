@@ -50,6 +50,7 @@ def bring_up(
     agent: bool,
     daemon_users: dict[str, int] | None = None,
     version: str = DEFAULT.name,
+    properties: dict[str, str] | None = None,
 ) -> labs.Lab:
     """Starts the lab's collector (with an agent) and its cluster; undoes both on failure."""
 
@@ -61,6 +62,7 @@ def bring_up(
                 datanodes=datanodes,
                 agent=options,
                 daemon_users=daemon_users,
+                properties=properties,
                 progress=steps(),
             )
 

@@ -224,12 +224,13 @@ def up(
     daemon_users: Mapping[str, int] | None = None,
     java_home: Path | None = None,
     yarn: bool = True,
+    properties: Mapping[str, str] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Lab:
     """Start HDFS and YARN as real processes; returns when they can take a job.
 
     `version` is one of `lab.hadoop.versions`; `daemon_users` gives uids for "hdfs" and "yarn"
-    (root only); `yarn=False` starts HDFS alone.
+    (root only); `yarn=False` starts HDFS alone; `properties` of Hadoop go over the lab's own.
     Raises LabError; whatever goes wrong, Ctrl-C included, nothing is left behind.
     """
     users = dict(daemon_users or {})
@@ -244,7 +245,8 @@ def up(
             machine.check_open(agent.jar, "copy the jar to a folder open to all")
     jdk = machine.java_home(java_home, hadoop)
     lib = jars.fetch(progress, hadoop)
-    order = _Order(name, hadoop.name, jdk, lib, datanodes, yarn, users, agent)
+    over = dict(properties or {})
+    order = _Order(name, hadoop.name, jdk, lib, datanodes, yarn, users, agent, over)
     began = time.monotonic()
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -269,6 +271,7 @@ class _Order:
     yarn: bool
     users: dict[str, int]
     agent: AgentOptions | None
+    properties: dict[str, str]
 
 
 def _try(order: _Order, progress: Callable[[str], None], *, last: bool) -> Lab:
@@ -341,4 +344,5 @@ def _first_state(order: _Order, lib: Path, taken: set[int]) -> State:
         agent={"jar": str(agent.jar), "dir": str(agent.dir)} if agent else None,
         ports=ports.pick(PORTS + (YARN_PORTS if order.yarn else ()), taken),
         hadoop=order.version,
+        properties=order.properties,
     )

@@ -62,6 +62,7 @@ def make(known: State, root: Path, agent: AgentOptions | None) -> None:
         datanodes=known.datanodes,
         agent=agent,
         jvm=version_named(known.hadoop).options(machine.java_version(jdk)),
+        properties=known.properties,
     )
     for name, text in conf.files(plan).items():
         _file(root / "conf" / name, text, 0o644)

@@ -51,6 +51,7 @@ class State:
     daemons: list[Daemon] = field(default_factory=list)
     ready: float = 0.0  # seconds since the epoch, 0 before
     hadoop: str = DEFAULT.name  # the version
+    properties: dict[str, str] = field(default_factory=dict)  # of Hadoop, over the lab's own
 
     def running(self) -> bool:
         """True while a daemon or the process that starts them lives."""

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 7278786571114416218
+POINTS_HASH = 952830318132179029
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -93,6 +93,9 @@ POINTS = (
     Point(104, "hdfs", "mirror_packet", "org.apache.hadoop.hdfs.protocol.datatransfer.PacketReceiver", "mirrorPacketTo", "(Ljava/io/DataOutputStream;)V", "call", "this.curDataSlice", "", "", ("curDataSlice",), ""),
     Point(105, "hdfs", "stream", "org.apache.hadoop.hdfs.DataStreamer", "run", "()V", "call", "", "", "3.4", ("src",), ""),
     Point(106, "hdfs", "receive_acks", "org.apache.hadoop.hdfs.DataStreamer$ResponseProcessor", "run", "()V", "call", "", "", "3.4", (), ""),
+    Point(107, "hdfs", "append", "org.apache.hadoop.hdfs.DistributedFileSystem", "append", "(Lorg/apache/hadoop/fs/Path;Ljava/util/EnumSet;ILorg/apache/hadoop/util/Progressable;)Lorg/apache/hadoop/fs/FSDataOutputStream;", "call", "", "", "", (), ""),
+    Point(108, "hdfs", "sync", "org.apache.hadoop.hdfs.DFSOutputStream", "flushOrSync", "(ZLjava/util/EnumSet;)V", "call", "", "", "", ("src",), ""),
+    Point(109, "hdfs", "list", "org.apache.hadoop.hdfs.DistributedFileSystem", "listLocatedStatus", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/PathFilter;)Lorg/apache/hadoop/fs/RemoteIterator;", "call", "", "", "", (), ""),
     Point(110, "rpc", "call", "org.apache.hadoop.ipc.Client", "call", "(Lorg/apache/hadoop/ipc/RPC$RpcKind;Lorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/Client$ConnectionId;ILjava/util/concurrent/atomic/AtomicBoolean;Lorg/apache/hadoop/ipc/AlignmentContext;)Lorg/apache/hadoop/io/Writable;", "call", "", "", "", (), ""),
     Point(111, "rpc", "handle", "org.apache.hadoop.ipc.Server$RpcCall", "run", "()Ljava/lang/Void;", "call", "", "", "", (), ""),
     Point(112, "rpc", "serve", "org.apache.hadoop.ipc.ProtobufRpcEngine2$Server$ProtoBufRpcInvoker", "call", "(Lorg/apache/hadoop/ipc/RPC$Server;Ljava/lang/String;Lorg/apache/hadoop/ipc/RpcWritable$Buffer;JLjava/lang/String;Ljava/lang/String;J)Lorg/apache/hadoop/io/Writable;", "call", "", "", "", (), ""),
@@ -113,7 +116,7 @@ POINTS = (
     Point(133, "datanode", "respond", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "run", "()V", "call", "", "", "", (), ""),
     Point(134, "datanode", "ack", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "sendAckUpstream", "(Lorg/apache/hadoop/hdfs/protocol/datatransfer/PipelineAck;JJJI)V", "call", "", "", "", (), ""),
     Point(135, "datanode", "finalize_block", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "finalizeBlock", "(J)V", "call", "", "", "", (), ""),
-    Point(136, "datanode", "short_circuit", "org.apache.hadoop.hdfs.server.datanode.DataXceiver", "requestShortCircuitFds", "(Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/security/token/Token;Lorg/apache/hadoop/hdfs/shortcircuit/ShortCircuitShm$SlotId;IZ)V", "call", "", "", "", (), ""),
+    Point(136, "datanode", "short_circuit", "org.apache.hadoop.hdfs.server.datanode.DataXceiver", "requestShortCircuitFds", "(Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;Lorg/apache/hadoop/security/token/Token;Lorg/apache/hadoop/hdfs/shortcircuit/ShortCircuitShm$SlotId;IZ)V", "call", "", "", "", (), "needs Hadoop's native library for domain sockets, which no package registry has"),
     Point(137, "datanode", "report_blocks", "org.apache.hadoop.hdfs.server.datanode.BPServiceActor", "blockReport", "(J)Ljava/util/List;", "call", "", "", "", (), ""),
     Point(138, "datanode", "report_received", "org.apache.hadoop.hdfs.server.datanode.IncrementalBlockReportManager", "sendIBRs", "(Lorg/apache/hadoop/hdfs/server/protocol/DatanodeProtocol;Lorg/apache/hadoop/hdfs/server/protocol/DatanodeRegistration;Ljava/lang/String;Ljava/lang/String;)V", "call", "", "", "", (), ""),
     Point(139, "datanode", "heartbeat", "org.apache.hadoop.hdfs.server.datanode.BPServiceActor", "sendHeartBeat", "(Z)Lorg/apache/hadoop/hdfs/server/protocol/HeartbeatResponse;", "call", "", "", "", (), ""),
@@ -215,6 +218,6 @@ POINTS = (
     Point(316, "namenode", "edit_synced", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", "logSyncNotify", "(Ljava/lang/RuntimeException;)V", "call", "", "", "", (), ""),
     Point(317, "namenode", "sync_edits", "org.apache.hadoop.hdfs.server.namenode.FSEditLog", "logSync", "(J)V", "call", "", "", "", (), ""),
     Point(318, "namenode", "flush_edits", "org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream", "flushAndSync", "(Z)V", "call", "", "", "", (), ""),
-    Point(319, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;)V", "call", "", "", "", (), ""),
-    Point(320, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;Z)V", "call", "", "", "", (), ""),
+    Point(319, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;)V", "call", "", "", "3.3", (), ""),
+    Point(320, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;Z)V", "call", "", "", "3.3", (), ""),
 )

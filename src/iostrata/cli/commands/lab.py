@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
             "iostrata lab up hadoop",
             "iostrata lab up hadoop --datanodes 3 --name three",
             "iostrata lab up hadoop --version 3.3.6",
+            "iostrata lab up hadoop --conf dfs.blocksize=1048576 --conf dfs.replication=1",
             "iostrata lab up hadoop --daemon-user hdfs=daemon --daemon-user yarn=bin",
             'eval "$(iostrata lab env)"; hadoop fs -ls /',
         ),
@@ -51,6 +52,10 @@ def up(
     ] = True,
     name: Annotated[str, typer.Option(help="Name of the lab.")] = "hadoop",
     version: Annotated[str, typer.Option(help="Of Hadoop: 3.5.0, 3.4.2 or 3.3.6.")] = "3.5.0",
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A property of Hadoop, over the lab's own."),
+    ] = None,
     daemon_user: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,9 +71,17 @@ def up(
     from iostrata.cli.labs import bring_up
 
     users = dict(_daemon_user(text) for text in daemon_user or [])
-    bring_up(name, datanodes, agent, users, version)
+    bring_up(name, datanodes, agent, users, version, dict(map(_property, conf or [])))
     note(f"lab {name} is ready; try: iostrata record --lab {name} -- hadoop fs -ls /")
     note(f"end it: iostrata lab down {name}")
+
+
+def _property(text: str) -> tuple[str, str]:
+    """`dfs.blocksize=1048576` as name and value."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise UserError(f"--conf {text}: not NAME=VALUE", "for example dfs.blocksize=1048576")
+    return name, value
 
 
 def _daemon_user(text: str) -> tuple[str, int]:

@@ -79,6 +79,14 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     assert said.stderr == f"iostrata: no run absent in {tmp_path} · iostrata runs lists them\n"
 
 
+def test_a_property_of_a_lab_has_a_name_and_a_value(tmp_path: Path) -> None:
+    said = iostrata(tmp_path, "lab", "up", "hadoop", "--conf", "dfs.blocksize")
+    assert said.returncode == 2
+    assert said.stderr == (
+        "iostrata: --conf dfs.blocksize: not NAME=VALUE · for example dfs.blocksize=1048576\n"
+    )
+
+
 def test_record_names_what_it_cannot_do(tmp_path: Path) -> None:
     make_run(tmp_path, "there")
     asked = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -53,6 +53,7 @@ class Plan:
     datanodes: int
     agent: AgentOptions | None
     jvm: str = ""  # options that this version of Hadoop needs on this JDK
+    properties: Mapping[str, str] = field(default_factory=dict)  # over all of ours
 
     @property
     def quick(self) -> str:
@@ -62,15 +63,28 @@ class Plan:
 
 def files(plan: Plan) -> dict[str, str]:
     """The texts of the conf directory by file name."""
+    sites = {
+        "core-site.xml": core(plan),
+        "hdfs-site.xml": hdfs(plan),
+        "yarn-site.xml": yarn(plan),
+        "mapred-site.xml": mapred(plan),
+    }
+    for name, value in plan.properties.items():
+        sites[site_of(name)][name] = value
     return {
-        "core-site.xml": xml(core(plan)),
-        "hdfs-site.xml": xml(hdfs(plan)),
-        "yarn-site.xml": xml(yarn(plan)),
-        "mapred-site.xml": xml(mapred(plan)),
+        **{name: xml(properties) for name, properties in sites.items()},
         "capacity-scheduler.xml": xml(SCHEDULER),
         "hadoop-env.sh": env(plan),
         "log4j.properties": LOG4J,
     }
+
+
+def site_of(name: str) -> str:
+    """The file that a property belongs to: daemons of HDFS do not read YARN's."""
+    if name.startswith(("mapreduce.", "yarn.app.mapreduce.")):
+        return "mapred-site.xml"
+    found = {"dfs": "hdfs-site.xml", "yarn": "yarn-site.xml"}
+    return found.get(name.partition(".")[0], "core-site.xml")
 
 
 def xml(properties: Mapping[str, object]) -> str:

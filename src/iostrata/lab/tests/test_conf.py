@@ -35,6 +35,22 @@ def test_xml_is_escaped() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("dfs.replication", "hdfs-site.xml"),
+        ("yarn.scheduler.minimum-allocation-mb", "yarn-site.xml"),
+        ("yarn.app.mapreduce.am.resource.mb", "mapred-site.xml"),
+        ("mapreduce.shuffle.port", "mapred-site.xml"),
+        ("io.file.buffer.size", "core-site.xml"),
+    ],
+)
+def test_a_property_of_the_user_replaces_ours_in_its_file(name: str, file: str) -> None:
+    files = conf.files(replace(plan(), properties={name: "7"}))
+    assert [f for f, text in files.items() if f"<name>{name}<" in text] == [file]
+    assert properties(files[file])[name] == "7"
+
+
 def test_every_address_is_on_loopback() -> None:
     for name, text in conf.files(plan()).items():
         if name.endswith(".xml"):

@@ -66,6 +66,9 @@ final class PointText {
         + "104\thdfs\tmirror_packet\torg.apache.hadoop.hdfs.protocol.datatransfer.PacketReceiver\tmirrorPacketTo\t(Ljava/io/DataOutputStream;)V\tcall\t0\t0\tthis.curDataSlice\t\t\t\t\t\t\t\n"
         + "105\thdfs\tstream\torg.apache.hadoop.hdfs.DataStreamer\trun\t()V\tcall\t0\t1\t\t\t\thdfs(this.src)\thanded(this)\t\t\t3.4\n"
         + "106\thdfs\treceive_acks\torg.apache.hadoop.hdfs.DataStreamer$ResponseProcessor\trun\t()V\tcall\t0\t1\t\t\t\t\thanded(this)\t\t\t3.4\n"
+        + "107\thdfs\tappend\torg.apache.hadoop.hdfs.DistributedFileSystem\tappend\t(Lorg/apache/hadoop/fs/Path;Ljava/util/EnumSet;ILorg/apache/hadoop/util/Progressable;)Lorg/apache/hadoop/fs/FSDataOutputStream;\tcall\t0\t0\t\t\t\thdfs(arg1)\t\t\t\t\n"
+        + "108\thdfs\tsync\torg.apache.hadoop.hdfs.DFSOutputStream\tflushOrSync\t(ZLjava/util/EnumSet;)V\tcall\t0\t0\t\t\t\thdfs(this.src)\t\t\t\t\n"
+        + "109\thdfs\tlist\torg.apache.hadoop.hdfs.DistributedFileSystem\tlistLocatedStatus\t(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/PathFilter;)Lorg/apache/hadoop/fs/RemoteIterator;\tcall\t0\t0\t\t\t\thdfs(arg1)\t\t\t\t\n"
         + "110\trpc\tcall\torg.apache.hadoop.ipc.Client\tcall\t(Lorg/apache/hadoop/ipc/RPC$RpcKind;Lorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/Client$ConnectionId;ILjava/util/concurrent/atomic/AtomicBoolean;Lorg/apache/hadoop/ipc/AlignmentContext;)Lorg/apache/hadoop/io/Writable;\tcall\t0\t1\t\t\t\trpc(arg2, arg3)\t\t\t\t\n"
         + "111\trpc\thandle\torg.apache.hadoop.ipc.Server$RpcCall\trun\t()Ljava/lang/Void;\tcall\t1\t0\t\t\t\t\thanded(this)\t\t\t\n"
         + "112\trpc\tserve\torg.apache.hadoop.ipc.ProtobufRpcEngine2$Server$ProtoBufRpcInvoker\tcall\t(Lorg/apache/hadoop/ipc/RPC$Server;Ljava/lang/String;Lorg/apache/hadoop/ipc/RpcWritable$Buffer;JLjava/lang/String;Ljava/lang/String;J)Lorg/apache/hadoop/io/Writable;\tcall\t0\t0\t\t\t\tmethod(arg5, arg6)\t\t\t\t\n"
@@ -188,7 +191,7 @@ final class PointText {
         + "316\tnamenode\tedit_synced\torg.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit\tlogSyncNotify\t(Ljava/lang/RuntimeException;)V\tcall\t0\t0\t\t\t\t\thanded(this)\t\t\t\n"
         + "317\tnamenode\tsync_edits\torg.apache.hadoop.hdfs.server.namenode.FSEditLog\tlogSync\t(J)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n"
         + "318\tnamenode\tflush_edits\torg.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream\tflushAndSync\t(Z)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n"
-        + "319\tnamenode\tread_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\treadUnlock\t(Ljava/lang/String;)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n"
-        + "320\tnamenode\twrite_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\twriteUnlock\t(Ljava/lang/String;Z)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n";
+        + "319\tnamenode\tread_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\treadUnlock\t(Ljava/lang/String;)V\tcall\t0\t0\t\t\t\t\t\t\t\t3.3\n"
+        + "320\tnamenode\twrite_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\twriteUnlock\t(Ljava/lang/String;Z)V\tcall\t0\t0\t\t\t\t\t\t\t\t3.3\n";
   }
 }
