@@ -88,6 +88,11 @@ impl Segment {
     }
 
     #[must_use]
+    pub fn ring_slots(&self) -> u32 {
+        self.layout.ring_slots
+    }
+
+    #[must_use]
     pub fn is_sealed(&self) -> bool {
         life::is_sealed(&self.memory)
     }

@@ -36,6 +36,7 @@ use anyhow::{Context, Result};
 
 use self::directory::Directory;
 use self::listing::Freshness;
+use self::poll::Pace;
 use self::source::Source;
 use self::spool::Spool;
 use self::state::State;
@@ -134,10 +135,11 @@ pub fn main(options: &Options) -> Result<()> {
     let mut collector = Collector::start(options)?;
     let mut nap = MS;
     while !STOP.load(Ordering::Acquire) {
-        let busy = collector.tick(clock::monotonic());
-        // agents look for a run five times a second: nothing is gained by more
+        let pace = collector.tick(clock::monotonic());
+        // A round touches memory of every thread: as few as the rings allow.
+        // Agents look for a run five times a second: nothing is gained by more without one.
         let longest = if collector.runs.is_empty() { 200 } else { 10 };
-        nap = if busy { MS } else { (nap * 2).min(longest * MS) };
+        nap = if pace == Pace::Pressed { MS } else { (nap * 2).min(longest * MS) };
         if options.exit_when_idle && collector.is_idle(clock::monotonic()) {
             break;
         }
@@ -190,10 +192,10 @@ impl<'a> Collector<'a> {
         Ok(collector)
     }
 
-    /// One round; true if something was read.
-    fn tick(&mut self, now: u64) -> bool {
+    /// One round.
+    fn tick(&mut self, now: u64) -> Pace {
         self.look_for_runs(now);
-        let busy = self.poll(now);
+        let pace = self.poll(now);
         if now - self.since.deaths > 200 * MS {
             self.since.deaths = now;
             self.look_for_deaths(now);
@@ -209,7 +211,7 @@ impl<'a> Collector<'a> {
             self.since.second = now;
             self.directory.control.beat(now);
         }
-        busy
+        pace
     }
 
     fn is_idle(&self, now: u64) -> bool {

@@ -19,6 +19,15 @@ const SCAN_EVERY: u64 = 50 * MS;
 /// Rows that are held when they cannot be published; beyond them nothing is read.
 pub const MAX_ROWS: usize = 4 << 20;
 
+/// How much there was to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    Idle,
+    Busy,
+    /// A ring fills faster than it is read.
+    Pressed,
+}
+
 /// What became of a name below a user's directory.
 #[derive(Debug)]
 pub enum Entry {
@@ -32,10 +41,10 @@ const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Collector<'_> {
-    /// Reads what is published; true if there was something.
-    pub(super) fn poll(&mut self, now: u64) -> bool {
+    /// Reads what is published.
+    pub(super) fn poll(&mut self, now: u64) -> Pace {
         if self.state.output.rows() > MAX_ROWS {
-            return false;
+            return Pace::Idle;
         }
         let (mut blocks, mut done, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
         // first all heads and slots …
@@ -61,14 +70,18 @@ impl Collector<'_> {
         }
         batch.append(&mut blocks);
         if batch.is_empty() || !self.commit(&batch) {
-            return false;
+            return Pace::Idle;
         }
         for done in &done {
             if let Some(source) = self.sources.get(&done.proc) {
                 source.free(done);
             }
         }
-        !done.is_empty()
+        match done.iter().any(|done| done.pressed) {
+            true => Pace::Pressed,
+            false if done.is_empty() => Pace::Idle,
+            false => Pace::Busy,
+        }
     }
 
     /// Finds new processes and new segments of known ones.

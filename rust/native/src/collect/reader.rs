@@ -14,6 +14,8 @@ pub struct Done {
     pub serial: u32,
     pub tail: u64,
     pub drained: Option<u32>,
+    /// The ring had filled to a quarter since it was last read.
+    pub pressed: bool,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,8 @@ impl Reader {
                 }
             });
         }
-        let mut done = Done { proc, serial, tail: head, drained: None };
+        let pressed = (head - position) * 4 >= u64::from(self.segment.ring_slots());
+        let mut done = Done { proc, serial, tail: head, drained: None, pressed };
         if sealed || is_dead {
             self.rows(proc, identity, state, now, is_dead, out);
             if !sealed {

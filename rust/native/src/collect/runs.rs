@@ -11,6 +11,7 @@ use super::block::{self, Kind};
 use super::census::is_alive;
 use super::ids;
 use super::listing::list;
+use super::poll::Pace;
 use super::state::RunOrder;
 use super::{Collector, MS, SECOND, log};
 use crate::host;
@@ -320,7 +321,7 @@ impl Collector<'_> {
         self.sources.values_mut().for_each(super::source::Source::hurry);
         self.since.scan = 0;
         for _ in 0..100 {
-            if !self.poll(now) {
+            if self.poll(now) == Pace::Idle {
                 return;
             }
         }
