@@ -2,39 +2,21 @@
 
 use iostrata_segment::dictionary;
 use iostrata_segment::ring::{Event, Slot};
-use iostrata_segment::row::{Key, Row as Counter, Values};
 use iostrata_segment::schema::{
-    CATEGORY_CLIENT, CATEGORY_JOB, FLAG_REMOTE, KIND_BEGIN, KIND_CALL, KIND_CONTEXT, KIND_GAP,
-    KIND_LINK, KIND_SUM, KIND_UNFINISHED, ROW_SIZE, SLOT_SIZE,
+    CATEGORY_CLIENT, CATEGORY_JOB, KIND_BEGIN, KIND_CALL, KIND_CONTEXT, KIND_GAP, KIND_LINK,
+    KIND_UNFINISHED, SLOT_SIZE,
 };
 use iostrata_segment::segment::OpenSpan;
 use parquet::data_type::ByteArray;
 
-use super::block::{self, Gone, Kind, Names, Page, Place, RowsHead, u32_at};
-use super::state::{
-    Cause, Context, Known, Name, Process, Run, RunOrder, Seen, Segment, State, Tally, Thread,
-};
-use crate::store::rows::{Of, Row, Sum};
+use super::block::{self, Gone, Kind, Names, Page, Place};
+use super::state::{Context, Known, Name, Process, Run, RunOrder, Seen, Segment, State};
+use super::whose::{Whose, context_of};
+use crate::store::rows::Row;
 
 /// Threads without a segment are forgotten after this long, ns.
 const THREAD_KEPT: u64 = 10_000_000_000;
-/// Bytes of a counter row in a Rows block: its place in the table, then the row.
-pub const ROW_RECORD: usize = 8 + ROW_SIZE;
 pub const OPEN_RECORD: usize = 32;
-
-/// Whom an event belongs to and what it was done for, as places in the output.
-#[derive(Debug, Clone, Copy)]
-struct Whose {
-    context: Context,
-    identity: u32,
-    cause: u32,
-}
-
-fn context_of(event: &Event) -> Context {
-    let Event { offset, parent: proc, span, .. } = *event;
-    let cause = Cause { trace: offset as u64, proc, span };
-    Context { id: event.target, cause: (event.flags & FLAG_REMOTE != 0).then_some(cause) }
-}
 
 impl State {
     /// Applies one block; a payload that contradicts its kind is counted and left out.
@@ -174,12 +156,6 @@ impl State {
         });
     }
 
-    fn whose(&mut self, proc: u64, context: Context) -> Whose {
-        let identity = self.identity(proc, context.id);
-        let cause = context.cause.map_or(0, |cause| self.output.add_cause(cause));
-        Whose { context, identity, cause }
-    }
-
     /// Work that another thread handed over waited until this one took it up.
     fn waited(&mut self, at: &Place, thread: u32, event: &Event, context: Context) {
         let Whose { identity, cause, .. } = self.whose(at.proc, context);
@@ -202,74 +178,6 @@ impl State {
         if let Some(segment) = self.segment(at, 0) {
             segment.told += lost;
         }
-    }
-
-    fn counters(&mut self, payload: &[u8], is_news: bool) -> Option<()> {
-        let (place, rest) = Place::split(payload)?;
-        let (head, records) = RowsHead::split(rest)?;
-        let thread = if is_news { self.thread(&place)? } else { 0 };
-        for record in records.chunks_exact(ROW_RECORD) {
-            let index = u32_at(record, 0) as usize;
-            let counter = Counter::from_bytes(record[8..].try_into().ok()?);
-            let segment = self.segment(&place, 0)?;
-            if index >= segment.rows.len() {
-                segment.rows.resize(index + 1, Counter::default());
-            }
-            let before = std::mem::replace(&mut segment.rows[index], counter);
-            if is_news {
-                self.delta(&place, thread, &before, &counter);
-            }
-        }
-        let segment = self.segment(&place, 0)?;
-        let folded = head.folded.saturating_sub(segment.folded);
-        segment.gaps = segment.gaps.max(head.gaps);
-        segment.folded = segment.folded.max(head.folded);
-        if folded > 0 {
-            let identity = self.identity(place.proc, 0);
-            self.tally(place.proc, identity).folded += folded;
-        }
-        Some(())
-    }
-
-    /// Writes what a row grew by since it was last seen.
-    fn delta(&mut self, at: &Place, thread: u32, before: &Counter, after: &Counter) {
-        let is_same = before.key == after.key;
-        let was = if is_same { before.values } else { Values::default() };
-        let Counter { key: Key { point, category, size_class, context, flags, anchor }, values } =
-            *after;
-        let count = values.count.saturating_sub(was.count);
-        if count == 0 {
-            self.refused.rows += u64::from(values.count < was.count);
-            return;
-        }
-        let identity = self.identity(at.proc, context);
-        self.tally(at.proc, identity).calls += count;
-        let (start, end) = grown(at, &was, &values);
-        let sum = Sum {
-            count,
-            errors: values.errors.saturating_sub(was.errors),
-            timed: values.timed.saturating_sub(was.timed),
-            timed_dur: values.timed_dur.saturating_sub(was.timed_dur),
-            min: values.min,
-            max: values.max,
-            anchor,
-            category,
-            size_class,
-        };
-        let row = Row {
-            start,
-            dur: end - start,
-            bytes: values.bytes.wrapping_sub(was.bytes),
-            offset: -1,
-            asked: values.asked.saturating_sub(was.asked),
-            thread,
-            identity,
-            point,
-            kind: KIND_SUM,
-            flags,
-            ..Row::default()
-        };
-        self.output.push_sum(row, sum);
     }
 
     fn drained(&mut self, at: &Place) {
@@ -377,7 +285,7 @@ impl State {
     }
 
     /// The segment of a place in its epoch; a new epoch begins at `position`.
-    fn segment(&mut self, at: &Place, position: u64) -> Option<&mut Segment> {
+    pub(super) fn segment(&mut self, at: &Place, position: u64) -> Option<&mut Segment> {
         let process = self.processes.get_mut(&at.proc)?;
         let fresh = || Segment::begin(at.epoch, at.tid, at.chain, position);
         let segment = process.segments.entry(at.serial).or_insert_with(fresh);
@@ -386,72 +294,5 @@ impl State {
             *segment = Segment::begin(at.epoch, at.tid, at.chain, position);
         }
         Some(segment)
-    }
-
-    /// The thread's place in the output.
-    fn thread(&mut self, at: &Place) -> Option<u32> {
-        let process = self.processes.get_mut(&at.proc)?;
-        let thread = process.threads.entry(at.tid).or_insert_with(Thread::default);
-        thread.seen = thread.seen.max(at.now);
-        let rotation = self.output.rotation;
-        if let Some((given, place)) = thread.place
-            && given == rotation
-            && thread.name == at.thread_name
-        {
-            return Some(place);
-        }
-        thread.name = at.thread_name;
-        let of = Of { proc: at.proc, tid: at.tid, name: at.thread_name };
-        let place = self.output.add_thread(of);
-        thread.place = Some((rotation, place));
-        Some(place)
-    }
-
-    /// Place of the identity of a process's events in `context`.
-    fn identity(&mut self, proc: u64, context: u32) -> u32 {
-        let Some(process) = self.processes.get(&proc) else { return 0 };
-        if let Some((generation, place)) = process.identities.get(&context)
-            && *generation == self.generation
-        {
-            return *place;
-        }
-        let identity = self.identify(process, context);
-        let place = self.output.add_identity(identity);
-        if let Some(process) = self.processes.get_mut(&proc) {
-            process.identities.insert(context, (self.generation, place));
-        }
-        place
-    }
-
-    fn tally(&mut self, proc: u64, identity: u32) -> &mut Tally {
-        let run = self.output.run_of(identity);
-        let tallies = self.processes.get_mut(&proc).map(|process| &mut process.tallies);
-        let tallies = tallies.expect("an event's process is known");
-        if !tallies.contains_key(run) {
-            tallies.insert(run.to_owned(), Tally::default());
-        }
-        tallies.get_mut(run).expect("inserted above")
-    }
-}
-
-/// Between which times a counter grew: within two looks. Calls with unsampled clocks end unseen.
-fn grown(at: &Place, was: &Values, now: &Values) -> (u64, u64) {
-    let end = if now.last_end > was.last_end { now.last_end } else { at.now };
-    (at.from.min(end), end)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_grow_between_two_looks() {
-        let at = Place { from: 1000, now: 2000, ..Place::default() };
-        let values = |last_end| Values { last_end, ..Values::default() };
-        assert_eq!(grown(&at, &values(0), &values(1500)), (1000, 1500));
-        assert_eq!(grown(&at, &values(900), &values(1500)), (1000, 1500));
-        // no clock was sampled, ever or since
-        assert_eq!(grown(&at, &values(0), &values(0)), (1000, 2000));
-        assert_eq!(grown(&at, &values(900), &values(900)), (1000, 2000));
     }
 }

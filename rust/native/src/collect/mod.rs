@@ -11,6 +11,7 @@ whose an event is; [`runs`] begins and ends runs; [`census`] finds processes tha
 pub mod apply;
 pub mod block;
 mod census;
+mod counters;
 mod directory;
 #[cfg(test)]
 mod golden;
@@ -25,6 +26,7 @@ mod source;
 pub mod spool;
 pub mod state;
 mod system;
+mod whose;
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use iostrata_segment::schema::SLOT_SIZE;
 
-use super::apply::ROW_RECORD;
 use super::block::{self, Blocks, Kind, Names, Place, RowsHead};
+use super::counters::ROW_RECORD;
 use super::state::{Process, State};
 
 const PREFIX: &str = "spool-";

@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""What a trace of each truth job costs: CPU of the whole cluster, events, bytes.
+
+    bench/jobs/jobs.py bench/runs/2026-11-21-jobs [--pairs 5]
+
+Two labs of two DataNodes stand side by side, each in a control group of its own: one traced, one
+without any agent. Every job runs in both, a pair after the other, the order turned with each pair.
+The CPU of a run is what its group used: client, tasks, daemons, and of the traced one the collector
+and `iostrata record`, too. Writes jobs.json into the folder (every run; per job the mean ratio of
+the pairs with its 95 % interval; events and bytes per layer) and prints two tables. Needs root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from iostrata import lab as labs
+from iostrata.show.text import columns
+
+FILES, SIZE_MB = 4, 128
+ROWS = 2_000_000  # of 100 bytes
+TEXT_MB = 64
+DFSIO = "hadoop org.apache.hadoop.fs.TestDFSIO"
+# Student's t, 97.5 %, by degrees of freedom.
+T = dict(zip(range(1, 16), (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                            2.201, 2.179, 2.160, 2.145, 2.131), strict=True))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command with {n} for the number of its pair, and the MB of data it is for."""
+
+    name: str
+    megabytes: float
+    command: str
+
+
+JOBS = (
+    Job("TestDFSIO write", FILES * SIZE_MB, f"{DFSIO} -write -nrFiles {FILES} -size {SIZE_MB}MB"),
+    Job("TestDFSIO read", FILES * SIZE_MB, f"{DFSIO} -read -nrFiles {FILES} -size {SIZE_MB}MB"),
+    Job("TeraGen", ROWS / 1e4, f"{{examples}} teragen -Dmapreduce.job.maps=2 {ROWS} /gen-{{n}}"),
+    Job(
+        "TeraSort",
+        ROWS / 1e4,
+        "{examples} terasort -Dmapreduce.job.reduces=2 /gen-{n} /sort-{n}",
+    ),
+    Job("WordCount, combiner", TEXT_MB, "{examples} wordcount /text /words-{n}"),
+)
+
+
+class Group:
+    """A control group that this process's children can be started in; version 1 or 2."""
+
+    def __init__(self, name: str) -> None:
+        one = Path("/sys/fs/cgroup/cpuacct")
+        self.first = one.is_dir()
+        self.path = (one if self.first else Path("/sys/fs/cgroup")) / name
+        self.path.mkdir(exist_ok=True)
+
+    def enter(self) -> None:
+        (self.path / "cgroup.procs").write_text(str(os.getpid()))
+
+    def cpu(self) -> float:
+        """Seconds of CPU used so far, of all who are or were in it."""
+        if self.first:
+            return int((self.path / "cpuacct.usage").read_text()) / 1e9
+        fields = dict(line.split() for line in (self.path / "cpu.stat").read_text().splitlines())
+        return int(fields["usage_usec"]) / 1e6
+
+    def run(self, command: list[str], environment: dict[str, str]) -> str:
+        done = subprocess.run(
+            command,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=self.enter,
+        )
+        if done.returncode:
+            sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr[-4000:]}")
+        return done.stdout
+
+    def remove(self) -> None:
+        for _ in range(100):
+            try:
+                self.path.rmdir()
+            except OSError:
+                time.sleep(0.1)
+            else:
+                return
+
+
+class Side:
+    """A lab in its control group, with an agent or without."""
+
+    def __init__(self, name: str, traced: bool, store: Path) -> None:
+        self.name, self.traced, self.store = f"bench-{name}", traced, store
+        self.group = Group(f"iostrata-{self.name}-{os.getpid()}")
+        self.environment = {"IOSTRATA_STORE": str(store)}
+        agent = "--agent" if traced else "--no-agent"
+        self.iostrata("lab", "up", "hadoop", "--name", self.name, "--datanodes", "2", agent)
+        self.environment |= labs.find(self.name).environment()
+
+    def iostrata(self, *arguments: str) -> None:
+        self.group.run([sys.executable, "-m", "iostrata", *arguments], self.environment)
+
+    def job(self, job: Job, pair: int) -> dict[str, Any]:
+        examples = f"hadoop jar {labs.find(self.name).examples_jar}"
+        command = job.command.format(n=pair, examples=examples).split()
+        run = f"{job.name.split(',')[0].replace(' ', '-').lower()}-{pair}"
+        if self.traced:
+            command = [sys.executable, "-m", "iostrata", "record", "--run", run, "--", *command]
+            command[4:4] = ["--lab", self.name]
+        cpu, begin = self.group.cpu(), time.monotonic()
+        self.group.run(command, self.environment)
+        return {
+            "job": job.name,
+            "pair": pair,
+            "traced": self.traced,
+            "cpu_s": round(self.group.cpu() - cpu, 3),
+            "wall_s": round(time.monotonic() - begin, 2),
+            "run": run if self.traced else None,
+        }
+
+    def down(self) -> None:
+        self.iostrata("lab", "down", self.name)
+        self.group.remove()
+
+
+def text(path: Path) -> Path:
+    """TEXT_MB of words, the same every time."""
+    chosen = random.Random(1)
+    line = b" ".join(b"word%d" % chosen.randrange(5000) for _ in range(20_000)) + b"\n"
+    lines = [line[at : at + 70].replace(b"\n", b" ") + b"\n" for at in range(0, len(line), 70)]
+    block = b"".join(lines)
+    with path.open("wb") as out:
+        while out.tell() < TEXT_MB * 1e6:
+            out.write(block)
+    return path
+
+
+def interval(ratios: list[float]) -> dict[str, float]:
+    """Mean of ratios with its 95 % interval (Student's t on their logarithms)."""
+    logs = [math.log(ratio) for ratio in ratios]
+    middle = statistics.mean(logs)
+    if len(logs) < 2:
+        return {"ratio": math.exp(middle)}
+    half = T[min(len(logs) - 1, max(T))] * statistics.stdev(logs) / math.sqrt(len(logs))
+    low, high = math.exp(middle - half), math.exp(middle + half)
+    return {"ratio": math.exp(middle), "low": low, "high": high}
+
+
+def by_layer(run: Path) -> dict[str, Any]:
+    """Calls, events and bytes of a run; a layer's bytes are those of its rows encoded alone.
+
+    These are scaled, so that they add up to the files.
+    """
+    files = list((run / "events").rglob("*.parquet"))
+    total = sum(path.stat().st_size for path in files)
+    events = f"read_parquet('{run}/events/**/*.parquet')"
+    rows = duckdb.sql(
+        "SELECT layer, count(*) FILTER (kind <> 'sum') AS events, count(*) AS rows, "
+        f"coalesce(sum(count) FILTER (kind = 'sum'), 0)::BIGINT AS calls FROM {events} "
+        "GROUP BY layer ORDER BY layer"
+    ).fetchall()
+    alone = {}
+    with tempfile.TemporaryDirectory() as work:
+        for layer, *_ in rows:
+            path = Path(work) / "layer.parquet"
+            where = "layer IS NULL" if layer is None else f"layer = '{layer}'"
+            duckdb.sql(
+                f"COPY (SELECT * FROM {events} WHERE {where}) TO '{path}' "
+                "(FORMAT parquet, COMPRESSION zstd)"
+            )
+            alone[layer] = path.stat().st_size
+    scale = total / sum(alone.values())
+    return {
+        "bytes": total,
+        "events": sum(row[1] for row in rows),
+        "rows": sum(row[2] for row in rows),
+        "layers": [
+            {
+                "layer": layer or "none",
+                "calls": calls,
+                "events": events_,
+                "bytes": round(alone[layer] * scale),
+            }
+            for layer, events_, _, calls in rows
+        ],
+    }
+
+
+def measure(pairs: int, work: Path) -> list[dict[str, Any]]:
+    sides: list[Side] = []
+    found = []
+    try:
+        sides += [Side("traced", True, work / "store")]
+        sides += [Side("plain", False, work / "store")]
+        words = text(work / "text")
+        for side in sides:
+            side.group.run(["hadoop", "fs", "-put", str(words), "/text"], side.environment)
+        for pair in range(pairs + 1):  # the first warms page cache and daemons up: not counted
+            for job in JOBS:
+                for side in sides if pair % 2 else reversed(sides):
+                    measured = side.job(job, pair)
+                    print(json.dumps(measured), flush=True)
+                    found.append(measured)
+    finally:
+        for side in sides:
+            side.down()
+    return found
+
+
+def summed(runs: list[dict[str, Any]], store: Path) -> list[dict[str, Any]]:
+    jobs = []
+    for job in JOBS:
+        cpu = {
+            (run["pair"], run["traced"]): run["cpu_s"]
+            for run in runs
+            if run["job"] == job.name and run["pair"] > 0
+        }
+        pairs = sorted({pair for pair, _ in cpu})
+        last = next(r["run"] for r in runs if r["run"] and r["job"] == job.name and r["pair"] == 1)
+        jobs.append(
+            {
+                "job": job.name,
+                "command": job.command,
+                "megabytes": job.megabytes,
+                "plain_cpu_s": statistics.median(cpu[pair, False] for pair in pairs),
+                "traced_cpu_s": statistics.median(cpu[pair, True] for pair in pairs),
+                "traced_to_plain": interval([cpu[p, True] / cpu[p, False] for p in pairs]),
+                "trace": by_layer(store / last),
+            }
+        )
+    return jobs
+
+
+def show(jobs: list[dict[str, Any]]) -> None:
+    rows = [
+        [
+            job["job"],
+            f"{job['plain_cpu_s']:.1f}",
+            f"{job['traced_cpu_s']:.1f}",
+            "{ratio:.3f} ({low:.3f} to {high:.3f})".format(**job["traced_to_plain"]),
+            f"{job['trace']['events'] / job['megabytes']:.1f}",
+            f"{job['trace']['bytes'] / job['megabytes']:.0f}",
+            f"{job['trace']['bytes'] / job['trace']['rows']:.2f}",
+        ]
+        for job in jobs
+    ]
+    header = ["job", "CPU s", "traced", "ratio (95 %)", "events/MB", "B/MB", "B/row"]
+    print("\n".join(columns(header, rows, range(1, 7))))
+    rows = [
+        [
+            job["job"],
+            layer["layer"],
+            f"{layer['calls'] / job['megabytes']:.1f}",
+            f"{layer['events'] / job['megabytes']:.1f}",
+            f"{layer['bytes'] / job['megabytes']:.1f}",
+        ]
+        for job in jobs
+        for layer in job["trace"]["layers"]
+    ]
+    print("\n".join(columns(["job", "layer", "calls/MB", "events/MB", "B/MB"], rows, range(2, 5))))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pairs", type=int, default=5)
+    arguments = parser.parse_args()
+    if arguments.pairs < 2:
+        parser.error("an interval needs two pairs at least")
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as work:
+        runs = measure(arguments.pairs, Path(work))
+        jobs = summed(runs, Path(work) / "store")
+    found = {"jobs": jobs, "runs": runs}
+    (arguments.folder / "jobs.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    show(jobs)
+
+
+if __name__ == "__main__":
+    main()
