@@ -14,6 +14,8 @@ from typing import Any
 
 import duckdb
 
+from iostrata.schema.points import POINTS
+
 COVERED = 32  # schema/events.toml [flag]
 CHUNK = 512  # dfs.bytes-per-checksum
 META_HEADER = 7  # BlockMetadataHeader: version 2, type 1, bytes per checksum 4
@@ -139,9 +141,34 @@ def meta_problems(run: Run, blocks_of: dict[str, list[Block]]) -> Iterator[str]:
 
 
 def loss_problems(run: Run) -> Iterator[str]:
-    for name, count in run.losses().items():
+    """Nothing is lost, and then the calls kept one by one say what the sums say."""
+    losses = run.losses()
+    for name, count in losses.items():
         if count:
             yield f"{name}: {count}, expected 0"
+    if not any(losses.values()):
+        yield from detail_problems(run)
+
+
+def detail_problems(run: Run) -> Iterator[str]:
+    """Outside hot points the rows of kind call equal the sums, per process and point.
+
+    A process that was killed may have counted a call in each thread whose row it did not finish.
+    """
+    hot = ", ".join(str(point.id) for point in POINTS if point.mode in ("hot", "record"))
+    query = f"""
+        SELECT role, pid, point, sum(count) FILTER (kind = 'sum')::BIGINT,
+            count(*) FILTER (kind = 'call'), sum(bytes) FILTER (kind = 'sum')::BIGINT,
+            coalesce(sum(bytes) FILTER (kind = 'call'), 0)::BIGINT
+        FROM events ANTI JOIN (SELECT host, pid FROM processes WHERE exit = 'killed')
+            USING (host, pid)
+        WHERE kind IN ('sum', 'call') AND point NOT IN ({hot}) GROUP BY role, pid, point"""
+    for role, pid, point, counted, kept, summed, bytes_ in run.rows(query):
+        if (counted, summed) != (kept, bytes_):
+            yield (
+                f"{role} {pid}: point {point}: {kept} calls of {bytes_} B kept, "
+                f"{counted} of {summed} B in sums"
+            )
 
 
 def blocks_by_attempt(run: Run, blocks: list[Block]) -> dict[str, list[Block]]:
