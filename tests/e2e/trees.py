@@ -45,7 +45,9 @@ class Tree:
         found = [Call(*row) for row in rows]
         self.calls = [call for call in found if call.kind != "link"]
         self._links = [call for call in found if call.kind == "link"]
-        self._by_id = {(call.proc, call.span): call for call in self.calls}
+        self._by_id: dict[tuple[int, int | None], Call] = {
+            (call.proc, call.span): call for call in self.calls
+        }
         self._roles = {call.proc: call.role for call in self.calls}
         self._of: dict[tuple[int, int | None], list[Call]] = defaultdict(list)
         for call in self.calls:
@@ -91,14 +93,17 @@ class Tree:
         others = [call for call in self.calls if call.proc != root]
         return Counter(call.layer for call in others if self.top(call) != root)
 
+    def way_up(self, call: Call) -> list[Call]:
+        """The call, what it was made for, what that was made for, as far as it is known."""
+        way = [call]
+        while above := self._by_id.get((way[-1].parent_proc or way[-1].proc, way[-1].parent)):
+            way.append(above)
+        return way
+
     def top(self, call: Call) -> int | None:
         """The process from which the call's way up hangs; None: the way is broken."""
-        while call.parent is not None:
-            above = self._by_id.get((call.parent_proc or call.proc, call.parent))
-            if above is None:
-                return None
-            call = above
-        return call.parent_proc or call.proc
+        last = self.way_up(call)[-1]
+        return last.parent_proc or last.proc if last.parent is None else None
 
     def origin(self, call: Call) -> str:
         """Role of the process from which the call's way up hangs; empty: the way is broken."""

@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 952830318132179029;
+pub const POINTS_HASH: u64 = 6416510386201246795;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -120,6 +120,12 @@ pub const POINTS: &[Point] = &[
     Point { id: 166, layer: "datanode", op: "hand_over", class: "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", method: "<init>", hot: false },
     Point { id: 167, layer: "namenode", op: "hand_over", class: "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", method: "<init>", hot: false },
     Point { id: 168, layer: "rpc", op: "hand_over", class: "org.apache.hadoop.ipc.Server$RpcCall", method: "<init>", hot: false },
+    Point { id: 169, layer: "task", op: "send", class: "org.apache.hadoop.mapreduce.task.reduce.Fetcher", method: "setupShuffleConnection", hot: false },
+    Point { id: 170, layer: "task", op: "hand_over", class: "org.apache.hadoop.mapred.ShuffleChannelHandler$ReduceContext", method: "<init>", hot: false },
+    Point { id: 171, layer: "task", op: "hand_over", class: "org.apache.hadoop.mapred.ShuffleHandler$ReduceContext", method: "<init>", hot: false },
+    Point { id: 172, layer: "task", op: "hand_over", class: "org.apache.hadoop.mapred.FadvisedFileRegion", method: "<init>", hot: false },
+    Point { id: 173, layer: "task", op: "hand_over", class: "org.apache.hadoop.mapred.FadvisedChunkedFile", method: "<init>", hot: false },
+    Point { id: 174, layer: "task", op: "hand_over", class: "org.apache.hadoop.yarn.util.FSDownload", method: "<init>", hot: false },
     Point { id: 190, layer: "task", op: "process", class: "io.iostrata.agent.RootSpan", method: "follow", hot: false },
     Point { id: 200, layer: "record", op: "read", class: "org.apache.hadoop.mapred.MapTask$NewTrackingRecordReader", method: "nextKeyValue", hot: true },
     Point { id: 201, layer: "record", op: "read", class: "org.apache.hadoop.mapred.MapTask$TrackedRecordReader", method: "next", hot: true },
@@ -165,6 +171,11 @@ pub const POINTS: &[Point] = &[
     Point { id: 251, layer: "task", op: "serve_map", class: "org.apache.hadoop.mapred.ShuffleChannelHandler", method: "sendMapOutput", hot: false },
     Point { id: 252, layer: "task", op: "serve_part", class: "org.apache.hadoop.mapred.FadvisedFileRegion", method: "transferTo", hot: false },
     Point { id: 253, layer: "task", op: "serve_part", class: "org.apache.hadoop.mapred.FadvisedChunkedFile", method: "readChunk", hot: false },
+    Point { id: 254, layer: "task", op: "request", class: "org.apache.hadoop.mapred.ShuffleChannelHandler", method: "channelRead0", hot: false },
+    Point { id: 255, layer: "task", op: "request", class: "org.apache.hadoop.mapred.ShuffleHandler$Shuffle", method: "messageReceived", hot: false },
+    Point { id: 256, layer: "task", op: "serve", class: "org.apache.hadoop.mapred.ShuffleHandler$Shuffle", method: "sendMap", hot: false },
+    Point { id: 257, layer: "task", op: "serve_map", class: "org.apache.hadoop.mapred.ShuffleHandler$Shuffle", method: "sendMapOutput", hot: false },
+    Point { id: 258, layer: "task", op: "serve_part", class: "org.apache.hadoop.mapred.FadvisedChunkedFile", method: "nextChunk", hot: false },
     Point { id: 260, layer: "task", op: "setup_job", class: "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", method: "setupJob", hot: false },
     Point { id: 261, layer: "task", op: "commit_job", class: "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", method: "commitJob", hot: false },
     Point { id: 262, layer: "task", op: "setup_task", class: "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", method: "setupTask", hot: false },

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,8 @@ def load(name: str) -> State | None:
         raise _unreadable(name, error) from error
     try:
         raw["daemons"] = [Daemon(**daemon) for daemon in raw["daemons"]]
-        return State(**raw)
+        known = {field.name for field in fields(State)}
+        return State(**{name: value for name, value in raw.items() if name in known})
     except (KeyError, TypeError) as error:  # of another version
         raise _unreadable(name, error) from error
 

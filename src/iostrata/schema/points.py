@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 952830318132179029
+POINTS_HASH = 6416510386201246795
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -138,6 +138,12 @@ POINTS = (
     Point(166, "datanode", "hand_over", "org.apache.hadoop.hdfs.server.datanode.BlockReceiver$PacketResponder", "<init>", "(Lorg/apache/hadoop/hdfs/server/datanode/BlockReceiver;Ljava/io/DataOutputStream;Ljava/io/DataInputStream;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;)V", "effect", "", "", "", (), ""),
     Point(167, "namenode", "hand_over", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", "<init>", "(Lorg/apache/hadoop/hdfs/server/namenode/FSEditLog;Lorg/apache/hadoop/hdfs/server/namenode/FSEditLogOp;Lorg/apache/hadoop/ipc/Server$Call;)V", "effect", "", "", "", (), ""),
     Point(168, "rpc", "hand_over", "org.apache.hadoop.ipc.Server$RpcCall", "<init>", "(Lorg/apache/hadoop/ipc/Server;Lorg/apache/hadoop/ipc/Server$Connection;IILorg/apache/hadoop/io/Writable;Lorg/apache/hadoop/ipc/RPC$RpcKind;[BLorg/apache/hadoop/tracing/Span;Lorg/apache/hadoop/ipc/CallerContext;)V", "effect", "", "", "", (), ""),
+    Point(169, "task", "send", "org.apache.hadoop.mapreduce.task.reduce.Fetcher", "setupShuffleConnection", "(Ljava/lang/String;)V", "effect", "", "", "", ("connection",), ""),
+    Point(170, "task", "hand_over", "org.apache.hadoop.mapred.ShuffleChannelHandler$ReduceContext", "<init>", "(Ljava/util/List;ILio/netty/channel/ChannelHandlerContext;Ljava/lang/String;Ljava/util/Map;Ljava/lang/String;Z)V", "effect", "", "3.4", "", (), ""),
+    Point(171, "task", "hand_over", "org.apache.hadoop.mapred.ShuffleHandler$ReduceContext", "<init>", "(Ljava/util/List;ILorg/jboss/netty/channel/ChannelHandlerContext;Ljava/lang/String;Ljava/util/Map;Ljava/lang/String;Z)V", "effect", "", "", "3.3", (), ""),
+    Point(172, "task", "hand_over", "org.apache.hadoop.mapred.FadvisedFileRegion", "<init>", "(Ljava/io/RandomAccessFile;JJZILorg/apache/hadoop/io/ReadaheadPool;Ljava/lang/String;IZ)V", "effect", "", "", "", (), ""),
+    Point(173, "task", "hand_over", "org.apache.hadoop.mapred.FadvisedChunkedFile", "<init>", "(Ljava/io/RandomAccessFile;JJIZILorg/apache/hadoop/io/ReadaheadPool;Ljava/lang/String;)V", "effect", "", "", "", (), ""),
+    Point(174, "task", "hand_over", "org.apache.hadoop.yarn.util.FSDownload", "<init>", "(Lorg/apache/hadoop/fs/FileContext;Lorg/apache/hadoop/security/UserGroupInformation;Lorg/apache/hadoop/conf/Configuration;Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/yarn/api/records/LocalResource;Lorg/apache/hadoop/thirdparty/com/google/common/cache/LoadingCache;)V", "effect", "", "", "", (), ""),
     Point(190, "task", "process", "io.iostrata.agent.RootSpan", "follow", "(Z)V", "own", "", "", "", (), ""),
     Point(200, "record", "read", "org.apache.hadoop.mapred.MapTask$NewTrackingRecordReader", "nextKeyValue", "()Z", "record", "", "", "", (), ""),
     Point(201, "record", "read", "org.apache.hadoop.mapred.MapTask$TrackedRecordReader", "next", "(Ljava/lang/Object;Ljava/lang/Object;)Z", "record", "", "", "", (), ""),
@@ -182,7 +188,12 @@ POINTS = (
     Point(250, "task", "serve", "org.apache.hadoop.mapred.ShuffleChannelHandler", "sendMap", "(Lorg/apache/hadoop/mapred/ShuffleChannelHandler$ReduceContext;)V", "call", "", "3.4", "", (), ""),
     Point(251, "task", "serve_map", "org.apache.hadoop.mapred.ShuffleChannelHandler", "sendMapOutput", "(Lio/netty/channel/Channel;Ljava/lang/String;Ljava/lang/String;ILorg/apache/hadoop/mapred/ShuffleChannelHandler$MapOutputInfo;)Lio/netty/channel/ChannelFuture;", "call", "", "3.4", "", (), ""),
     Point(252, "task", "serve_part", "org.apache.hadoop.mapred.FadvisedFileRegion", "transferTo", "(Ljava/nio/channels/WritableByteChannel;J)J", "call", "ret", "", "", ("fd", "identifier",), ""),
-    Point(253, "task", "serve_part", "org.apache.hadoop.mapred.FadvisedChunkedFile", "readChunk", "(Lio/netty/buffer/ByteBufAllocator;)Lio/netty/buffer/ByteBuf;", "call", "", "3.4", "", ("fd", "identifier",), ""),
+    Point(253, "task", "serve_part", "org.apache.hadoop.mapred.FadvisedChunkedFile", "readChunk", "(Lio/netty/buffer/ByteBufAllocator;)Lio/netty/buffer/ByteBuf;", "call", "chunk(ret)", "3.4", "", ("fd", "identifier",), ""),
+    Point(254, "task", "request", "org.apache.hadoop.mapred.ShuffleChannelHandler", "channelRead0", "(Lio/netty/channel/ChannelHandlerContext;Lio/netty/handler/codec/http/FullHttpRequest;)V", "call", "", "3.4", "", (), ""),
+    Point(255, "task", "request", "org.apache.hadoop.mapred.ShuffleHandler$Shuffle", "messageReceived", "(Lorg/jboss/netty/channel/ChannelHandlerContext;Lorg/jboss/netty/channel/MessageEvent;)V", "call", "", "", "3.3", (), ""),
+    Point(256, "task", "serve", "org.apache.hadoop.mapred.ShuffleHandler$Shuffle", "sendMap", "(Lorg/apache/hadoop/mapred/ShuffleHandler$ReduceContext;)Lorg/jboss/netty/channel/ChannelFuture;", "call", "", "", "3.3", (), ""),
+    Point(257, "task", "serve_map", "org.apache.hadoop.mapred.ShuffleHandler$Shuffle", "sendMapOutput", "(Lorg/jboss/netty/channel/ChannelHandlerContext;Lorg/jboss/netty/channel/Channel;Ljava/lang/String;Ljava/lang/String;ILorg/apache/hadoop/mapred/ShuffleHandler$Shuffle$MapOutputInfo;)Lorg/jboss/netty/channel/ChannelFuture;", "call", "", "", "3.3", (), ""),
+    Point(258, "task", "serve_part", "org.apache.hadoop.mapred.FadvisedChunkedFile", "nextChunk", "()Ljava/lang/Object;", "call", "chunk(ret)", "", "3.3", ("fd", "identifier",), ""),
     Point(260, "task", "setup_job", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "setupJob", "(Lorg/apache/hadoop/mapreduce/JobContext;)V", "call", "", "", "", ("outputPath",), ""),
     Point(261, "task", "commit_job", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "commitJob", "(Lorg/apache/hadoop/mapreduce/JobContext;)V", "call", "", "", "", ("outputPath",), ""),
     Point(262, "task", "setup_task", "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter", "setupTask", "(Lorg/apache/hadoop/mapreduce/TaskAttemptContext;)V", "call", "", "", "", ("outputPath",), ""),

@@ -33,7 +33,8 @@ public abstract class Stream extends java.io.FilterOutputStream {
 def point(method: str, desc: str, cls: str = "p.Stream", **more: str) -> Point:
     """A point without what this test does not say."""
     fields = tuple(more.get("fields", "").split())
-    known = {"since": "", "until": "", **{k: v for k, v in more.items() if k != "fields"}}
+    said = {k: v for k, v in more.items() if k != "fields"}
+    known = {"since": "", "until": "", "unverified": "", **said}
     return Point(1, "hdfs", "read", cls, method, desc, "call", "ret", fields=fields, **known)
 
 

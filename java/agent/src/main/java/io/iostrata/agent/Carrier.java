@@ -1,6 +1,7 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.Cause;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 
 /** A cause as the bytes that travel in headers: magic, trace, proc, span. */
@@ -21,6 +22,10 @@ final class Carrier {
    * @param since when they were received, 0 when they are used at once
    */
   static Cause cause(byte[] bytes, long since) {
+    return cause(bytes, since, "");
+  }
+
+  private static Cause cause(byte[] bytes, long since, String job) {
     if (bytes.length != SIZE) {
       return null;
     }
@@ -30,11 +35,32 @@ final class Carrier {
     }
     long trace = from.getLong();
     long proc = from.getLong();
-    return new Cause(context(proc), trace, proc, from.getLong(), since);
+    return new Cause(context(proc, job), trace, proc, from.getLong(), since);
+  }
+
+  /** The same for headers that are text: hexadecimal digits. */
+  static String text(Cause cause) {
+    return new BigInteger(1, bytes(cause)).toString(16);
+  }
+
+  /**
+   * Null when the text is none of ours.
+   *
+   * @param job whose work it is where nobody here knows the process
+   */
+  static Cause cause(String text, String job) {
+    if (text == null || text.length() != 2 * SIZE) {
+      return null;
+    }
+    try {
+      return cause(new BigInteger(text, 16).toByteArray(), 0, job);
+    } catch (NumberFormatException e) {
+      return null;
+    }
   }
 
   /** Whom calls for a process belong to that did not say a client's name. */
-  private static int context(long proc) {
-    return Hooks.recorder.context("", "", "", "", "#" + Long.toHexString(proc));
+  private static int context(long proc, String job) {
+    return Hooks.recorder.context("", job, "", "", "#" + Long.toHexString(proc));
   }
 }

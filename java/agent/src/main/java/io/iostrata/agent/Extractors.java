@@ -31,6 +31,8 @@ final class Extractors {
         return new SpillTarget();
       case "shuffle":
         return new ShuffleTarget();
+      case "served":
+        return new ServedTarget();
       case "works_for":
         return new JobContext();
       case "packet":
@@ -51,6 +53,14 @@ final class Extractors {
         return new HeaderReceived();
       case "carries":
         return new HeaderCarried();
+      case "chunk":
+        return new ChunkBytes();
+      case "requests":
+        return new RequestCarried();
+      case "requested":
+        return new RequestReceived(new Getter("uri"), null);
+      case "requested_event":
+        return new RequestReceived(new Getter("getUri"), new Getter("getMessage"));
       case "hands":
         return new HandedOver.Gives();
       case "handed":

@@ -2,9 +2,10 @@ package io.iostrata.agent;
 
 import java.lang.reflect.Method;
 
-/** A method without arguments of classes that the bootstrap loader cannot name. */
+/** A method of classes that the bootstrap loader cannot name. */
 final class Getter {
   private final String method;
+  private final Class<?>[] parameters;
 
   /** Tied to the classes, so that their loaders can go. */
   private final ClassValue<Method> methods =
@@ -15,18 +16,19 @@ final class Getter {
         }
       };
 
-  Getter(String method) {
+  Getter(String method, Class<?>... parameters) {
     this.method = method;
+    this.parameters = parameters;
   }
 
-  Object of(Object receiver) throws ReflectiveOperationException {
-    return methods.get(receiver.getClass()).invoke(receiver);
+  Object of(Object receiver, Object... arguments) throws ReflectiveOperationException {
+    return methods.get(receiver.getClass()).invoke(receiver, arguments);
   }
 
   private Method find(Class<?> type) {
     for (Class<?> owner = type; owner != null; owner = owner.getSuperclass()) {
       try {
-        Method found = owner.getDeclaredMethod(method);
+        Method found = owner.getDeclaredMethod(method, parameters);
         found.setAccessible(true);
         return found;
       } catch (NoSuchMethodException e) {

@@ -5,7 +5,8 @@ import io.iostrata.segment.Cause;
 /**
  * {@code hands(object)}, as an effect: whoever works on that object later does it for the call that
  * is open now, or for what was just received. {@code handed(object)}, as a context: this is the
- * work.
+ * work. {@code handed(object, name)}: where nobody handed it over it is done for the job that the
+ * name names.
  */
 final class HandedOver {
   private static final WeakIdentities<Cause> CAUSES = new WeakIdentities<>();
@@ -25,10 +26,10 @@ final class HandedOver {
 
   static final class Takes extends Extractor {
     @Override
-    long of(Probe probe, Object object, Object unused) {
+    long of(Probe probe, Object object, Object name) {
       Cause cause = CAUSES.get(object);
       probe.pendingCause = cause;
-      return cause == null ? 0 : cause.context;
+      return cause == null ? JobContext.context(name) : cause.context;
     }
   }
 }

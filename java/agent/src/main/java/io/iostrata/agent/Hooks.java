@@ -98,13 +98,13 @@ public final class Hooks {
   }
 
   /** A call that belongs to somebody is about to {@link #enter}. */
-  public static void context(int point, Object whom) {
+  public static void context(int point, Object whom, Object name) {
     Probe probe = isOff(point) ? null : take(point, false);
     if (probe == null) {
       return;
     }
     try {
-      probe.pendingContext = (int) CONTEXTS[point].of(probe, whom, null);
+      probe.pendingContext = (int) CONTEXTS[point].of(probe, whom, name);
     } catch (Throwable e) {
       probe.pendingCause = null;
       fault(point, e);

@@ -9,6 +9,11 @@ final class JobContext extends Extractor {
 
   @Override
   long of(Probe probe, Object name, Object unused) {
+    return context(name);
+  }
+
+  /** 0 when the name, which may be null, names no job. */
+  static int context(Object name) {
     String job = name == null ? "" : job(name.toString());
     return job.isEmpty() ? 0 : Hooks.recorder.context("", job, "", "", "");
   }

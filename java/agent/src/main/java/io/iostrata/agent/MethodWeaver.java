@@ -8,7 +8,7 @@ import org.objectweb.asm.Opcodes;
  * Adds the hooks of one point to one method:
  *
  * <pre>
- *   if (Hooks.on != 0) { Hooks.context(point, whom); Hooks.enter(point, …); }
+ *   if (Hooks.on != 0) { Hooks.context(point, whom, …); Hooks.enter(point, …); }
  *   try { body, with Hooks.exit(point, bytes) before each return }
  *   catch (Throwable t) { Hooks.failed(point, t); throw t; }
  * </pre>
@@ -49,7 +49,8 @@ final class MethodWeaver extends MethodVisitor {
     if (point.context != null) {
       pushPoint();
       frame.reference(mv, point.context.first);
-      hook("context", "(ILjava/lang/Object;)V");
+      frame.reference(mv, point.context.second);
+      hook("context", "(ILjava/lang/Object;Ljava/lang/Object;)V");
     }
     enter();
     mv.visitLabel(body);
@@ -125,10 +126,7 @@ final class MethodWeaver extends MethodVisitor {
   private void exitBytes() {
     Value bytes = point.bytes;
     if (point.measure != null) {
-      pushPoint();
-      frame.reference(mv, point.measure.first);
-      frame.reference(mv, point.measure.second);
-      hook("measure", "(ILjava/lang/Object;Ljava/lang/Object;)J");
+      measure(point.measure);
     } else if (bytes == null || !bytes.atExit()) {
       mv.visitLdcInsn(Hooks.AS_ENTERED);
     } else if (bytes.kind == Value.FIELD || bytes.kind == Value.DELTA) {
@@ -141,6 +139,19 @@ final class MethodWeaver extends MethodVisitor {
         frame.widen(mv, frame.returned());
       }
     }
+  }
+
+  private void measure(Extraction measure) {
+    if (measure.first.kind == Value.RETURNED) {
+      mv.visitInsn(Opcodes.DUP);
+      pushPoint();
+      mv.visitInsn(Opcodes.SWAP);
+    } else {
+      pushPoint();
+      frame.reference(mv, measure.first);
+    }
+    frame.reference(mv, measure.second);
+    hook("measure", "(ILjava/lang/Object;Ljava/lang/Object;)J");
   }
 
   @Override
