@@ -72,7 +72,7 @@ public final class Agent {
     if (running) {
       loader.weaveLoaded(instrumentation);
     } else {
-      loader.weaveJdk(instrumentation);
+      loader.weaveLoaded(instrumentation);
     }
     ControlWatch watch = new ControlWatch(recorder);
     boolean recording = watch.look();
