@@ -182,9 +182,9 @@ def test_hdfs_over_sockets(cluster: Cluster, verifies: Verifies) -> None:
     run = cluster.run("r")
     size, ranges = 1 << 20, (200_000, 300_000)
     sums = "SELECT sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND (flags & 32) = 0 AND"
-    # HDFS has no vectored reads of its own: each range is one read at a position
+    # HDFS has no vectored reads of its own: each range is one readFully at a position
     assert run.one(f"{sums} layer = 'hdfs' AND op = 'read'") == sum(ranges)
-    verifies(run, {93: len(ranges)}, where="layer = 'hdfs'")
+    verifies(run, {96: len(ranges)}, where="layer = 'hdfs'")
     # On the way there: data and a checksum of 4 bytes for each 512.
     sent = run.one(f"{sums} role = 'client' AND layer = 'java' AND op = 'send'")
     taken = run.one(f"{sums} role = 'DataNode' AND layer = 'java' AND op = 'receive'")

@@ -78,7 +78,10 @@ final class Loader implements ClassFileTransformer {
     }
   }
 
-  /** Weaves all that was loaded before us. */
+  /**
+   * Weaves all that was loaded before us: at the start of a JVM a few classes of java.io, and
+   * whatever an agent that came first has used. Asking for them by name would load the others.
+   */
   void weaveLoaded(Instrumentation instrumentation) throws Exception {
     ArrayList<Class<?>> loaded = new ArrayList<>();
     Class<?>[] all = instrumentation.getAllLoadedClasses();
