@@ -33,7 +33,7 @@ final class SocketTarget extends Extractor {
   }
 
   /** Empty when nobody can tell. */
-  private static String name(Object remote, Object local) {
+  static String name(Object remote, Object local) {
     if (remote instanceof InetSocketAddress) {
       InetSocketAddress peer = (InetSocketAddress) remote;
       boolean known = local instanceof InetSocketAddress;
