@@ -43,10 +43,10 @@ MODES = ("call", "hot", "record", "effect", "replace", "own")
 SUMMED = ("hot", "record")  # no row for each call
 # `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside,
 # `delta(this.FIELD)` is by how much the field has grown, NAME(value) what an extractor says.
-NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.\w+|-?\d+")
+NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.[\w$]+|-?\d+")
 VERSION = re.compile(r"(jdk )?\d+(\.\d+)*")  # of Hadoop unless it says jdk
-FIELD = re.compile(r"this\.(\w+)")
-EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.\w+)(?:, )?)*\)")
+FIELD = re.compile(r"this\.([\w$]+)")
+EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.[\w$]+)(?:, )?)*\)")
 MEASURED = re.compile(rf"{NUMBER.pattern}|delta\(this\.\w+\)|(?!delta\(|of\(){EXTRACTOR.pattern}")
 
 

@@ -22,6 +22,8 @@ export const OPERATIONS: Record<string, string> = {
   write: "var(--written)",
   receive_packet: "var(--received)",
   send_packet: "var(--sent)",
+  receive: "var(--received)",
+  send: "var(--sent)",
   transfer: "var(--e)",
   disk_transfer: "var(--f)",
 };

@@ -1,11 +1,22 @@
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.Channels;
+import java.nio.channels.CompletionHandler;
 import java.nio.channels.FileChannel;
+import java.nio.file.Paths;
+import java.util.EnumSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 /** Calls each traced method of the java layer once, each on a file of its own: FOLDER/NAME. */
 public final class EveryFileCall {
@@ -21,10 +32,12 @@ public final class EveryFileCall {
     random(bytes);
     reads();
     writes();
+    mapped();
+    asynchronous();
   }
 
   private static FileInputStream in(String name) throws Exception {
-    java.nio.file.Files.write(java.nio.file.Paths.get(folder + name), new byte[SIZE]);
+    java.nio.file.Files.write(Paths.get(folder + name), new byte[SIZE]);
     return new FileInputStream(folder + name);
   }
 
@@ -79,5 +92,59 @@ public final class EveryFileCall {
     channel("ch.from")
         .transferFrom(Channels.newChannel(new ByteArrayInputStream(new byte[45])), 0, 45);
     channel("ch.force").force(true);
+  }
+
+  private static void mapped() throws Exception {
+    channel("ch.map").map(FileChannel.MapMode.READ_ONLY, 10, 80);
+    Class<?> arena;
+    try {
+      arena = Class.forName("java.lang.foreign.Arena"); // JDK 22
+    } catch (ClassNotFoundException e) {
+      return;
+    }
+    FileChannel.class
+        .getMethod("map", FileChannel.MapMode.class, long.class, long.class, arena)
+        .invoke(
+            channel("ch.map.arena"),
+            FileChannel.MapMode.READ_ONLY,
+            20,
+            50,
+            arena.getMethod("ofAuto").invoke(null));
+  }
+
+  /** Each call in a thread of the pool, all of which have ended when this returns. */
+  private static void asynchronous() throws Exception {
+    ExecutorService pool = Executors.newSingleThreadExecutor();
+    asynchronous("async.read", pool).read(ByteBuffer.allocate(30), 60).get();
+    asynchronous("async.read.end", pool).read(ByteBuffer.allocate(30), SIZE).get();
+    asynchronous("async.write", pool).write(ByteBuffer.allocate(30), 5).get();
+    asynchronous("async.force", pool).force(true);
+    CountDownLatch done = new CountDownLatch(1);
+    ByteBuffer buffer = ByteBuffer.allocate(40);
+    asynchronous("async.read.handler", pool)
+        .read(
+            buffer,
+            90,
+            done,
+            new CompletionHandler<Integer, CountDownLatch>() {
+              @Override
+              public void completed(Integer bytes, CountDownLatch done) {
+                buffer.flip();
+                done.countDown();
+              }
+
+              @Override
+              public void failed(Throwable e, CountDownLatch done) {}
+            });
+    done.await();
+    pool.shutdown();
+    pool.awaitTermination(1, TimeUnit.MINUTES);
+  }
+
+  private static AsynchronousFileChannel asynchronous(String name, ExecutorService pool)
+      throws Exception {
+    in(name).close();
+    return AsynchronousFileChannel.open(
+        Paths.get(folder + name), EnumSet.of(READ, WRITE), pool);
   }
 }

@@ -42,7 +42,14 @@ def built() -> None:
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class path with the Java programs of the tests, compiled for Java 8."""
     folder = tmp_path_factory.mktemp("classes")
-    names = ("Appends", "EveryFileCall", "ManyFiles", "Reads")
+    names = (
+        "Appends",
+        "EveryFileCall",
+        "EverySocketCall",
+        "ManyFiles",
+        "Reads",
+        "ReadsOfAllKinds",
+    )
     sources = [str(Path(__file__).with_name(f"{name}.java")) for name in names]
     compiler = ["javac", "--release", "8", "-Xlint:-options"]
     subprocess.run([*compiler, "-d", str(folder), *sources], check=True)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.conftest import Verifies
+from tests.e2e.truth import Run
 
 Iostrata = Callable[..., subprocess.CompletedProcess[str]]
 JDKS = {
@@ -60,7 +62,7 @@ def test_bytes_and_counts_are_exact(
     tmp_path: Path,
     program: Path,
     iostrata: Iostrata,
-    verifies: Callable[[Path, str], None],
+    verifies: Verifies,
 ) -> None:
     if not JDKS[version].is_dir():
         pytest.skip(f"JDK {version} is not at {JDKS[version]}")
@@ -89,7 +91,7 @@ def test_bytes_and_counts_are_exact(
     # AND nothing is left behind but the run
     assert leftovers() == before
     assert not list((tmp_path / "store/.spool").glob("*"))
-    verifies(tmp_path / "store", "r")
+    verifies(Run(tmp_path / "store", "r"), {3: CALLS + 1, 13: CALLS}, where="category = 'file'")
 
 
 def test_sums_and_calls_agree(tmp_path: Path, program: Path, iostrata: Iostrata) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cluster import Cluster, lab_up
-from tests.e2e.conftest import Between, Count, Verifies
+from tests.e2e.conftest import Between, Count, Iostrata, Verifies
 from tests.e2e.test_java import JDKS
 from tests.e2e.truth import Run
 
@@ -44,16 +44,21 @@ FILES = {
     "ch.write.gather": ("write", 25),
     "ch.from": ("write", 45),
     "ch.force": ("sync", 0),
+    "ch.map": ("map", 80),
+    "async.read": ("read", 30),
+    "async.read.end": ("read", 0),
+    "async.read.handler": ("read", 10),
+    "async.write": ("write", 30),
+    "async.force": ("sync", 0),
 }
+SINCE_22 = {"ch.map.arena": ("map", 50)}
+# Each is called once, but for writes to channels: each file begins as one of 100 bytes, written so.
+ONCE = {*range(1, 7), *range(11, 14), 15, 16, *range(21, 30), *range(31, 40)} - {34}
 
 
 @pytest.mark.parametrize("version", JDKS)
 def test_every_file_call(
-    version: str,
-    tmp_path: Path,
-    program: Path,
-    iostrata: Callable[..., subprocess.CompletedProcess[str]],
-    verifies: Callable[[Path, str], None],
+    version: str, tmp_path: Path, program: Path, iostrata: Iostrata, verifies: Verifies
 ) -> None:
     if not JDKS[version].is_dir():
         pytest.skip(f"JDK {version} is not at {JDKS[version]}")
@@ -68,7 +73,7 @@ def test_every_file_call(
         for target, op, count, total in run.rows(
             "SELECT target, op, count(*), sum(bytes)::BIGINT FROM events WHERE kind = 'call' "
             f"AND layer = 'java' AND (flags & 1) = 0 AND target LIKE '{folder}/%' "
-            "AND (target LIKE '%/out.%' OR op IN ('read', 'transfer', 'sync') "
+            "AND (target LIKE '%/out.%' OR op IN ('read', 'transfer', 'sync', 'map') "
             "OR target LIKE '%write%' OR target LIKE '%ch.from') "
             # making the file to be read or overwritten is a write of 100 through a channel
             "AND NOT (op = 'write' AND point = 34 AND bytes = 100) GROUP BY ALL"
@@ -76,9 +81,13 @@ def test_every_file_call(
     }
     transfer = found.pop("in.transfer")  # the stream's own method from JDK 20 on
     assert transfer[2] == 100
-    assert found == {name: (op, 1, size) for name, (op, size) in FILES.items()}
-    if version == "25":
-        verifies(tmp_path / "store", "r")
+    newest = version == "25"
+    expected = FILES | SINCE_22 if newest else FILES
+    assert found == {name: (op, 1, size) for name, (op, size) in expected.items()}
+    if newest:
+        files = sum(not name.startswith("out.") for name in ("in.transfer", *expected))
+        counts = dict.fromkeys(ONCE, 1) | {14: 3, 34: files + 1}
+        verifies(run, counts, where="category = 'file' AND (flags & 1) = 0")
 
 
 FILE, MORE, LARGE = 100_000, 1_000, 20 << 20  # of EveryHdfsCall.java

@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 6416510386201246795;
+pub const POINTS_HASH: u64 = 75168134085051258;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -25,6 +25,12 @@ pub const POINTS: &[Point] = &[
     Point { id: 11, layer: "java", op: "write", class: "java.io.FileOutputStream", method: "write", hot: false },
     Point { id: 12, layer: "java", op: "write", class: "java.io.FileOutputStream", method: "write", hot: false },
     Point { id: 13, layer: "java", op: "write", class: "java.io.FileOutputStream", method: "write", hot: false },
+    Point { id: 14, layer: "java", op: "read", class: "sun.nio.ch.SimpleAsynchronousFileChannelImpl$2", method: "run", hot: false },
+    Point { id: 15, layer: "java", op: "write", class: "sun.nio.ch.SimpleAsynchronousFileChannelImpl$3", method: "run", hot: false },
+    Point { id: 16, layer: "java", op: "sync", class: "sun.nio.ch.SimpleAsynchronousFileChannelImpl", method: "force", hot: false },
+    Point { id: 17, layer: "java", op: "result", class: "sun.nio.ch.Invoker", method: "invokeUnchecked", hot: false },
+    Point { id: 18, layer: "java", op: "result", class: "sun.nio.ch.PendingFuture", method: "setResult", hot: false },
+    Point { id: 19, layer: "java", op: "open", class: "sun.nio.fs.UnixChannelFactory", method: "newAsynchronousFileChannel", hot: false },
     Point { id: 21, layer: "java", op: "read", class: "java.io.RandomAccessFile", method: "read", hot: false },
     Point { id: 22, layer: "java", op: "read", class: "java.io.RandomAccessFile", method: "read", hot: false },
     Point { id: 23, layer: "java", op: "read", class: "java.io.RandomAccessFile", method: "read", hot: false },
@@ -32,6 +38,8 @@ pub const POINTS: &[Point] = &[
     Point { id: 25, layer: "java", op: "write", class: "java.io.RandomAccessFile", method: "write", hot: false },
     Point { id: 26, layer: "java", op: "write", class: "java.io.RandomAccessFile", method: "write", hot: false },
     Point { id: 27, layer: "java", op: "write", class: "java.io.RandomAccessFile", method: "writeBytes", hot: false },
+    Point { id: 28, layer: "java", op: "map", class: "sun.nio.ch.FileChannelImpl", method: "map", hot: false },
+    Point { id: 29, layer: "java", op: "map", class: "sun.nio.ch.FileChannelImpl", method: "map", hot: false },
     Point { id: 31, layer: "java", op: "read", class: "sun.nio.ch.FileChannelImpl", method: "read", hot: false },
     Point { id: 32, layer: "java", op: "read", class: "sun.nio.ch.FileChannelImpl", method: "read", hot: false },
     Point { id: 33, layer: "java", op: "read", class: "sun.nio.ch.FileChannelImpl", method: "read", hot: false },
@@ -41,6 +49,21 @@ pub const POINTS: &[Point] = &[
     Point { id: 37, layer: "java", op: "transfer", class: "sun.nio.ch.FileChannelImpl", method: "transferTo", hot: false },
     Point { id: 38, layer: "java", op: "write", class: "sun.nio.ch.FileChannelImpl", method: "transferFrom", hot: false },
     Point { id: 39, layer: "java", op: "sync", class: "sun.nio.ch.FileChannelImpl", method: "force", hot: false },
+    Point { id: 40, layer: "java", op: "receive", class: "sun.nio.ch.SocketChannelImpl", method: "read", hot: false },
+    Point { id: 41, layer: "java", op: "receive", class: "sun.nio.ch.SocketChannelImpl", method: "read", hot: false },
+    Point { id: 42, layer: "java", op: "receive", class: "sun.nio.ch.SocketChannelImpl", method: "blockingRead", hot: false },
+    Point { id: 43, layer: "java", op: "send", class: "sun.nio.ch.SocketChannelImpl", method: "write", hot: false },
+    Point { id: 44, layer: "java", op: "send", class: "sun.nio.ch.SocketChannelImpl", method: "write", hot: false },
+    Point { id: 45, layer: "java", op: "send", class: "sun.nio.ch.SocketChannelImpl", method: "blockingWriteFully", hot: false },
+    Point { id: 46, layer: "java", op: "receive", class: "java.net.Socket$SocketInputStream", method: "read", hot: false },
+    Point { id: 47, layer: "java", op: "send", class: "java.net.Socket$SocketOutputStream", method: "write", hot: false },
+    Point { id: 48, layer: "java", op: "receive", class: "java.net.SocketInputStream", method: "read", hot: false },
+    Point { id: 49, layer: "java", op: "send", class: "java.net.SocketOutputStream", method: "socketWrite", hot: false },
+    Point { id: 50, layer: "java", op: "open", class: "java.net.Socket", method: "getInputStream", hot: false },
+    Point { id: 51, layer: "java", op: "open", class: "java.net.Socket", method: "getOutputStream", hot: false },
+    Point { id: 52, layer: "java", op: "accept", class: "sun.nio.ch.ServerSocketChannelImpl", method: "accept", hot: false },
+    Point { id: 53, layer: "java", op: "accept", class: "sun.nio.ch.ServerSocketChannelImpl", method: "blockingAccept", hot: false },
+    Point { id: 54, layer: "java", op: "accept", class: "java.net.ServerSocket", method: "implAccept", hot: false },
     Point { id: 60, layer: "fs", op: "connect", class: "org.apache.hadoop.fs.FileSystem", method: "createFileSystem", hot: false },
     Point { id: 61, layer: "fs", op: "write", class: "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", method: "write", hot: true },
     Point { id: 62, layer: "fs", op: "write", class: "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", method: "write", hot: true },
@@ -192,6 +215,8 @@ pub const POINTS: &[Point] = &[
     Point { id: 292, layer: "fs", op: "read", class: "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", method: "read", hot: true },
     Point { id: 293, layer: "fs", op: "raw_write", class: "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", method: "write", hot: true },
     Point { id: 294, layer: "fs", op: "raw_write", class: "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", method: "write", hot: true },
+    Point { id: 295, layer: "fs", op: "read_vectored", class: "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", method: "readVectored", hot: false },
+    Point { id: 296, layer: "fs", op: "read_vectored", class: "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", method: "readVectored", hot: false },
     Point { id: 300, layer: "namenode", op: "locate", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", method: "getBlockLocations", hot: false },
     Point { id: 301, layer: "namenode", op: "create", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", method: "startFile", hot: false },
     Point { id: 302, layer: "namenode", op: "add_block", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", method: "getAdditionalBlock", hot: false },

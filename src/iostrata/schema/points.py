@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 6416510386201246795
+POINTS_HASH = 75168134085051258
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -43,6 +43,12 @@ POINTS = (
     Point(11, "java", "write", "java.io.FileOutputStream", "write", "(I)V", "call", "1", "", "", ("fd", "path",), ""),
     Point(12, "java", "write", "java.io.FileOutputStream", "write", "([B)V", "call", "arg1", "", "", ("fd", "path",), ""),
     Point(13, "java", "write", "java.io.FileOutputStream", "write", "([BII)V", "call", "arg3", "", "", ("fd", "path",), ""),
+    Point(14, "java", "read", "sun.nio.ch.SimpleAsynchronousFileChannelImpl$2", "run", "()V", "call", "of(result)", "", "", ("this$0", "val$dst", "val$position",), ""),
+    Point(15, "java", "write", "sun.nio.ch.SimpleAsynchronousFileChannelImpl$3", "run", "()V", "call", "of(result)", "", "", ("this$0", "val$position", "val$src",), ""),
+    Point(16, "java", "sync", "sun.nio.ch.SimpleAsynchronousFileChannelImpl", "force", "(Z)V", "call", "", "", "", (), ""),
+    Point(17, "java", "result", "sun.nio.ch.Invoker", "invokeUnchecked", "(Ljava/nio/channels/CompletionHandler;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Throwable;)V", "effect", "", "", "", (), ""),
+    Point(18, "java", "result", "sun.nio.ch.PendingFuture", "setResult", "(Ljava/lang/Object;Ljava/lang/Throwable;)V", "effect", "", "", "", (), ""),
+    Point(19, "java", "open", "sun.nio.fs.UnixChannelFactory", "newAsynchronousFileChannel", "(Lsun/nio/fs/UnixPath;Ljava/util/Set;ILsun/nio/ch/ThreadPool;)Ljava/nio/channels/AsynchronousFileChannel;", "effect", "", "", "", (), ""),
     Point(21, "java", "read", "java.io.RandomAccessFile", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
     Point(22, "java", "read", "java.io.RandomAccessFile", "read", "([B)I", "call", "ret", "", "", ("fd", "path",), ""),
     Point(23, "java", "read", "java.io.RandomAccessFile", "read", "([BII)I", "call", "ret", "", "", ("fd", "path",), ""),
@@ -50,6 +56,8 @@ POINTS = (
     Point(25, "java", "write", "java.io.RandomAccessFile", "write", "([B)V", "call", "arg1", "", "", ("fd", "path",), ""),
     Point(26, "java", "write", "java.io.RandomAccessFile", "write", "([BII)V", "call", "arg3", "", "", ("fd", "path",), ""),
     Point(27, "java", "write", "java.io.RandomAccessFile", "writeBytes", "(Ljava/lang/String;)V", "call", "arg1", "", "", ("fd", "path",), ""),
+    Point(28, "java", "map", "sun.nio.ch.FileChannelImpl", "map", "(Ljava/nio/channels/FileChannel$MapMode;JJ)Ljava/nio/MappedByteBuffer;", "call", "arg3", "", "", ("fd", "path",), ""),
+    Point(29, "java", "map", "sun.nio.ch.FileChannelImpl", "map", "(Ljava/nio/channels/FileChannel$MapMode;JJLjava/lang/foreign/Arena;)Ljava/lang/foreign/MemorySegment;", "call", "arg3", "jdk 22", "", ("fd", "path",), ""),
     Point(31, "java", "read", "sun.nio.ch.FileChannelImpl", "read", "(Ljava/nio/ByteBuffer;)I", "call", "ret", "", "", ("fd", "path",), ""),
     Point(32, "java", "read", "sun.nio.ch.FileChannelImpl", "read", "(Ljava/nio/ByteBuffer;J)I", "call", "ret", "", "", ("fd", "path",), ""),
     Point(33, "java", "read", "sun.nio.ch.FileChannelImpl", "read", "([Ljava/nio/ByteBuffer;II)J", "call", "ret", "", "", ("fd", "path",), ""),
@@ -59,6 +67,21 @@ POINTS = (
     Point(37, "java", "transfer", "sun.nio.ch.FileChannelImpl", "transferTo", "(JJLjava/nio/channels/WritableByteChannel;)J", "call", "ret", "", "", ("fd", "path",), ""),
     Point(38, "java", "write", "sun.nio.ch.FileChannelImpl", "transferFrom", "(Ljava/nio/channels/ReadableByteChannel;JJ)J", "call", "ret", "", "", ("fd", "path",), ""),
     Point(39, "java", "sync", "sun.nio.ch.FileChannelImpl", "force", "(Z)V", "call", "", "", "", ("fd", "path",), ""),
+    Point(40, "java", "receive", "sun.nio.ch.SocketChannelImpl", "read", "(Ljava/nio/ByteBuffer;)I", "call", "ret", "", "", ("localAddress", "remoteAddress",), ""),
+    Point(41, "java", "receive", "sun.nio.ch.SocketChannelImpl", "read", "([Ljava/nio/ByteBuffer;II)J", "call", "ret", "", "", ("localAddress", "remoteAddress",), ""),
+    Point(42, "java", "receive", "sun.nio.ch.SocketChannelImpl", "blockingRead", "([BIIJ)I", "call", "ret", "jdk 13", "", ("localAddress", "remoteAddress",), ""),
+    Point(43, "java", "send", "sun.nio.ch.SocketChannelImpl", "write", "(Ljava/nio/ByteBuffer;)I", "call", "ret", "", "", ("localAddress", "remoteAddress",), ""),
+    Point(44, "java", "send", "sun.nio.ch.SocketChannelImpl", "write", "([Ljava/nio/ByteBuffer;II)J", "call", "ret", "", "", ("localAddress", "remoteAddress",), ""),
+    Point(45, "java", "send", "sun.nio.ch.SocketChannelImpl", "blockingWriteFully", "([BII)V", "call", "arg3", "jdk 13", "", ("localAddress", "remoteAddress",), ""),
+    Point(46, "java", "receive", "java.net.Socket$SocketInputStream", "read", "([BII)I", "call", "ret", "jdk 13", "", ("parent",), ""),
+    Point(47, "java", "send", "java.net.Socket$SocketOutputStream", "write", "([BII)V", "call", "arg3", "jdk 13", "", ("parent",), ""),
+    Point(48, "java", "receive", "java.net.SocketInputStream", "read", "([BII)I", "call", "ret", "", "jdk 17", (), ""),
+    Point(49, "java", "send", "java.net.SocketOutputStream", "socketWrite", "([BII)V", "call", "arg3", "", "jdk 17", (), ""),
+    Point(50, "java", "open", "java.net.Socket", "getInputStream", "()Ljava/io/InputStream;", "effect", "", "", "", (), ""),
+    Point(51, "java", "open", "java.net.Socket", "getOutputStream", "()Ljava/io/OutputStream;", "effect", "", "", "", (), ""),
+    Point(52, "java", "accept", "sun.nio.ch.ServerSocketChannelImpl", "accept", "()Ljava/nio/channels/SocketChannel;", "effect", "", "", "", (), ""),
+    Point(53, "java", "accept", "sun.nio.ch.ServerSocketChannelImpl", "blockingAccept", "(J)Ljava/nio/channels/SocketChannel;", "effect", "", "jdk 13", "", (), ""),
+    Point(54, "java", "accept", "java.net.ServerSocket", "implAccept", "(Ljava/net/Socket;)V", "effect", "", "", "", (), ""),
     Point(60, "fs", "connect", "org.apache.hadoop.fs.FileSystem", "createFileSystem", "(Ljava/net/URI;Lorg/apache/hadoop/conf/Configuration;)Lorg/apache/hadoop/fs/FileSystem;", "call", "", "", "", (), ""),
     Point(61, "fs", "write", "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", "write", "(I)V", "hot", "1", "", "", ("out",), ""),
     Point(62, "fs", "write", "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", "write", "([BII)V", "hot", "arg3", "", "", ("out",), ""),
@@ -210,6 +233,8 @@ POINTS = (
     Point(292, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "(J[BII)I", "hot", "ret", "", "", ("name",), ""),
     Point(293, "fs", "raw_write", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", "write", "(I)V", "hot", "1", "", "", (), ""),
     Point(294, "fs", "raw_write", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", "write", "([BII)V", "hot", "arg3", "", "", (), ""),
+    Point(295, "fs", "read_vectored", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "readVectored", "(Ljava/util/List;Ljava/util/function/IntFunction;)V", "call", "ranges(arg1)", "", "", ("name",), ""),
+    Point(296, "fs", "read_vectored", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "readVectored", "(Ljava/util/List;Ljava/util/function/IntFunction;Ljava/util/function/Consumer;)V", "call", "ranges(arg1)", "3.4", "", ("name",), ""),
     Point(300, "namenode", "locate", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getBlockLocations", "(Ljava/lang/String;Ljava/lang/String;JJ)Lorg/apache/hadoop/hdfs/protocol/LocatedBlocks;", "call", "", "", "", (), ""),
     Point(301, "namenode", "create", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "startFile", "(Ljava/lang/String;Lorg/apache/hadoop/fs/permission/PermissionStatus;Ljava/lang/String;Ljava/lang/String;Ljava/util/EnumSet;ZSJ[Lorg/apache/hadoop/crypto/CryptoProtocolVersion;Ljava/lang/String;Ljava/lang/String;Z)Lorg/apache/hadoop/hdfs/protocol/HdfsFileStatus;", "call", "", "", "", (), ""),
     Point(302, "namenode", "add_block", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getAdditionalBlock", "(Ljava/lang/String;JLjava/lang/String;Lorg/apache/hadoop/hdfs/protocol/ExtendedBlock;[Lorg/apache/hadoop/hdfs/protocol/DatanodeInfo;[Ljava/lang/String;Ljava/util/EnumSet;)Lorg/apache/hadoop/hdfs/protocol/LocatedBlock;", "call", "", "", "", (), ""),

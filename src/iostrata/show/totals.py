@@ -20,10 +20,10 @@ from iostrata.store.runs import Run
 # Which operations move data, and which way; the bytes of others (asked of a NameNode …) are in
 # `ops` only.
 DIRECTIONS = {
-    "read": ("read", "transfer", "disk_transfer"),
+    "read": ("read", "read_vectored", "transfer", "disk_transfer"),
     "written": ("write",),
     "received": ("receive_packet", "receive"),
-    "sent": ("send_packet", "serve_part"),
+    "sent": ("send_packet", "serve_part", "send"),
 }
 MOVING = tuple(op for ops in DIRECTIONS.values() for op in ops)
 # Upper bounds of the classes shown, as size classes: 1 + floor(log2(bytes)).

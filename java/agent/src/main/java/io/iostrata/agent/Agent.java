@@ -16,18 +16,18 @@ public final class Agent {
 
   /** Called before main. Never throws: an exception here would end the JVM. */
   public static void premain(String options, Instrumentation instrumentation) {
-    begin(options, instrumentation, false);
+    begin(options, instrumentation);
   }
 
   /** Called in a running JVM. */
   public static void agentmain(String options, Instrumentation instrumentation) {
-    begin(options, instrumentation, true);
+    begin(options, instrumentation);
   }
 
-  private static void begin(String options, Instrumentation instrumentation, boolean running) {
+  private static void begin(String options, Instrumentation instrumentation) {
     String line;
     try {
-      line = start(AgentOptions.parse(options), instrumentation, running);
+      line = start(AgentOptions.parse(options), instrumentation);
     } catch (Throwable e) {
       String message = e instanceof IOException ? e.getMessage() : e.toString();
       line = "not tracing: " + message;
@@ -39,8 +39,8 @@ public final class Agent {
     }
   }
 
-  private static String start(
-      AgentOptions options, Instrumentation instrumentation, boolean running) throws Exception {
+  private static String start(AgentOptions options, Instrumentation instrumentation)
+      throws Exception {
     if (Agent.class.getClassLoader() != null) {
       throw new IOException("the agent's jar has been renamed: call it iostrata-agent.jar");
     }
@@ -69,11 +69,7 @@ public final class Agent {
     ProcessFacts.current = facts;
     loader.report(recorder);
     facts.reach(recorder, "");
-    if (running) {
-      loader.weaveLoaded(instrumentation);
-    } else {
-      loader.weaveJdk(instrumentation);
-    }
+    loader.weaveLoaded(instrumentation);
     ControlWatch watch = new ControlWatch(recorder);
     boolean recording = watch.look();
     watch.start();

@@ -7,7 +7,7 @@ package io.iostrata.agent;
 abstract class Extractor {
   /**
    * A handle of {@code Recorder.name} for a target, an id of {@code Recorder.context} for a
-   * context; nobody looks at what an effect returns.
+   * context; of an effect whose operation another point adds up, bytes, else nothing.
    *
    * @param a first value that the point names, may be null
    * @param b second value, null when the point names one only

@@ -13,6 +13,20 @@ final class Extractors {
     switch (name) {
       case "file":
         return new FileTarget();
+      case "asynchronous":
+        return new AsynchronousTarget();
+      case "opened":
+        return new AsynchronousTarget.Opened();
+      case "result":
+        return new ResultBytes();
+      case "ranges":
+        return new RangeBytes();
+      case "socket":
+        return new SocketTarget();
+      case "streams":
+        return new SocketStreams();
+      case "accepted":
+        return new SocketAccepted();
       case "hdfs":
         return new HdfsTarget();
       case "filesystem":

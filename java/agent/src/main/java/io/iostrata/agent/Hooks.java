@@ -235,12 +235,22 @@ public final class Hooks {
       return;
     }
     try {
-      EFFECTS[point].of(probe, a, b);
+      long told = EFFECTS[point].of(probe, a, b);
+      if (ADDED_UP[point] != 0) {
+        probe.addUp(ADDED_UP[point], told);
+      }
     } catch (Throwable e) {
       fault(point, e);
     } finally {
       probe.busy = false;
     }
+  }
+
+  /**
+   * {@link #learn(int, Object, Object)} of what the method returns, which is on the stack first.
+   */
+  public static void learn(Object returned, int point, Object b) {
+    learn(point, returned, b);
   }
 
   /** What a method is about to return, or the same with something added. */

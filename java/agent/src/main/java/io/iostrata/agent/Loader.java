@@ -79,24 +79,9 @@ final class Loader implements ClassFileTransformer {
   }
 
   /**
-   * Weaves the JDK's own classes. Before main only those can be loaded, and asking for five is
-   * cheaper than looking through 450; what is not loaded yet is woven as it loads.
+   * Weaves all that was loaded before us: at the start of a JVM a few classes of java.io, and
+   * whatever an agent that came first has used. Asking for them by name would load the others.
    */
-  void weaveJdk(Instrumentation instrumentation) throws Exception {
-    ArrayList<Class<?>> loaded = new ArrayList<>();
-    for (Point[] points : table.classes()) {
-      String name = points[0].internalName;
-      if (name.startsWith("java/") || name.startsWith("sun/")) {
-        Class<?> type = Class.forName(name.replace('/', '.'), false, null);
-        if (pending(points)) {
-          loaded.add(type);
-        }
-      }
-    }
-    retransform(instrumentation, loaded);
-  }
-
-  /** Weaves all that was loaded before us. */
   void weaveLoaded(Instrumentation instrumentation) throws Exception {
     ArrayList<Class<?>> loaded = new ArrayList<>();
     Class<?>[] all = instrumentation.getAllLoadedClasses();

@@ -103,10 +103,7 @@ final class MethodWeaver extends MethodVisitor {
       return;
     }
     if (point.effectOnly) {
-      pushPoint();
-      frame.reference(mv, point.effect.first);
-      frame.reference(mv, point.effect.second);
-      hook("learn", "(ILjava/lang/Object;Ljava/lang/Object;)V");
+      learn();
       return;
     }
     boolean asks = point.record && frame.returned().equals("Z");
@@ -120,6 +117,21 @@ final class MethodWeaver extends MethodVisitor {
     } else {
       hook(point.hot ? "exitHot" : "exit", "(JI)V");
     }
+  }
+
+  private void learn() {
+    Value first = point.effect.first;
+    boolean returned = first != null && first.kind == Value.RETURNED;
+    if (returned) {
+      mv.visitInsn(Opcodes.DUP);
+    }
+    pushPoint();
+    if (!returned) {
+      frame.reference(mv, first);
+    }
+    frame.reference(mv, point.effect.second);
+    String values = returned ? "(Ljava/lang/Object;I" : "(ILjava/lang/Object;";
+    hook("learn", values + "Ljava/lang/Object;)V");
   }
 
   /** Pushes the bytes of the call as a long; what is to be returned stays below it. */

@@ -13,6 +13,10 @@ final class Probe {
   final NameCache paths = new NameCache();
 
   final IdentityCache descriptors = new IdentityCache();
+
+  /** Peers by the address or socket that a call has at hand. */
+  final IdentityCache sockets = new IdentityCache();
+
   final NameCache hdfsPaths = new NameCache();
   final NameCache clients = new NameCache();
   final NameCache exceptions = new NameCache();
@@ -122,7 +126,7 @@ final class Probe {
   }
 
   /** Adds to the bytes of the open calls that consist of such calls. */
-  private void addUp(int operation, long moved) {
+  void addUp(int operation, long moved) {
     for (int at = depth - 1; at >= 0; at--) {
       if (Hooks.ADDS_UP[pointOf(at)] == operation && moved > 0) {
         calls[at * WIDTH] += moved;

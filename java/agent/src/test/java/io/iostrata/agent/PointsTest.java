@@ -35,7 +35,8 @@ class PointsTest {
         for (Point point : PointNames.ALL) {
           Path file = base.resolve(point.internalName + ".class");
           if (!point.internalName.startsWith("org/")) {
-            assertThat(found(point, Files.readAllBytes(file)))
+            byte[] original = Files.exists(file) ? Files.readAllBytes(file) : new byte[0];
+            assertThat(found(point, original))
                 .as("%s in %s", PointNames.of(point), jdk)
                 .isEqualTo(PointVersions.has(point.id, "jdk " + jdk.version()));
           }

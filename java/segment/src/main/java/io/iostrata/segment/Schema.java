@@ -167,8 +167,8 @@ public final class Schema {
   public static final int CONTROL_WORD = 16;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_HEARTBEAT = 24;
-  public static final int POINT_COUNT = 197;
-  public static final long POINTS_HASH = 6416510386201246795L;
+  public static final int POINT_COUNT = 222;
+  public static final long POINTS_HASH = 75168134085051258L;
 
   private Schema() {}
 }
