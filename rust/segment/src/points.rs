@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 75168134085051258;
+pub const POINTS_HASH: u64 = 6482514346885169479;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[

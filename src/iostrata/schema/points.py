@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 75168134085051258
+POINTS_HASH = 6482514346885169479
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -254,6 +254,6 @@ POINTS = (
     Point(316, "namenode", "edit_synced", "org.apache.hadoop.hdfs.server.namenode.FSEditLogAsync$RpcEdit", "logSyncNotify", "(Ljava/lang/RuntimeException;)V", "call", "", "", "", (), ""),
     Point(317, "namenode", "sync_edits", "org.apache.hadoop.hdfs.server.namenode.FSEditLog", "logSync", "(J)V", "call", "", "", "", (), ""),
     Point(318, "namenode", "flush_edits", "org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream", "flushAndSync", "(Z)V", "call", "", "", "", (), ""),
-    Point(319, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;)V", "call", "", "", "3.3", (), ""),
-    Point(320, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;Z)V", "call", "", "", "3.3", (), ""),
+    Point(319, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;)V", "call", "", "", "", (), ""),
+    Point(320, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;Z)V", "call", "", "", "", (), ""),
 )
