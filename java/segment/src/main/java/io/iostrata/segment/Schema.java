@@ -168,7 +168,7 @@ public final class Schema {
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_HEARTBEAT = 24;
   public static final int POINT_COUNT = 183;
-  public static final long POINTS_HASH = 7278786571114416218L;
+  public static final long POINTS_HASH = 210410830542936098L;
 
   private Schema() {}
 }
