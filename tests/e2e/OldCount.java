@@ -102,11 +102,15 @@ public class OldCount {
     job.setNumReduceTasks(1);
     job.setOutputKeyClass(Text.class);
     job.setOutputValueClass(LongWritable.class);
-    // Small enough that maps spill more than once and the reduce merges in memory, with combiner.
+    // Small enough that each map spills twice, and combines again when it merges these.
     job.setInt("mapreduce.task.io.sort.mb", 1);
-    // Three parts of 7 KB for one reduce: each fits into 13 KB, all three are over 17 KB.
-    job.setFloat("mapreduce.reduce.shuffle.memory.limit.percent", 0.00003f);
-    job.setFloat("mapreduce.reduce.shuffle.merge.percent", 0.00004f);
+    job.setInt("mapreduce.map.combine.minspills", 2);
+    // Three parts of 7 KB for one reduce: two are less than 18 KB, the third starts the one merge
+    // in memory, with combiner.
+    job.setLong("mapreduce.reduce.memory.totalbytes", 100_000);
+    job.setFloat("mapreduce.reduce.shuffle.input.buffer.percent", 1);
+    job.setFloat("mapreduce.reduce.shuffle.memory.limit.percent", 0.1f);
+    job.setFloat("mapreduce.reduce.shuffle.merge.percent", 0.18f);
     // Look for stragglers at once and often.
     job.setReduceSpeculativeExecution(false);
     job.setLong("mapreduce.job.speculative.retry-after-no-speculate", 500);

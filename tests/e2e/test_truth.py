@@ -19,6 +19,7 @@ FILES = 2
 SIZE = "160MB"  # two blocks a file, and staging below 1 % of the bytes
 
 # Every point whose bytes one of the rules reads. Switching one off must turn the truth red.
+# Not here: what TestDFSIO does not call, such as FSDataOutputStream$PositionCache#write(int).
 MUTATIONS = {
     "DFSInputStream#read([BII)I": "read",
     "FSDataOutputStream$PositionCache#write([BII)V": "write",

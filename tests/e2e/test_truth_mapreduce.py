@@ -1,65 +1,51 @@
-"""MapReduce on a real cluster: what we traced against what Hadoop counted, per attempt."""
+"""MapReduce on the newest Hadoop: what we traced against what Hadoop counted, per attempt."""
 
 from __future__ import annotations
 
 import os
 import random
-import subprocess
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e import truth
-from tests.e2e import truth_mapreduce as rules
 from tests.e2e.cluster import JOB, Cluster, lab_up
-
-from iostrata import lab
-
-pytestmark = pytest.mark.cluster
-
-ROWS = 20_000  # of 100 bytes: two maps, two spills each with the smallest sort buffer
-LINES, WORDS = 12_000, 10
-SMALL_BUFFER = "-Dmapreduce.task.io.sort.mb=1"
-# A second attempt of a slow task would write again what the expected counts hold once.
-ONE_ATTEMPT = ("-Dmapreduce.map.speculative=false", "-Dmapreduce.reduce.speculative=false")
-# Map outputs go to disk and are merged there, two at a time.
-ON_DISK = (
-    "-Dmapreduce.reduce.shuffle.memory.limit.percent=0.00001",
-    "-Dmapreduce.task.io.sort.factor=2",
+from tests.e2e.conftest import Count, Verifies
+from tests.e2e.mapreduce import (
+    APPMASTER,
+    LINES,
+    ON_DISK,
+    ONE_ATTEMPT,
+    SMALL_BUFFER,
+    THREE_MAPS,
+    WORDS,
+    Job,
+    MapReduceTruth,
+    Tally,
+    committing,
+    example,
+    examples,
+    old_jobs,
+    problems,
+    reducing,
+    sorting,
 )
-# Each spills twice, and combines again when it merges these.
-THREE_MAPS = (
-    "-Dmapreduce.input.fileinputformat.split.maxsize=320000",
-    "-Dmapreduce.map.combine.minspills=2",
+
+from iostrata.schema.points import POINTS
+
+LARGE = 1_500_000  # bytes of the record that each map of Merges hands out, and of its output
+MEMORY = 64 * 2**20
+# Four parts of 1.5 MB, of which three are merged in memory; with the fourth, memory is full.
+IN_MEMORY = (
+    "-Dmapreduce.input.fileinputformat.split.maxsize=240000",
+    "-Dmapreduce.map.sort.spill.percent=0.95",
+    f"-Dmapreduce.reduce.memory.totalbytes={MEMORY}",
+    "-Dmapreduce.reduce.shuffle.input.buffer.percent=1",
+    f"-Dmapreduce.reduce.shuffle.memory.limit.percent={2 * LARGE / MEMORY}",
+    f"-Dmapreduce.reduce.shuffle.merge.percent={3.5 * LARGE / MEMORY}",
+    "-Dmapreduce.reduce.merge.memtomem.enabled=true",
+    # With two the merged part has no room for its checksum: Hadoop fails.
+    "-Dmapreduce.reduce.merge.memtomem.threshold=3",
 )
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job that a run recorded."""
-
-    run: str
-    id: str
-
-
-def examples(cluster: Cluster) -> str:
-    """The jar of Hadoop's own example jobs."""
-    path = lab.find(cluster.name).environment()["CLASSPATH"]
-    folders = [Path(entry.removesuffix("/*")) for entry in path.split(":")]
-    (jar,) = chain.from_iterable(f.glob("hadoop-mapreduce-examples-*.jar") for f in folders)
-    return str(jar)
-
-
-def example(cluster: Cluster, run: str, *arguments: str, without: str = "") -> Job:
-    """Records one of the examples, with one attempt a task."""
-    name, *rest = arguments
-    options = ("--without-point", without) if without else ()
-    command = ("hadoop", "jar", examples(cluster), name, *ONE_ATTEMPT, *rest)
-    found = JOB.search(cluster.record(run, *command, options=options))
-    assert found
-    return Job(run, found[1])
 
 
 @pytest.fixture(scope="module")
@@ -69,124 +55,24 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.fixture(scope="module")
-def text(cluster: Cluster) -> str:
-    """A path in HDFS with LINES lines of WORDS words."""
-    chosen = random.Random(1)
-    lines = [
-        " ".join(f"word{chosen.randrange(400)}" for _ in range(WORDS)) + "\n" for _ in range(LINES)
-    ]
-    local = cluster.folder / "text"
-    local.write_text("".join(lines), "utf-8")
-    cluster.hadoop("hadoop", "fs", "-put", str(local), "/text")
-    return "/text"
-
-
-@pytest.fixture(scope="module")
-def teragen(cluster: Cluster) -> Job:
-    options = ("-Dmapreduce.job.maps=2", str(ROWS), "/tera/in")
-    return example(cluster, "teragen", "teragen", *options)
-
-
-@pytest.fixture(scope="module")
-def terasort(cluster: Cluster, teragen: Job) -> Job:
-    options = (SMALL_BUFFER, "-Dmapreduce.job.reduces=2", "/tera/in", "/tera/out")
-    return example(cluster, "terasort", "terasort", *options)
-
-
-@pytest.fixture(scope="module")
-def wordcount(cluster: Cluster, text: str) -> Job:
-    options = (SMALL_BUFFER, *ON_DISK, *THREE_MAPS, text, "/words")
-    return example(cluster, "wordcount", "wordcount", *options)
-
-
-@pytest.fixture(scope="module")
-def old_jar(cluster: Cluster) -> Path:
-    path = lab.find(cluster.name).environment()["CLASSPATH"]
-    classes = cluster.folder / "old"
-    source = str(Path(__file__).with_name("OldCount.java"))
-    subprocess.run(["javac", "-cp", path, "-d", str(classes), source], check=True)
-    jar = cluster.folder / "old.jar"
-    subprocess.run(["jar", "cf", str(jar), "-C", str(classes), "."], check=True)
-    return jar
-
-
-def old_jobs(cluster: Cluster, run: str, jar: Path, *paths: str, without: str = "") -> list[Job]:
-    """Two jobs of the old API: a copy, and a count in which attempts fail and are overtaken."""
-    options = ("--without-point", without) if without else ()
-    command = ("hadoop", "jar", str(jar), "OldCount", *paths)
-    ids = JOB.findall(cluster.record(run, *command, options=options))
-    assert len(ids) == 2
-    return [Job(run, found) for found in ids]
-
-
-@pytest.fixture(scope="module")
-def old(cluster: Cluster, old_jar: Path, text: str) -> list[Job]:
-    return old_jobs(cluster, "old", old_jar, text, "/old")
-
-
-def problems(cluster: Cluster, job: Job) -> list[str]:
-    run = cluster.run(job.run)
-    history = cluster.history(job.id)
-    return [*truth.loss_problems(run), *rules.problems(run, history)]
-
-
-def total(cluster: Cluster, job: Job, counter: str) -> int:
-    return rules.counted(cluster.history(job.id).counters, rules.TASK, counter)
-
-
-def calls(cluster: Cluster, job: Job, op: str, role: str) -> int:
-    query = (
-        "SELECT coalesce(sum(count), 0)::BIGINT FROM events WHERE kind = 'sum' "
-        "AND layer = 'task' AND op = ? AND role = ?"
+def merges(cluster: Cluster, run: str, jar: Path, text: str, without: str = "") -> Job:
+    """Records Merges; its map that waits is killed, as an operator or the kernel would do it."""
+    pid, never = cluster.folder / f"{run}.pid", cluster.folder / f"{run}.never"
+    os.mkfifo(never)
+    options = " ".join((SMALL_BUFFER, *ONE_ATTEMPT, *IN_MEMORY))
+    script = (
+        f"hadoop jar {jar} Merges {options} {text} /{run} {pid} {never} & job=$!\n"
+        f"until [ -s {pid} ] || ! kill -0 $job; do sleep 0.1; done\n"
+        f"kill -KILL $(cat {pid}); wait $job"
     )
-    return int(cluster.run(job.run).one(query, op, role))
+    point = ("--without-point", without) if without else ()
+    found = JOB.search(cluster.record(run, "bash", "-c", script, options=point))
+    assert found
+    return Job(run, found[1])
 
 
-def test_a_job_without_reduce(
-    cluster: Cluster, teragen: Job, verifies: Callable[[Path, str], None]
-) -> None:
-    assert total(cluster, teragen, "MAP_OUTPUT_RECORDS") == ROWS
-    assert problems(cluster, teragen) == []
-    verifies(cluster.store, teragen.run)
-
-
-def test_a_sort(cluster: Cluster, terasort: Job, verifies: Callable[[Path, str], None]) -> None:
-    assert total(cluster, terasort, "REDUCE_OUTPUT_RECORDS") == ROWS
-    assert problems(cluster, terasort) == []
-    assert calls(cluster, terasort, "spill", "map") == 4  # two maps with two spills each
-    assert calls(cluster, terasort, "receive", "reduce") == 4  # two maps for two reduces
-    verifies(cluster.store, terasort.run)
-
-
-def test_a_combiner(
-    cluster: Cluster, wordcount: Job, verifies: Callable[[Path, str], None]
-) -> None:
-    assert total(cluster, wordcount, "MAP_INPUT_RECORDS") == LINES
-    assert total(cluster, wordcount, "MAP_OUTPUT_RECORDS") == LINES * WORDS
-    assert total(cluster, wordcount, "REDUCE_OUTPUT_RECORDS") == 400
-    assert total(cluster, wordcount, "COMBINE_INPUT_RECORDS") > LINES * WORDS
-    assert problems(cluster, wordcount) == []
-    verifies(cluster.store, wordcount.run)
-
-
-def test_failed_and_overtaken_attempts(
-    cluster: Cluster, old: list[Job], verifies: Callable[[Path, str], None]
-) -> None:
-    copy, count = old
-    assert total(cluster, copy, "MAP_OUTPUT_RECORDS") == LINES
-    assert total(cluster, count, "MAP_OUTPUT_RECORDS") == LINES * WORDS
-    states = {a.name[-10:]: a.state for a in cluster.history(count.id).attempts}
-    assert states["m_000000_0"] == "FAILED"
-    assert states["m_000000_1"] == "SUCCEEDED"
-    assert states["m_000001_0"] == "KILLED"
-    assert states["m_000001_1"] == "SUCCEEDED"
-    assert problems(cluster, copy) == []
-    assert problems(cluster, count) == []
-    verifies(cluster.store, count.run)
-
-
-# Every point whose calls or bytes a rule reads, and a job that fires it.
+# Every point whose calls or bytes a rule reads, and a job that fires it. Not in the list are the
+# overloads that no task calls, and DFSInputStream#read(): the byte is counted by the call inside.
 TERASORT = ("terasort", SMALL_BUFFER, "/tera/in", "/tera/{run}")
 WORDCOUNT = ("wordcount", SMALL_BUFFER, *ON_DISK, *THREE_MAPS, "/text", "/words/{run}")
 TERAGEN = ("teragen", "100", "/tera/{run}")
@@ -208,17 +94,19 @@ MUTATIONS = {
     "ShuffleSchedulerImpl#copySucceeded": TERASORT,
     "RawLocalFileSystem$LocalFSFileInputStream#read([BII)I": TERASORT,
     "RawLocalFileSystem$LocalFSFileOutputStream#write([BII)V": TERASORT,
+    "DFSInputStream#read([BII)I": TERASORT,
+    "FSDataOutputStream$PositionCache#write([BII)V": TERASORT,
 }
-
-
 OLD = (
     "MapTask$TrackedRecordReader#next",
     "MapTask$DirectMapOutputCollector#collect",
     "Task$OldCombinerRunner#combine",
+    "MergeManagerImpl#combineAndSpill",
     "Task$CombineValuesIterator#next",
     "ReduceTask$ReduceValuesIterator#next",
     "ReduceTask$OldTrackingRecordWriter#write",
 )
+SINGLE = "MapTask$MapOutputBuffer#spillSingleRecord"
 
 
 def mutations() -> list[str]:
@@ -233,22 +121,116 @@ def without(point: str) -> str:
     return "without-" + "".join(c for c in point if c.isalnum())[:40]
 
 
-@pytest.mark.parametrize("point", mutations())
-def test_truth_turns_red_without(cluster: Cluster, teragen: Job, text: str, point: str) -> None:
-    """GIVEN one data point switched off WHEN the job runs THEN a rule fails, and names it."""
-    arguments = [argument.format(run=without(point)) for argument in MUTATIONS[point]]
-    found = problems(cluster, example(cluster, without(point), *arguments, without=point))
-    print("\n".join(found))
-    assert found
+soak = pytest.mark.skipif("SOAK" not in os.environ, reason="SOAK=1 runs the slower mutations")
 
 
-@pytest.mark.skipif("SOAK" not in os.environ, reason="SOAK=1 runs the mutations of the old API")
-@pytest.mark.parametrize("point", OLD)
-def test_truth_of_the_old_api_turns_red_without(
-    cluster: Cluster, old_jar: Path, text: str, point: str
-) -> None:
-    run = without(point)
-    jobs = old_jobs(cluster, run, old_jar, text, f"/{run}", without=point)
-    found = [problem for job in jobs for problem in problems(cluster, job)]
-    print("\n".join(found))
-    assert found
+def test_every_point_that_a_rule_reads_is_a_mutation() -> None:
+    """Of the layers that only tasks have; what tells a combiner's records apart is read, too."""
+    ops = {"read", "collect", "write", "combine", "combined", "append", "read_back"}
+    points = [p for p in POINTS if p.layer == "record" and p.op in ops]
+    read = {f"{p.cls.rpartition('.')[2]}#{p.method}" for p in points}
+    named = {name.split("(")[0] for name in (*MUTATIONS, *OLD)}
+    assert read <= named
+
+
+@pytest.mark.cluster
+class TestNewest(MapReduceTruth):
+    """The table, records larger than the sort buffer, and jobs that go wrong."""
+
+    def test_large_records_merges_in_memory_and_a_kill(
+        self, cluster: Cluster, text: str, jar: Path, verifies: Verifies
+    ) -> None:
+        job = merges(cluster, "merges", jar, text)
+        tally = Tally(cluster.history(job.id))
+        maps, words = tally.maps, LINES * WORDS
+        assert (maps, tally.reduces) == (4, 1)
+        assert tally.map("MAP_OUTPUT_RECORDS") == words + maps
+        assert tally.map("MAP_OUTPUT_BYTES") > maps * LARGE
+        states = {a.name[-10:]: a.state for a in tally.history.attempts}
+        assert (states["m_000000_0"], states["m_000000_1"]) == ("FAILED", "SUCCEEDED")
+        assert problems(cluster, job) == []
+        self.killed_is_unfinished(cluster, job)
+        run, combined = cluster.run(job.run), tally.map("COMBINE_INPUT_RECORDS")
+        in_maps: dict[int, Count] = {
+            200: LINES,
+            202: words + maps,
+            204: words + maps,
+            207: combined,
+            211: 3 * maps,  # at two spills and their merge, which is of three files
+            214: tally.map("COMBINE_OUTPUT_RECORDS"),
+            215: tally.map("SPILLED_RECORDS"),
+            **sorting(tally),
+            # What was there when the large record came, the record, and what came after it.
+            222: 2 * maps,
+            223: maps,
+            226: maps,
+        }
+        verifies(run, in_maps, tally.where("MAP"))
+        received = tally.reduce("REDUCE_INPUT_RECORDS")
+        # Whatever was merged in memory before, it is written once and read once.
+        in_reduce = {
+            207: received,
+            216: received,
+            239: 1,
+            241: 1,
+            **reducing(cluster, job.run, tally),
+        }
+        verifies(run, in_reduce, tally.where("REDUCE"))
+
+    def killed_is_unfinished(self, cluster: Cluster, job: Job) -> None:
+        """What the map was in the middle of when SIGKILL met it, and nothing else in the run."""
+        rows = cluster.run(job.run).rows(
+            "SELECT role, job, task, layer, op, target FROM events WHERE kind = 'unfinished' "
+            "AND task IS NOT NULL ORDER BY layer, op"
+        )
+        attempt = f"attempt_{job.id.removeprefix('job_')}_m_000000_0"
+        never = str(cluster.folder / f"{job.run}.never")
+        calls = [
+            ("java", "read", never),
+            ("task", "process", "org.apache.hadoop.mapred.YarnChild"),
+            ("task", "run", None),
+        ]
+        assert rows == [("map", job.id, attempt, *call) for call in calls]
+
+    def test_a_job_that_fails(self, cluster: Cluster, text: str, verifies: Verifies) -> None:
+        """The only attempt of its only map fails at once: all of it is aborted."""
+        broken = "-Dmapreduce.job.map.output.collector.class=no.such.Collector"
+        arguments = ("-Dmapreduce.map.maxattempts=1", broken, text, "/failing")
+        command = ("hadoop", "jar", examples(cluster), "wordcount", *arguments)
+        done = cluster.iostrata("record", "--lab", cluster.name, "--run", "failing", "--", *command)
+        assert done.returncode == 1
+        found = JOB.search(done.stderr)
+        assert found
+        history = cluster.history(found[1])
+        assert history.state == "FAILED"
+        assert problems(cluster, Job("failing", found[1])) == []
+        run = cluster.run("failing")
+        verifies(run, {220: 1, 228: 0, 262: 1, 263: 0, 264: 1}, "role = 'map'")
+        verifies(run, committing(jobs=1, aborted=1), APPMASTER)
+
+    @pytest.mark.usefixtures("teragen", "text")
+    @pytest.mark.parametrize("point", mutations())
+    def test_truth_turns_red_without(self, cluster: Cluster, point: str) -> None:
+        """GIVEN one data point switched off WHEN the job runs THEN a rule fails, and names it."""
+        arguments = [argument.format(run=without(point)) for argument in MUTATIONS[point]]
+        found = problems(cluster, example(cluster, without(point), *arguments, without=point))
+        print("\n".join(found))
+        assert found
+
+    @soak
+    @pytest.mark.parametrize("point", OLD)
+    def test_truth_of_the_old_api_turns_red_without(
+        self, cluster: Cluster, jar: Path, text: str, point: str
+    ) -> None:
+        run = without(point)
+        found = problems(cluster, *old_jobs(cluster, run, jar, text, f"/{run}", without=point))
+        print("\n".join(found))
+        assert found
+
+    @soak
+    def test_truth_of_large_records_turns_red_without(
+        self, cluster: Cluster, jar: Path, text: str
+    ) -> None:
+        found = problems(cluster, merges(cluster, without(SINGLE), jar, text, without=SINGLE))
+        print("\n".join(found))
+        assert found

@@ -46,13 +46,25 @@ READ = "layer = 'record' AND op = 'read'"
 COMBINER = f"(flags & {FLAG['inner']}) != 0"
 # Not also counted by an enclosing call of the same operation.
 OUTERMOST = f"(flags & {FLAG['covered']}) = 0"
+# Below the spill of a record that is larger than the sort buffer. Its map outputs must not be
+# compressed: Hadoop adds what the file grew by.
+LARGE = (
+    "(proc, anchor) IN (SELECT proc, span FROM events WHERE layer = 'task' "
+    "AND op = 'spill_record' AND kind IN ('call', 'unfinished'))"
+)
 
 RULES = (
     Rule("MAP_INPUT_RECORDS", TASK, MAP, "calls", f"{READ} AND NOT {COMBINER}"),
     Rule(
         "MAP_OUTPUT_RECORDS", TASK, MAP, "calls", "layer = 'record' AND op IN ('collect', 'write')"
     ),
-    Rule("MAP_OUTPUT_BYTES", TASK, MAP, "bytes", "layer = 'record' AND op = 'collect'"),
+    Rule(
+        "MAP_OUTPUT_BYTES",
+        TASK,
+        MAP,
+        "bytes",
+        f"layer = 'record' AND (op = 'collect' OR op = 'append' AND {LARGE})",
+    ),
     Rule("COMBINE_INPUT_RECORDS", TASK, BOTH, "calls", f"{READ} AND {COMBINER}"),
     Rule("COMBINE_OUTPUT_RECORDS", TASK, BOTH, "calls", "layer = 'record' AND op = 'combined'"),
     # A map spills what it writes; a reduce counts what it reads back.

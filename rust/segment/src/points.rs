@@ -12,7 +12,7 @@ pub struct Point {
     pub hot: bool,
 }
 
-pub const POINTS_HASH: u64 = 6482514346885169479;
+pub const POINTS_HASH: u64 = 560447649761010078;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -172,7 +172,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 220, layer: "task", op: "run", class: "org.apache.hadoop.mapred.MapTask", method: "run", hot: false },
     Point { id: 221, layer: "task", op: "run", class: "org.apache.hadoop.mapred.ReduceTask", method: "run", hot: false },
     Point { id: 222, layer: "task", op: "spill", class: "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", method: "sortAndSpill", hot: false },
-    Point { id: 223, layer: "task", op: "spill", class: "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", method: "spillSingleRecord", hot: false },
+    Point { id: 223, layer: "task", op: "spill_record", class: "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", method: "spillSingleRecord", hot: false },
     Point { id: 224, layer: "task", op: "merge", class: "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", method: "mergeParts", hot: false },
     Point { id: 225, layer: "task", op: "flush", class: "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", method: "flush", hot: false },
     Point { id: 226, layer: "task", op: "start_spill", class: "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", method: "startSpill", hot: false },

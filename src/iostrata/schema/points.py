@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 6482514346885169479
+POINTS_HASH = 560447649761010078
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -190,7 +190,7 @@ POINTS = (
     Point(220, "task", "run", "org.apache.hadoop.mapred.MapTask", "run", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V", "call", "", "", "", (), ""),
     Point(221, "task", "run", "org.apache.hadoop.mapred.ReduceTask", "run", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V", "call", "", "", "", (), ""),
     Point(222, "task", "spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "sortAndSpill", "()V", "call", "", "", "", (), ""),
-    Point(223, "task", "spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "spillSingleRecord", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "call", "", "", "", (), ""),
+    Point(223, "task", "spill_record", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "spillSingleRecord", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "call", "", "", "", (), ""),
     Point(224, "task", "merge", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "mergeParts", "()V", "call", "", "", "", (), ""),
     Point(225, "task", "flush", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "flush", "()V", "call", "", "", "", (), ""),
     Point(226, "task", "start_spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "startSpill", "()V", "call", "", "", "", (), ""),

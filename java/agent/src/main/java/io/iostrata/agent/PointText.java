@@ -163,7 +163,7 @@ final class PointText {
         + "220\ttask\trun\torg.apache.hadoop.mapred.MapTask\trun\t(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V\tcall\t1\t1\t\t\t\t\t\t\t\t\n"
         + "221\ttask\trun\torg.apache.hadoop.mapred.ReduceTask\trun\t(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V\tcall\t1\t1\t\t\t\t\t\t\t\t\n"
         + "222\ttask\tspill\torg.apache.hadoop.mapred.MapTask$MapOutputBuffer\tsortAndSpill\t()V\tcall\t1\t1\t\t\t\tspill(this)\t\t\t\t\n"
-        + "223\ttask\tspill\torg.apache.hadoop.mapred.MapTask$MapOutputBuffer\tspillSingleRecord\t(Ljava/lang/Object;Ljava/lang/Object;I)V\tcall\t1\t1\t\t\t\tspill(this)\t\t\t\t\n"
+        + "223\ttask\tspill_record\torg.apache.hadoop.mapred.MapTask$MapOutputBuffer\tspillSingleRecord\t(Ljava/lang/Object;Ljava/lang/Object;I)V\tcall\t1\t1\t\t\t\tspill(this)\t\t\t\t\n"
         + "224\ttask\tmerge\torg.apache.hadoop.mapred.MapTask$MapOutputBuffer\tmergeParts\t()V\tcall\t1\t1\t\t\t\tspill()\t\t\t\t\n"
         + "225\ttask\tflush\torg.apache.hadoop.mapred.MapTask$MapOutputBuffer\tflush\t()V\tcall\t0\t1\t\t\t\t\t\t\t\t\n"
         + "226\ttask\tstart_spill\torg.apache.hadoop.mapred.MapTask$MapOutputBuffer\tstartSpill\t()V\tcall\t0\t0\t\t\t\t\t\t\t\t\n"

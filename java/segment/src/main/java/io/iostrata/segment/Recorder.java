@@ -271,13 +271,15 @@ public final class Recorder implements Closeable {
     page.flush();
   }
 
-  /** Seals all segments and says that the process has ended; later calls are counted as lost. */
+  /**
+   * Seals what is complete and says that the process has ended; later calls are counted as lost.
+   */
   @Override
   public void close() {
     closed = true;
     synchronized (live) {
       for (int i = 0; i < live.size(); i++) {
-        live.get(i).end();
+        live.get(i).endWithProcess();
       }
       live.clear();
     }

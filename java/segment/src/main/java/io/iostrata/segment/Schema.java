@@ -168,7 +168,7 @@ public final class Schema {
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_HEARTBEAT = 24;
   public static final int POINT_COUNT = 222;
-  public static final long POINTS_HASH = 6482514346885169479L;
+  public static final long POINTS_HASH = 560447649761010078L;
 
   private Schema() {}
 }

@@ -216,10 +216,20 @@ public final class ThreadLog {
     }
   }
 
-  /** Seals the segment of a thread that has ended, or of any at the end of the process. */
+  /** Seals the segment of a thread that has ended. */
   void end() {
     if (chain != null) {
       chain.seal();
+    }
+  }
+
+  /**
+   * The process ends, this thread with it. What is open stays so, in a segment that is not sealed:
+   * it will be unfinished, as after a kill. A task is killed by SIGTERM first.
+   */
+  void endWithProcess() {
+    if (depth() == 0) {
+      end();
     }
   }
 

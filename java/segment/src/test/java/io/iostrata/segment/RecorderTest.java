@@ -269,6 +269,19 @@ class RecorderTest {
   }
 
   @Test
+  void aCallThatIsOpenAtTheEndStaysOpen() throws IOException {
+    Recorder recorder = Recorder.open(Points.options(dir));
+    recorder.thread().enter(Points.JAVA_READ, recorder.name(Schema.CATEGORY_FILE, "/a"), 1, 0);
+    recorder.close();
+
+    Path segment = TraceReader.processes(dir).get(0).resolve("1.seg");
+    ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(segment)).order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(bytes.getInt(Schema.SEGMENT_STATE)).isEqualTo(Schema.STATE_ACTIVE);
+    assertThat(bytes.getInt(Schema.SEGMENT_OPEN_DEPTH)).isOne();
+    assertThat(TraceReader.only(dir).page().state()).isEqualTo(2);
+  }
+
+  @Test
   void anInterruptedThreadRecordsAndStaysInterrupted() throws IOException {
     Recorder recorder = Recorder.open(Points.options(dir));
     Thread.currentThread().interrupt();
