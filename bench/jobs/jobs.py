@@ -7,7 +7,8 @@ Two labs of two DataNodes stand side by side, each in a control group of its own
 without any agent. Every job runs in both, a pair after the other, the order turned with each pair.
 The CPU of a run is what its group used: client, tasks, daemons, and of the traced one the collector
 and `iostrata record`, too. Writes jobs.json into the folder (every run; per job the mean ratio of
-the pairs with its 95 % interval; events and bytes per layer) and prints two tables. Needs root.
+the pairs with its 95 % interval; events and bytes per layer) and prints two tables; Ctrl-C
+ends it with the pairs it has. Needs root.
 """
 
 from __future__ import annotations
@@ -31,9 +32,12 @@ import duckdb
 from iostrata import lab as labs
 from iostrata.show.text import columns
 
-FILES, SIZE_MB = 4, 128
-ROWS = 2_000_000  # of 100 bytes
+FILES, SIZE_MB = 4, 64
+ROWS = 1_000_000  # of 100 bytes
 TEXT_MB = 64
+# A lab's task JVMs have only the first compiler, which suits jobs of seconds; these are users'.
+TASK_JVM = "-Xmx600m -XX:+UseSerialGC"
+TASKS = ("mapreduce.map.java.opts", "mapreduce.reduce.java.opts")
 DFSIO = "hadoop org.apache.hadoop.fs.TestDFSIO"
 # Student's t, 97.5 %, by degrees of freedom.
 T = dict(zip(range(1, 16), (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -112,7 +116,9 @@ class Side:
         self.group = Group(f"iostrata-{self.name}-{os.getpid()}")
         self.environment = {"IOSTRATA_STORE": str(store)}
         agent = "--agent" if traced else "--no-agent"
-        self.iostrata("lab", "up", "hadoop", "--name", self.name, "--datanodes", "2", agent)
+        options = [word for name in TASKS for word in ("--conf", f"{name}={TASK_JVM}")]
+        up = ("lab", "up", "hadoop", "--name", self.name, "--datanodes", "2", agent)
+        self.iostrata(*up, *options)
         self.environment |= labs.find(self.name).environment()
 
     def iostrata(self, *arguments: str) -> None:
@@ -219,6 +225,8 @@ def measure(pairs: int, work: Path) -> list[dict[str, Any]]:
                     measured = side.job(job, pair)
                     print(json.dumps(measured), flush=True)
                     found.append(measured)
+    except KeyboardInterrupt:
+        print("interrupted: the pairs so far count", file=sys.stderr)
     finally:
         for side in sides:
             side.down()
@@ -233,7 +241,9 @@ def summed(runs: list[dict[str, Any]], store: Path) -> list[dict[str, Any]]:
             for run in runs
             if run["job"] == job.name and run["pair"] > 0
         }
-        pairs = sorted({pair for pair, _ in cpu})
+        pairs = sorted(pair for pair, traced in cpu if traced and (pair, False) in cpu)
+        if not pairs:
+            continue
         last = next(r["run"] for r in runs if r["run"] and r["job"] == job.name and r["pair"] == 1)
         jobs.append(
             {
