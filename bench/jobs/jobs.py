@@ -219,7 +219,7 @@ def measure(pairs: int, work: Path) -> list[dict[str, Any]]:
         words = text(work / "text")
         for side in sides:
             side.group.run(["hadoop", "fs", "-put", str(words), "/text"], side.environment)
-        for pair in range(pairs + 1):  # the first warms page cache and daemons up: not counted
+        for pair in range(1, pairs + 1):
             for job in JOBS:
                 for side in sides if pair % 2 else reversed(sides):
                     measured = side.job(job, pair)
@@ -236,15 +236,11 @@ def measure(pairs: int, work: Path) -> list[dict[str, Any]]:
 def summed(runs: list[dict[str, Any]], store: Path) -> list[dict[str, Any]]:
     jobs = []
     for job in JOBS:
-        cpu = {
-            (run["pair"], run["traced"]): run["cpu_s"]
-            for run in runs
-            if run["job"] == job.name and run["pair"] > 0
-        }
+        cpu = {(run["pair"], run["traced"]): run["cpu_s"] for run in runs if run["job"] == job.name}
         pairs = sorted(pair for pair, traced in cpu if traced and (pair, False) in cpu)
         if not pairs:
             continue
-        last = next(r["run"] for r in runs if r["run"] and r["job"] == job.name and r["pair"] == 1)
+        first = next(run["run"] for run in runs if run["run"] and run["job"] == job.name)
         jobs.append(
             {
                 "job": job.name,
@@ -253,7 +249,7 @@ def summed(runs: list[dict[str, Any]], store: Path) -> list[dict[str, Any]]:
                 "plain_cpu_s": statistics.median(cpu[pair, False] for pair in pairs),
                 "traced_cpu_s": statistics.median(cpu[pair, True] for pair in pairs),
                 "traced_to_plain": interval([cpu[p, True] / cpu[p, False] for p in pairs]),
-                "trace": by_layer(store / last),
+                "trace": by_layer(store / first),
             }
         )
     return jobs
