@@ -18,11 +18,13 @@ import json
 import math
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,13 +101,18 @@ class Group:
         return done.stdout
 
     def remove(self) -> None:
+        """Ends what is left in it: the client of an interrupted job outlives the recorder."""
         for _ in range(100):
+            for pid in (self.path / "cgroup.procs").read_text().split():
+                with suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
             try:
                 self.path.rmdir()
             except OSError:
                 time.sleep(0.1)
             else:
                 return
+        print(f"{self.path} is still there", file=sys.stderr)
 
 
 class Side:
@@ -143,8 +150,10 @@ class Side:
         }
 
     def down(self) -> None:
-        self.iostrata("lab", "down", self.name)
-        self.group.remove()
+        try:
+            self.iostrata("lab", "down", self.name)
+        finally:
+            self.group.remove()
 
 
 def text(path: Path) -> Path:
@@ -163,8 +172,6 @@ def interval(ratios: list[float]) -> dict[str, float]:
     """Mean of ratios with its 95 % interval (Student's t on their logarithms)."""
     logs = [math.log(ratio) for ratio in ratios]
     middle = statistics.mean(logs)
-    if len(logs) < 2:
-        return {"ratio": math.exp(middle)}
     half = T[min(len(logs) - 1, max(T))] * statistics.stdev(logs) / math.sqrt(len(logs))
     low, high = math.exp(middle - half), math.exp(middle + half)
     return {"ratio": math.exp(middle), "low": low, "high": high}
@@ -211,25 +218,23 @@ def by_layer(run: Path) -> dict[str, Any]:
 
 
 def measure(pairs: int, work: Path) -> list[dict[str, Any]]:
-    sides: list[Side] = []
-    found = []
-    try:
-        sides += [Side("traced", True, work / "store")]
-        sides += [Side("plain", False, work / "store")]
+    found: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        sides = []
+        for name, traced in (("traced", True), ("plain", False)):
+            sides.append(Side(name, traced, work / "store"))
+            stack.callback(sides[-1].down)
         words = text(work / "text")
         for side in sides:
             side.group.run(["hadoop", "fs", "-put", str(words), "/text"], side.environment)
-        for pair in range(1, pairs + 1):
-            for job in JOBS:
-                for side in sides if pair % 2 else reversed(sides):
-                    measured = side.job(job, pair)
-                    print(json.dumps(measured), flush=True)
-                    found.append(measured)
-    except KeyboardInterrupt:
-        print("interrupted: the pairs so far count", file=sys.stderr)
-    finally:
-        for side in sides:
-            side.down()
+        try:
+            for pair in range(1, pairs + 1):
+                for job in JOBS:
+                    for side in sides if pair % 2 else reversed(sides):
+                        found.append(side.job(job, pair))
+                        print(json.dumps(found[-1]), flush=True)
+        except KeyboardInterrupt:
+            print("interrupted: the pairs so far count", file=sys.stderr)
     return found
 
 
@@ -238,7 +243,8 @@ def summed(runs: list[dict[str, Any]], store: Path) -> list[dict[str, Any]]:
     for job in JOBS:
         cpu = {(run["pair"], run["traced"]): run["cpu_s"] for run in runs if run["job"] == job.name}
         pairs = sorted(pair for pair, traced in cpu if traced and (pair, False) in cpu)
-        if not pairs:
+        if len(pairs) < 2:
+            print(f"{job.name}: {len(pairs)} pairs, no interval", file=sys.stderr)
             continue
         first = next(run["run"] for run in runs if run["run"] and run["job"] == job.name)
         jobs.append(

@@ -1,5 +1,6 @@
 """What a lab refuses before it starts anything: one clear line each."""
 
+import json
 import os
 from pathlib import Path
 
@@ -103,3 +104,13 @@ def test_a_state_survives_being_written(home: Path) -> None:
     state.save(known)
     assert state.load("x") == known
     assert not known.running()  # another boot
+
+
+def test_a_state_of_a_newer_version_is_read(home: Path) -> None:
+    """A lab that it started can be found and ended by this one."""
+    (home / "x").mkdir(parents=True)
+    known = state.State("x", "b", {}, "/jdk", "/lib", 1, True, {}, None)
+    state.save(known)
+    file = home / "x" / "lab.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "invented": 1}))
+    assert state.load("x") == known
