@@ -57,19 +57,19 @@ public final class Agent {
     Hooks.install(table);
     Loader loader = new Loader(table);
     // First, so that what opening loads need not be woven a second time.
-    instrumentation.addTransformer(loader, true);
+    Classes classes = new InstrumentedClasses(instrumentation, loader);
     Recorder recorder;
     try {
       recorder = Recorder.open(recorderOptions(options, facts, table));
     } catch (Throwable e) {
-      instrumentation.removeTransformer(loader);
+      classes.end();
       throw e;
     }
     Hooks.recorder = recorder;
     ProcessFacts.current = facts;
     loader.report(recorder);
     facts.reach(recorder, "");
-    loader.weaveLoaded(instrumentation);
+    loader.weaveLoaded(classes);
     ControlWatch watch = new ControlWatch(recorder);
     boolean recording = watch.look();
     watch.start();

@@ -3,7 +3,6 @@ package io.iostrata.agent;
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
 import java.lang.instrument.ClassFileTransformer;
-import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
 
@@ -82,22 +81,17 @@ final class Loader implements ClassFileTransformer {
    * Weaves all that was loaded before us: at the start of a JVM a few classes of java.io, and
    * whatever an agent that came first has used. Asking for them by name would load the others.
    */
-  void weaveLoaded(Instrumentation instrumentation) throws Exception {
+  void weaveLoaded(Classes classes) throws Exception {
     ArrayList<Class<?>> loaded = new ArrayList<>();
-    Class<?>[] all = instrumentation.getAllLoadedClasses();
+    Class<?>[] all = classes.loaded();
     for (int i = 0; i < all.length; i++) {
       Point[] points = table.of(all[i].getName().replace('.', '/'));
       if (points.length > 0 && pending(points)) {
         loaded.add(all[i]);
       }
     }
-    retransform(instrumentation, loaded);
-  }
-
-  private static void retransform(Instrumentation instrumentation, ArrayList<Class<?>> loaded)
-      throws Exception {
     if (!loaded.isEmpty()) {
-      instrumentation.retransformClasses(loaded.toArray(new Class<?>[0]));
+      classes.retransform(loaded.toArray(new Class<?>[0]));
     }
   }
 
