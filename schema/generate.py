@@ -24,6 +24,7 @@ ENUMS = (
     "kind",
     "flag",
     "layer",
+    "level",
     "category",
     "state",
     "point_state",
@@ -133,8 +134,23 @@ def constants(schema: dict[str, Any]) -> list[tuple[str, int]]:
     return found
 
 
+def kept(schema: dict[str, Any]) -> list[tuple[str, int]]:
+    """(level, bitmap of the categories that it keeps one by one)."""
+    levels, categories = schema["level"], schema["category"]
+    return [
+        (
+            name,
+            sum(1 << categories[of] for of, last in schema["kept"].items() if code <= levels[last]),
+        )
+        for name, code in levels.items()
+    ]
+
+
 def java_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
     body = "".join(f"  public static final int {k} = {v};\n" for k, v in constants(schema))
+    body += "".join(
+        f"  public static final long KEPT_{k.upper()} = {v}L;\n" for k, v in kept(schema)
+    )
     hash_ = points_hash(points_table(points))
     return (
         f"// {NOTE}\npackage io.iostrata.segment;\n\n"
@@ -178,13 +194,14 @@ def rust_schema(schema: dict[str, Any]) -> str:
     lines = [f"// {NOTE}\n\n//! Constants of `schema/events.toml`; `SEGMENT.md` explains them.\n\n"]
     for name, value in constants(schema):
         enum = next((e for e in ENUMS if name.startswith(e.upper() + "_")), None)
-        kind = "u8" if enum in ("kind", "flag", "layer", "category") else rust_type(name)
+        small = ("kind", "flag", "layer", "level", "category")
+        kind = "u8" if enum in small else rust_type(name)
         if name.startswith(("FILE_KIND", "STATE_")):
             kind = "u16" if name.startswith("FILE") else "u32"
         shown = f"{value:#x}" if name == "MAGIC" else str(value)
         lines.append(f"pub const {name}: {kind} = {shown};\n")
     lines.append("\n")
-    lines += [rust_enum(name, schema[name]) for name in ("kind", "layer", "category")]
+    lines += [rust_enum(name, schema[name]) for name in ("kind", "layer", "level", "category")]
     for table in TABLES:
         cells = "".join(f'    ("{k}", "{v}"),\n' for k, v in schema[table].items())
         lines.append(f"pub const {table.upper()}: &[(&str, &str)] = &[\n{cells}];\n")
@@ -212,10 +229,10 @@ def rust_points(points: list[dict[str, str]]) -> str:
 def python_schema(schema: dict[str, Any]) -> str:
     lines = [f'# {NOTE}\n"""Codes and columns of schema/events.toml."""\n\n']
     lines.append(f"VERSION = {schema['version']}\n")
-    for section in ("kind", "flag", "layer", "category"):
+    for section in ("kind", "flag", "layer", "level", "category"):
         cells = "".join(f'    "{k}": {v},\n' for k, v in schema[section].items())
         lines.append(f"{section.upper()} = {{\n{cells}}}\n")
-    for section in TABLES:
+    for section in ("kept", *TABLES):
         cells = "".join(f'    "{k}": "{v}",\n' for k, v in schema[section].items())
         lines.append(f"{section.upper()} = {{\n{cells}}}\n")
     return "".join(lines)

@@ -16,6 +16,7 @@ export interface Layer extends Moved {
   calls: number;
   time: number;
   estimated: boolean;
+  time_bound?: number;
   errors: number;
 }
 
@@ -27,6 +28,7 @@ export interface Operation {
   bytes: number;
   time: number;
   estimated: boolean;
+  time_bound?: number;
   errors: number;
 }
 
@@ -91,6 +93,7 @@ export interface Wait {
   calls: number;
   time: number;
   estimated: boolean;
+  time_bound?: number;
 }
 
 export interface Losses {

@@ -46,6 +46,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "Appends",
         "EveryFileCall",
         "EverySocketCall",
+        "Levels",
         "ManyFiles",
         "Reads",
         "ReadsOfAllKinds",

@@ -35,8 +35,12 @@ export function ways(rows: Record<`bytes_${Way}`, number>[]): Way[] {
   );
 }
 
-export function time(row: { time: number; estimated?: boolean }): string {
-  return (row.estimated ? "~" : "") + seconds(row.time);
+export function time(row: { time: number; estimated?: boolean; time_bound?: number }): string {
+  if (!row.estimated) {
+    return seconds(row.time);
+  }
+  const off = row.time > 0 ? (row.time_bound ?? 0) / row.time : 0;
+  return `~${seconds(row.time)}${off > 0 ? ` ±${Math.round(100 * off)} %` : ""}`;
 }
 
 /** Bytes; none are there to be seen, but do not draw the eye. */

@@ -8,12 +8,41 @@ use rustix::io::write;
 use crate::mapping::{Mapping, Refused};
 use crate::memory::Memory;
 use crate::schema::{
-    CONTROL_HEARTBEAT, CONTROL_POINTS_OFF, CONTROL_SIZE, CONTROL_WORD, FILE_KIND_CONTROL, MAGIC,
-    PROCESS_MAX_POINTS, VERSION,
+    CONTROL_HEARTBEAT, CONTROL_LEVEL, CONTROL_POINTS_OFF, CONTROL_SAMPLING, CONTROL_SIZE,
+    CONTROL_WORD, FILE_KIND_CONTROL, LEVEL_RECORD, MAGIC, PROCESS_MAX_POINTS, VERSION,
 };
 
 const NAME: &str = "control";
 const NEW: &str = ".control.new";
+
+/// How much agents keep one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Detail {
+    /// A code of `level`.
+    pub level: u8,
+    /// Of a billion requests, how many are kept; 0: all.
+    pub sampling: u32,
+}
+
+impl Default for Detail {
+    /// All of it.
+    fn default() -> Detail {
+        Detail { level: LEVEL_RECORD, sampling: 0 }
+    }
+}
+
+impl Detail {
+    /// Enough for both.
+    #[must_use]
+    pub fn and(self, other: Detail) -> Detail {
+        let most = |a: u32, b: u32| if a == 0 || b == 0 { 0 } else { a.max(b) };
+        Detail { level: self.level.min(other.level), sampling: most(self.sampling, other.sampling) }
+    }
+
+    fn words(self) -> [(usize, u32); 2] {
+        [(CONTROL_LEVEL, u32::from(self.level)), (CONTROL_SAMPLING, self.sampling)]
+    }
+}
 
 #[derive(Debug)]
 pub struct Control {
@@ -58,9 +87,9 @@ impl Control {
         self.memory.acquire_u32(CONTROL_WORD)
     }
 
-    /// Turns recording on, but for these points, with a word that no agent has seen; nothing
-    /// changes if that is so already. Ids beyond the table are left out.
-    pub fn on(&mut self, points_off: impl IntoIterator<Item = u16>) -> u32 {
+    /// Turns recording on, with that much detail and but for these points, with a word that no
+    /// agent has seen; nothing changes if that is so already. Ids beyond the table are left out.
+    pub fn on(&mut self, detail: Detail, points_off: impl IntoIterator<Item = u16>) -> u32 {
         let mut bitmap = [0u64; PROCESS_MAX_POINTS / 64];
         for id in points_off {
             if let Some(word) = bitmap.get_mut(usize::from(id) / 64) {
@@ -68,10 +97,14 @@ impl Control {
             }
         }
         let at = |word: usize| CONTROL_POINTS_OFF + word * 8;
-        let same = (0..bitmap.len()).all(|i| self.memory.acquire_u64(at(i)) == bitmap[i]);
+        let same = (0..bitmap.len()).all(|i| self.memory.acquire_u64(at(i)) == bitmap[i])
+            && detail.words().iter().all(|(at, word)| self.memory.acquire_u32(*at) == *word);
         if self.word() == 0 || !same {
             for (i, word) in bitmap.iter().enumerate() {
                 self.memory.release_u64(at(i), *word);
+            }
+            for (at, word) in detail.words() {
+                self.memory.release_u32(at, word);
             }
             self.last = self.last.wrapping_add(1).max(1);
             self.memory.release_u32(CONTROL_WORD, self.last);
@@ -86,5 +119,18 @@ impl Control {
     /// `now`: `CLOCK_MONOTONIC` ns.
     pub fn beat(&self, now: u64) {
         self.memory.release_u64(CONTROL_HEARTBEAT, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::LEVEL_JOB;
+
+    #[test]
+    fn two_runs_get_what_each_of_them_needs() {
+        let coarse = Detail { level: LEVEL_JOB, sampling: 1000 };
+        assert_eq!(coarse.and(Detail { sampling: 10, ..coarse }), coarse);
+        assert_eq!(coarse.and(Detail::default()), Detail::default());
     }
 }

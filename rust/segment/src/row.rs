@@ -3,8 +3,9 @@
 use crate::memory::Memory;
 use crate::ring::Layout;
 use crate::schema::{
-    ROW_ANCHOR, ROW_ASKED, ROW_BYTES, ROW_CONTEXT, ROW_COUNT, ROW_ERRORS, ROW_FLAGS, ROW_LAST_END,
-    ROW_MAX, ROW_MIN, ROW_POINT, ROW_SIZE, ROW_TIMED, ROW_TIMED_DUR, ROW_VERSION, SEGMENT_ROWS,
+    ROW_ANCHOR, ROW_ASKED, ROW_BYTES, ROW_CONTEXT, ROW_COUNT, ROW_ERRORS, ROW_FLAGS, ROW_INSIDE,
+    ROW_LAST_END, ROW_MAX, ROW_MIN, ROW_POINT, ROW_SIZE, ROW_SPREAD, ROW_TIMED, ROW_TIMED_DUR,
+    ROW_VERSION, ROW_WEIGHT, SEGMENT_ROWS,
 };
 
 /// What the calls of one row have in common.
@@ -30,6 +31,10 @@ pub struct Values {
     pub min: u64,
     pub max: u64,
     pub last_end: u64,
+    pub weight: u64,
+    /// Bits of an f64.
+    pub spread: u64,
+    pub inside: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,6 +90,9 @@ pub fn read_row_torn(memory: &impl Memory, at: usize) -> Row {
             min: memory.relaxed_u64(at + ROW_MIN),
             max: memory.relaxed_u64(at + ROW_MAX),
             last_end: memory.relaxed_u64(at + ROW_LAST_END),
+            weight: memory.relaxed_u64(at + ROW_WEIGHT),
+            spread: memory.relaxed_u64(at + ROW_SPREAD),
+            inside: memory.relaxed_u64(at + ROW_INSIDE),
         },
     }
 }
@@ -120,11 +128,14 @@ fn set_values(memory: &impl Memory, at: usize, values: &Values) {
     memory.set_u64(at + ROW_MIN, values.min);
     memory.set_u64(at + ROW_MAX, values.max);
     memory.set_u64(at + ROW_LAST_END, values.last_end);
+    memory.set_u64(at + ROW_WEIGHT, values.weight);
+    memory.set_u64(at + ROW_SPREAD, values.spread);
+    memory.set_u64(at + ROW_INSIDE, values.inside);
     memory.release_u64(at + ROW_COUNT, values.count);
 }
 
 impl Row {
-    /// The 96 bytes of a row as they are spooled; `version` is written as 0.
+    /// The bytes of a row as they are spooled; `version` is written as 0.
     pub fn append_to(&self, out: &mut Vec<u8>) {
         let (key, v) = (&self.key, &self.values);
         let what =
@@ -142,6 +153,10 @@ impl Row {
             v.min,
             v.max,
             v.last_end,
+            v.weight,
+            v.spread,
+            v.inside,
+            0, // unused
         ] {
             out.extend_from_slice(&word.to_le_bytes());
         }
@@ -170,6 +185,9 @@ impl Row {
                 min: word(ROW_MIN),
                 max: word(ROW_MAX),
                 last_end: word(ROW_LAST_END),
+                weight: word(ROW_WEIGHT),
+                spread: word(ROW_SPREAD),
+                inside: word(ROW_INSIDE),
             },
         }
     }

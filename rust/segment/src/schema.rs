@@ -31,6 +31,11 @@ pub const LAYER_DATANODE: u8 = 7;
 pub const LAYER_JAVA: u8 = 8;
 pub const LAYER_POSIX: u8 = 9;
 pub const LAYER_DEVICE: u8 = 10;
+pub const LEVEL_RECORD: u8 = 1;
+pub const LEVEL_THREAD: u8 = 2;
+pub const LEVEL_PHASE: u8 = 3;
+pub const LEVEL_TASK: u8 = 4;
+pub const LEVEL_JOB: u8 = 5;
 pub const CATEGORY_UNKNOWN: u8 = 0;
 pub const CATEGORY_RECORD: u8 = 1;
 pub const CATEGORY_PROPERTIES: u8 = 2;
@@ -115,7 +120,7 @@ pub const OPEN_SPAN_PARENT: usize = 16;
 pub const OPEN_SPAN_TARGET: usize = 24;
 pub const OPEN_SPAN_POINT: usize = 28;
 pub const OPEN_SPAN_FLAGS: usize = 30;
-pub const ROW_SIZE: usize = 96;
+pub const ROW_SIZE: usize = 128;
 pub const ROW_VERSION: usize = 0;
 pub const ROW_POINT: usize = 4;
 pub const ROW_CATEGORY: usize = 6;
@@ -132,6 +137,9 @@ pub const ROW_TIMED_DUR: usize = 64;
 pub const ROW_MIN: usize = 72;
 pub const ROW_MAX: usize = 80;
 pub const ROW_LAST_END: usize = 88;
+pub const ROW_WEIGHT: usize = 96;
+pub const ROW_SPREAD: usize = 104;
+pub const ROW_INSIDE: usize = 112;
 pub const SIZE_CLASS_FOLD: usize = 255;
 pub const DICTIONARY_HEADER: usize = 64;
 pub const DICTIONARY_PROC: usize = 8;
@@ -164,8 +172,10 @@ pub const PROCESS_TEXT: usize = 4356;
 pub const PROCESS_TEXT_CAPACITY: usize = 12000;
 pub const CONTROL_SIZE: usize = 4096;
 pub const CONTROL_WORD: usize = 16;
-pub const CONTROL_POINTS_OFF: usize = 64;
 pub const CONTROL_HEARTBEAT: usize = 24;
+pub const CONTROL_LEVEL: usize = 32;
+pub const CONTROL_SAMPLING: usize = 36;
+pub const CONTROL_POINTS_OFF: usize = 64;
 
 /// Name of a `kind` code, `None` for one this version does not know.
 #[must_use]
@@ -196,6 +206,19 @@ pub const fn layer_name(code: u8) -> Option<&'static str> {
         8 => Some("java"),
         9 => Some("posix"),
         10 => Some("device"),
+        _ => None,
+    }
+}
+
+/// Name of a `level` code, `None` for one this version does not know.
+#[must_use]
+pub const fn level_name(code: u8) -> Option<&'static str> {
+    match code {
+        1 => Some("record"),
+        2 => Some("thread"),
+        3 => Some("phase"),
+        4 => Some("task"),
+        5 => Some("job"),
         _ => None,
     }
 }
@@ -272,6 +295,9 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("errors", "i64"),
     ("timed", "i64"),
     ("timed_dur", "i64"),
+    ("weight", "i64"),
+    ("spread", "f64"),
+    ("inside", "i64"),
     ("min", "i64"),
     ("max", "i64"),
     ("size_class", "i32"),

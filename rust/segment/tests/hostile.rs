@@ -89,12 +89,16 @@ proptest! {
     #[test]
     fn a_row_survives_its_bytes(
         point: u16, category: u8, size_class: u8, context: u32, flags: u8, anchor: u64,
-        values: [u64; 8], bytes: i64,
+        values: [u64; 11], bytes: i64,
     ) {
-        let [count, asked, errors, timed, timed_dur, min, max, last_end] = values;
+        let [count, asked, errors, timed, timed_dur, min, max, last_end, weight, spread, inside] =
+            values;
         let row = Row {
             key: Key { point, category, size_class, context, flags, anchor },
-            values: Values { count, bytes, asked, errors, timed, timed_dur, min, max, last_end },
+            values: Values {
+                count, bytes, asked, errors, timed, timed_dur, min, max, last_end, weight, spread,
+                inside,
+            },
         };
         let mut stored = Vec::new();
         row.append_to(&mut stored);

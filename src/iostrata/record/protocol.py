@@ -1,10 +1,10 @@
 """What a recorder and a collector say to each other through files.
 
 DIR/runs/RUN.run    made by the recorder: recorder_pid, recorder_start, command, expect=ROLE:PID,
-                    points_off=ID
+                    points_off=ID, level=NAME
 DIR/runs/RUN.stop   made by the recorder: exit=CODE
-STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes,
-                    jobs, message
+STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, level,
+                    behind, jobs, message
 """
 
 from __future__ import annotations
@@ -25,13 +25,18 @@ ANSWER_TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class Progress:
-    """The collector's answer; `bytes` is the size of the trace, `jobs` those the run submitted."""
+    """The collector's answer; `bytes` is the size of the trace, `jobs` those the run submitted.
+
+    `level` is how much is kept one by one, `behind` how many processes do not do so yet.
+    """
 
     state: str = ""
     events: int = 0
     bytes: int = 0
     dropped: int = 0
     processes: int = 0
+    level: str = ""
+    behind: int = 0
     message: str = ""
     jobs: Sequence[str] = ()
 
@@ -52,13 +57,30 @@ def announce(
     command: list[str],
     expect: Iterable[tuple[str, int]] = (),
     points_off: Iterable[int] = (),
+    level: str = "record",
 ) -> None:
     """Asks the collector to record a run of this process."""
     lines = [f"recorder_pid={os.getpid()}", f"recorder_start={start_ticks(os.getpid())}"]
     lines.append("command=" + " ".join(command).replace("\n", " "))
     lines += [f"expect={role}:{pid}" for role, pid in expect]
     lines += [f"points_off={point}" for point in points_off]
+    lines.append(f"level={level}")
     _write_whole(collector.dir / "runs" / f"{run}.run", lines)
+
+
+def change_level(collector: Collector, run: str, level: str) -> None:
+    """Asks the collector to go on with a run at another level; raises UserError."""
+    order = collector.dir / "runs" / f"{run}.run"
+    try:
+        if order.stat().st_uid != os.geteuid():
+            raise UserError(f"run {run} is another user's", "its owner may change its level")
+        lines = order.read_text("utf-8").splitlines()
+    except FileNotFoundError as error:
+        raise UserError(f"run {run} is not being recorded", "iostrata runs") from error
+    except OSError as error:
+        raise UserError(f"{order} cannot be read: {error.strerror}") from error
+    kept = [line for line in lines if not line.startswith("level=")]
+    _write_whole(order, [*kept, f"level={level}"])
 
 
 def end(collector: Collector, run: str, exit_code: int) -> None:

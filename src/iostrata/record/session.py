@@ -46,6 +46,7 @@ class Request:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     expect: list[tuple[str, int]] = field(default_factory=list)
     points_off: list[int] = field(default_factory=list)
+    level: str = "record"
     survey: Survey | None = None
 
 
@@ -143,7 +144,12 @@ class _Recording:
     def _begin(self) -> None:
         request, collector = self.request, self.collector
         protocol.announce(
-            collector, request.run, request.command, request.expect, request.points_off
+            collector,
+            request.run,
+            request.command,
+            request.expect,
+            request.points_off,
+            request.level,
         )
         timeout = protocol.ANSWER_TIMEOUT
         answer = protocol.wait_for(collector, request.run, ("recording",), timeout)
@@ -203,6 +209,7 @@ class _Recording:
             "user": _user(),
             "dir": os.getcwd(),  # noqa: PTH109 - as the shell gave it
             "agent": self.collector.version,
+            "collector": str(self.collector.dir),
             "recorder_pid": os.getpid(),
             "recorder_start": start_ticks(os.getpid()),
             **more,

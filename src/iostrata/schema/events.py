@@ -31,6 +31,13 @@ LAYER = {
     "posix": 9,
     "device": 10,
 }
+LEVEL = {
+    "record": 1,
+    "thread": 2,
+    "phase": 3,
+    "task": 4,
+    "job": 5,
+}
 CATEGORY = {
     "unknown": 0,
     "record": 1,
@@ -61,6 +68,31 @@ CATEGORY = {
     "job": 67,
     "exception": 68,
     "fault": 69,
+}
+KEPT = {
+    "record": "record",
+    "properties": "thread",
+    "xml": "thread",
+    "classes": "thread",
+    "jars": "thread",
+    "thread": "phase",
+    "log": "job",
+    "pipe": "job",
+    "blk": "job",
+    "blk_meta": "job",
+    "unknown": "job",
+    "config": "thread",
+    "file": "thread",
+    "socket": "phase",
+    "shuffle": "job",
+    "spill": "job",
+    "input": "job",
+    "output": "job",
+    "wal": "job",
+    "hfile": "job",
+    "hdfs": "job",
+    "namenode": "job",
+    "rpc": "job",
 }
 COLUMNS = {
     "run": "string",
@@ -97,6 +129,9 @@ COLUMNS = {
     "errors": "i64",
     "timed": "i64",
     "timed_dur": "i64",
+    "weight": "i64",
+    "spread": "f64",
+    "inside": "i64",
     "min": "i64",
     "max": "i64",
     "size_class": "i32",

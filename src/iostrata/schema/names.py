@@ -1,10 +1,11 @@
-"""Points as people name them."""
+"""Points and levels as people name them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from iostrata.errors import UserError
+from iostrata.schema.events import KEPT, LEVEL
 from iostrata.schema.points import POINTS, Point
 
 
@@ -21,6 +22,23 @@ def points_named(names: Iterable[str]) -> list[int]:
             raise UserError(f"no point is called {name!r}", "iostrata points lists them")
         found |= meant
     return sorted(found)
+
+
+def check_level(name: str) -> str:
+    """The name of a level; raises UserError for another."""
+    if name not in LEVEL:
+        raise UserError(f"no level is called {name!r}", f"one of {', '.join(LEVEL)}")
+    return name
+
+
+def keeps(level: str, category: str) -> bool:
+    """Calls on targets of the category are kept one by one at that level."""
+    return LEVEL[level] <= LEVEL[KEPT[category]]
+
+
+def left_out(level: str) -> str:
+    """`records, xml, classes`: what is only in sums at a level, as text; empty for all kept."""
+    return ", ".join(name.replace("_", ".") for name in KEPT if not keeps(level, name))
 
 
 def _names(point: Point) -> set[str]:

@@ -17,7 +17,13 @@ from iostrata.errors import UserError
 from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
 from iostrata.store.runs import Run
 
-_SQL_TYPES = {"string": "VARCHAR", "i64": "BIGINT", "i32": "INTEGER", "bool": "BOOLEAN"}
+_SQL_TYPES = {
+    "string": "VARCHAR",
+    "i64": "BIGINT",
+    "i32": "INTEGER",
+    "bool": "BOOLEAN",
+    "f64": "DOUBLE",
+}
 _MAGIC = b"PAR1"
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 

@@ -20,6 +20,8 @@ class Run:
 
     `state` is recording, ok, failed (the command did), interrupted or incomplete (the recorder
     or the collector went away before the end).
+    `collector` is the directory of the collector that recorded it, `level` how much it kept one by
+    one in the end.
     `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
     """
 
@@ -37,6 +39,8 @@ class Run:
     events: int = 0
     bytes: int = 0
     message: str = ""
+    collector: str = ""
+    level: str = "record"
     cluster: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -135,6 +139,8 @@ def _read(path: Path) -> Run | None:
         events=_number(progress, "events"),
         bytes=_number(progress, "bytes"),
         message=str(facts.get("message", "") or progress.get("message", "")),
+        collector=str(facts.get("collector", "")),
+        level=str(progress.get("level") or "record"),
         cluster=cluster if isinstance(cluster := facts.get("cluster"), dict) else {},
     )
 

@@ -22,7 +22,11 @@ impl State {
             if index >= segment.rows.len() {
                 segment.rows.resize(index + 1, Counter::default());
             }
-            let before = std::mem::replace(&mut segment.rows[index], counter);
+            let before = segment.rows[index];
+            if before.key == counter.key && before.values.count == counter.values.count {
+                continue; // the bytes of a hot call may be there before it counts
+            }
+            segment.rows[index] = counter;
             if is_news {
                 self.delta(&place, thread, &before, &counter);
             }
@@ -59,6 +63,9 @@ impl State {
             timed_dur: values.timed_dur.saturating_sub(was.timed_dur),
             min: values.min,
             max: values.max,
+            weight: values.weight.saturating_sub(was.weight),
+            spread: f64::max(0.0, finite(values.spread) - finite(was.spread)),
+            inside: values.inside.saturating_sub(was.inside),
             anchor,
             category,
             size_class,
@@ -78,6 +85,11 @@ impl State {
         };
         self.output.push_sum(row, sum);
     }
+}
+
+/// 0 for what a producer should not have written.
+fn finite(bits: u64) -> f64 {
+    Some(f64::from_bits(bits)).filter(|value| value.is_finite()).unwrap_or_default()
 }
 
 /// Between which times a counter grew: within two looks. Calls with unsampled clocks end unseen.

@@ -70,6 +70,8 @@ fn collect(copy: &Copy) -> State {
         recorder_start: 1,
         expect: Vec::new(),
         points_off: Vec::new(),
+        level: 1,
+        sampling: 0,
         now: 900,
         ended: false,
         message: String::new(),
@@ -120,6 +122,7 @@ fn golden_bytes_mean_what_java_wrote() {
             "context": k.context, "flags": k.flags, "anchor": k.anchor, "count": v.count,
             "bytes": v.bytes, "asked": v.asked, "errors": v.errors, "timed": v.timed,
             "timed_dur": v.timed_dur, "min": v.min, "max": v.max, "last_end": v.last_end,
+            "weight": v.weight, "spread": f64::from_bits(v.spread) as u64, "inside": v.inside,
         })
     });
     let open = segment.open_spans().into_iter().map(|open| {

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 
+use iostrata_segment::control::Detail;
+use iostrata_segment::schema::{LEVEL_JOB, LEVEL_RECORD, level_name};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
 use serde_json::json;
 
@@ -116,8 +118,9 @@ impl Collector<'_> {
         if let Some(active) = self.runs.get_mut(name) {
             active.modified = modified;
             let is_owner = self.state.runs.get(name).is_some_and(|run| run.order.uid == order.uid);
-            if is_owner {
-                self.commit_order(&order);
+            active.said = 0;
+            if is_owner && self.commit_order(&order) {
+                self.switch_control();
             }
             return;
         }
@@ -193,6 +196,8 @@ impl Collector<'_> {
             recorder_start: number("recorder_start").unwrap_or(0),
             expect: expect.collect(),
             points_off: points_off(name, stat.st_uid, values("points_off")),
+            level: values("level").next().map_or(Ok(LEVEL_RECORD), level)?,
+            sampling: number("sampling").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
             now,
             ended: false,
             message: String::new(),
@@ -237,12 +242,7 @@ impl Collector<'_> {
 
     fn advance_waiting(&mut self, name: &str, since: u64, now: u64) {
         let word = self.directory.control.word();
-        let silent: Vec<u32> = self
-            .sources
-            .values()
-            .filter(|s| !s.refused && s.dead.is_none() && s.page.seen_control() != word)
-            .map(|source| source.pid)
-            .collect();
+        let silent: Vec<u32> = self.behind(word).collect();
         let is_late = now - since > START_PATIENCE;
         if !silent.is_empty() && !is_late {
             return;
@@ -254,6 +254,14 @@ impl Collector<'_> {
         }
         log(&format!("run {name} records {}", active.message));
         self.say(name, now);
+    }
+
+    /// Processes that have not acted on the control page yet.
+    fn behind(&self, word: u32) -> impl Iterator<Item = u32> {
+        self.sources
+            .values()
+            .filter(move |s| !s.refused && s.dead.is_none() && s.page.seen_control() != word)
+            .map(|source| source.pid)
     }
 
     fn check_recorder(&mut self, name: &str, now: u64) {
@@ -307,14 +315,15 @@ impl Collector<'_> {
         }
     }
 
-    /// On while a run is, but for the points that one of them wants off.
+    /// On while a run is, in the detail that the one needs that needs most, but for the points that
+    /// one of them wants off.
     fn switch_control(&mut self) {
         let orders = self.state.runs.values().map(|run| &run.order).filter(|o| !o.ended);
-        if orders.clone().next().is_none() {
+        let Some(detail) = orders.clone().map(RunOrder::detail).reduce(Detail::and) else {
             return self.directory.control.off();
-        }
+        };
         let off: Vec<u16> = orders.flat_map(|order| order.points_off.clone()).collect();
-        self.directory.control.on(off);
+        self.directory.control.on(detail, off);
     }
 
     fn drain_all(&mut self, now: u64) {
@@ -386,6 +395,8 @@ impl Collector<'_> {
             "bytes": run.bytes,
             "dropped": dropped,
             "processes": rows.len(),
+            "level": level_name(run.order.level),
+            "behind": self.behind(self.directory.control.word()).count(),
             "jobs": self.state.claims.jobs_of(name),
             "message": message,
         });
@@ -397,6 +408,12 @@ fn is_done(place: &Place) -> bool {
     let text = place.read("progress.json").unwrap_or_default();
     let said: Option<serde_json::Value> = serde_json::from_str(&text).ok();
     said.is_some_and(|said| said["state"] == "done")
+}
+
+fn level(name: &str) -> Result<u8, String> {
+    (LEVEL_RECORD..=LEVEL_JOB)
+        .find(|code| level_name(*code) == Some(name))
+        .ok_or_else(|| format!("level {name:?} is none of record, thread, phase, task, job"))
 }
 
 /// Points are off for every run of the node, so only its owner may ask for that.

@@ -181,7 +181,7 @@ fn push_counters(blocks: &mut Vec<u8>, process: &Process) {
 }
 
 // what is spooled is what was in memory
-const _: () = assert!(SLOT_SIZE == 64 && ROW_RECORD == 104);
+const _: () = assert!(SLOT_SIZE == 64 && ROW_RECORD == 136);
 
 #[cfg(test)]
 mod tests {
@@ -197,6 +197,8 @@ mod tests {
             recorder_start: 0,
             expect: Vec::new(),
             points_off: Vec::new(),
+            level: 1,
+            sampling: 0,
             now: 1,
             ended: false,
             message: String::new(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use iostrata_segment::control::Detail;
 use iostrata_segment::dictionary::Entry;
 use iostrata_segment::process::Who;
 use iostrata_segment::row::Row;
@@ -172,9 +173,19 @@ pub struct RunOrder {
     pub expect: Vec<(String, u32)>,
     /// Points that are off in all processes while the run is on.
     pub points_off: Vec<u16>,
+    // How much of it is kept one by one: see `Detail`.
+    pub level: u8,
+    pub sampling: u32,
     pub now: u64,
     pub ended: bool,
     pub message: String,
+}
+
+impl RunOrder {
+    #[must_use]
+    pub fn detail(&self) -> Detail {
+        Detail { level: self.level, sampling: self.sampling }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

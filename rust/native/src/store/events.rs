@@ -7,7 +7,8 @@ use bytes::Bytes;
 use iostrata_segment::points::POINTS;
 use iostrata_segment::schema::{
     CATEGORY_RPC, CATEGORY_SOCKET, COLUMNS, FLAG_ERRNO, FLAG_ERROR, KIND_BEGIN, KIND_CALL,
-    KIND_GAP, KIND_SUM, KIND_UNFINISHED, category_name, kind_name,
+    KIND_GAP, KIND_SUM, KIND_UNFINISHED, LEVEL_JOB, LEVEL_RECORD, LEVEL_TASK, category_name,
+    kind_name,
 };
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
@@ -68,6 +69,8 @@ struct Table<'a> {
     points: Vec<Option<(ByteArray, ByteArray)>>,
     categories: Vec<Option<ByteArray>>,
     kinds: Vec<Option<ByteArray>>,
+    /// Of the run: what its rows are grouped by.
+    level: u8,
 }
 
 struct Whose<'a> {
@@ -95,6 +98,7 @@ impl<'a> Table<'a> {
         let named = |name: fn(u8) -> Option<&'static str>| {
             (0..=u8::MAX).map(|code| name(code).map(fixed)).collect()
         };
+        let order = state.runs.get(&part.run).map(|run| &run.order);
         let run = if part.run.is_empty() { "_background" } else { &part.run };
         Table {
             output: &state.output,
@@ -106,6 +110,7 @@ impl<'a> Table<'a> {
             points,
             categories: named(category_name),
             kinds: named(kind_name),
+            level: order.map_or(LEVEL_RECORD, |order| order.level),
         }
     }
 
@@ -224,13 +229,26 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
         "trace" => long(&|row| table.trace(row)),
         "owner" => text(&|row| table.identity(row).owner.clone()),
         "job" => text(&|row| table.identity(row).job.clone()),
-        "task" => text(&|row| table.identity(row).task.clone()),
-        "phase" => text(&|row| table.identity(row).phase.clone()),
+        "task" => text(&|row| table.identity(row).task.clone().filter(|_| table.level < LEVEL_JOB)),
+        "phase" => {
+            text(&|row| table.identity(row).phase.clone().filter(|_| table.level < LEVEL_TASK))
+        }
         "kind" => text(&|row| table.kinds[usize::from(row.kind)].clone()),
         "flags" => int(&|row| Some(i32::from(row.flags))),
         "errors" => sum(|sum| sum.errors),
         "timed" => sum(|sum| sum.timed),
         "timed_dur" => sum(|sum| sum.timed_dur),
+        "weight" => long(&|row| {
+            let sum = table.sum(row)?;
+            (sum.weight != sum.timed).then_some(sum.weight as i64)
+        }),
+        "spread" => {
+            let spread = |row: &Row| table.sum(row).map(|sum| sum.spread).filter(|s| *s != 0.0);
+            Column::Double(rows.iter().map(spread).collect())
+        }
+        "inside" => {
+            long(&|row| table.sum(row).map(|sum| sum.inside as i64).filter(|inside| *inside != 0))
+        }
         "min" => sum(|sum| sum.min),
         "max" => sum(|sum| sum.max),
         "size_class" => int(&|row| Some(i32::from(table.sum(row)?.size_class))),

@@ -46,7 +46,7 @@ pub struct Row {
 }
 
 /// What only sums have; all of them deltas but `min` and `max`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sum {
     pub count: u64,
     pub errors: u64,
@@ -54,6 +54,9 @@ pub struct Sum {
     pub timed_dur: u64,
     pub min: u64,
     pub max: u64,
+    pub weight: u64,
+    pub spread: f64,
+    pub inside: u64,
     pub anchor: u64,
     pub category: u8,
     pub size_class: u8,

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use parquet::basic::{
     Compression, ConvertedType, Encoding, Repetition, Type as Physical, ZstdLevel,
 };
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
+};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -46,13 +48,25 @@ pub enum Column {
     Long(Nullable<i64>),
     Int(Nullable<i32>),
     Bool(Nullable<bool>),
+    Double(Nullable<f64>),
 }
 
 /// Times, offsets and ids grow along a thread; other numbers share their high bytes. What is not
 /// here repeats, and gets a dictionary.
 const DELTA: [&str; 3] = ["start", "offset", "span"];
-const SPLIT: [&str; 9] =
-    ["dur", "bytes", "asked", "count", "parent", "timed", "timed_dur", "min", "max"];
+const SPLIT: [&str; 11] = [
+    "dur",
+    "bytes",
+    "asked",
+    "count",
+    "parent",
+    "timed",
+    "timed_dur",
+    "weight",
+    "inside",
+    "min",
+    "max",
+];
 
 /// Rows whose cells are made at a time: few enough to stay in the processor's cache.
 const BATCH: usize = 8192;
@@ -76,6 +90,7 @@ pub fn write<W: Write + Send>(
                 Column::Long(cells) => append::<Int64Type>(&mut column, &cells)?,
                 Column::Int(cells) => append::<Int32Type>(&mut column, &cells)?,
                 Column::Bool(cells) => append::<BoolType>(&mut column, &cells)?,
+                Column::Double(cells) => append::<DoubleType>(&mut column, &cells)?,
             }
         }
         column.close()?;
@@ -100,6 +115,7 @@ fn schema(columns: &[(&str, &str)]) -> Result<TypePtr> {
             "i64" => (Physical::INT64, ConvertedType::NONE),
             "i32" => (Physical::INT32, ConvertedType::NONE),
             "bool" => (Physical::BOOLEAN, ConvertedType::NONE),
+            "f64" => (Physical::DOUBLE, ConvertedType::NONE),
             other => return Err(ParquetError::General(format!("column {name}: type {other}"))),
         };
         let field = Type::primitive_type_builder(name, physical)

@@ -201,5 +201,7 @@ fn tally(values: &mut Values, event: &Event) {
         min: least,
         max: values.max.max(event.dur),
         last_end: event.start + event.dur,
+        weight: values.weight + 1,
+        ..*values
     };
 }

@@ -6,6 +6,7 @@ from iostrata.cli.commands import (
     demo,
     doctor,
     lab,
+    level,
     points,
     prepare,
     query,
@@ -15,4 +16,4 @@ from iostrata.cli.commands import (
     summary,
 )
 
-COMMANDS = (demo, doctor, record, summary, report, query, runs, points, lab, prepare)
+COMMANDS = (demo, doctor, record, level, summary, report, query, runs, points, lab, prepare)

@@ -17,7 +17,7 @@ from iostrata.errors import UserError
 from iostrata.record.collector import NODE_DIR, Collector, collector_of, lab_dir
 from iostrata.record.session import COULD_NOT_RECORD, Request, Survey, new_run_name
 from iostrata.record.session import record as record_session
-from iostrata.schema.names import points_named
+from iostrata.schema.names import check_level, points_named
 from iostrata.store.location import check_run_name, default_store
 
 
@@ -46,6 +46,13 @@ def record(
         list[str] | None,
         typer.Option(help="Switch a point off on all processes (Class#method; for experiments)."),
     ] = None,
+    level: Annotated[
+        str,
+        typer.Option(
+            help="How much is kept one by one: record, thread, phase, task or job, each less than "
+            "the one before. Sums are complete at each."
+        ),
+    ] = "record",
     private: Annotated[
         bool, typer.Option(help="Use a collector of one's own, which sees one's own processes.")
     ] = False,
@@ -58,7 +65,8 @@ def record(
     """
     try:
         request = _request(command, dir, lab, run, store, private)
-        request = replace(request, points_off=points_named(without_point or []))
+        off = points_named(without_point or [])
+        request = replace(request, points_off=off, level=check_level(level))
         with Live(quiet) as live:
             recorded = record_session(request, live.show)
     except UserError as error:

@@ -101,5 +101,5 @@ def _short(text: str, most: int = MOST_NAME) -> str:
 
 
 _WAITS = f"""
-    SELECT coalesce(role, '') AS role, layer, op, calls, time, estimated
+    SELECT coalesce(role, '') AS role, layer, op, calls, time, time_bound, estimated
     FROM ({summed("role, layer, op")}) WHERE time > 0"""

@@ -84,7 +84,8 @@ def test_inner_calls_and_detail_are_no_totals(tmp_path: Path) -> None:
     assert found["layers"] == [
         {
             "layer": "fs", "calls": 1, "bytes_read": 10, "bytes_written": 0,
-            "bytes_received": 0, "bytes_sent": 0, "time": 1000, "estimated": False, "errors": 0,
+            "bytes_received": 0, "bytes_sent": 0, "time": 1000, "time_bound": 0,
+                "estimated": False, "errors": 0,
         }
     ]  # fmt: skip
     assert [(row["op"], row["nested"], row["bytes"]) for row in found["ops"]] == [
@@ -106,6 +107,25 @@ def test_sampled_time_is_scaled_point_by_point(tmp_path: Path) -> None:
     make_run(tmp_path, "r", events, [process("client", 1)])
     # THEN 400 ns and 200 calls of 10 ns
     assert [(row["time"], row["estimated"]) for row in read(tmp_path).layers] == [(2400, True)]
+
+
+def test_time_of_sampled_clocks_has_a_bound(tmp_path: Path) -> None:
+    # GIVEN 1000 calls, of which 10 were timed for 900 of them, and 1 µs of calls inside them
+    sampled = {"timed": 10, "weight": 900, "timed_dur": 9000, "spread": 10_000.0, "inside": 1000}
+    make_run(
+        tmp_path, "r", [row_of_sum("java", "read", count=1000, **sampled)], [process("map", 1)]
+    )
+    (layer,) = read(tmp_path).layers
+    # THEN 10 ns each and those inside; the deviation of 100 ns is scaled up by 1000 / 900, too
+    assert (layer["time"], layer["estimated"]) == (11_000, True)
+    assert layer["time_bound"] == round(2.576 * 100 * 1000 / 900)
+    assert "~11 µs ±3 %" in "\n".join(lines(tmp_path))
+
+
+def test_a_level_is_said(tmp_path: Path) -> None:
+    make_run(tmp_path, "r", [row_of_sum("java", "read")], [process("map", 1)], level="job")
+    said = "record, properties, xml, classes, jars, thread, config, file, socket"
+    assert f"level job: {said} only in sums" in lines(tmp_path)
 
 
 def test_losses_stand_in_the_first_line(tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ import pyarrow.parquet as pq
 
 from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
 
-TYPES = {"string": pa.string(), "i64": pa.int64(), "i32": pa.int32(), "bool": pa.bool_()}
+TYPES = {
+    "string": pa.string(),
+    "i64": pa.int64(),
+    "i32": pa.int32(),
+    "bool": pa.bool_(),
+    "f64": pa.float64(),
+}
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
 
@@ -48,6 +54,7 @@ def make_run(
     events: list[dict[str, Any]] | None = None,
     processes: list[dict[str, Any]] | None = None,
     system: list[dict[str, Any]] | None = None,
+    level: str = "record",
     **facts: Any,
 ) -> Path:
     """Writes a run as recorder and collector leave it; `facts` go to run.json."""
@@ -56,7 +63,13 @@ def make_run(
     given = {"run": name, "command": ["java", "Job"], "start": START, "end": START + 3 * SECOND}
     given |= {"state": "ok", "exit": 0, "host": "node", "user": "alice"}
     (run_dir / "run.json").write_text(json.dumps({**given, **facts}))
-    counted = {"state": "done", "run": name, "events": len(events or []), "bytes": 2048}
+    counted = {
+        "state": "done",
+        "run": name,
+        "events": len(events or []),
+        "bytes": 2048,
+        "level": level,
+    }
     (run_dir / "progress.json").write_text(json.dumps(counted))
     if events is not None:
         write(run_dir / "events/host=node/part-000001.parquet", events, COLUMNS)

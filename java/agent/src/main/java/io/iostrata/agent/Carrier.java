@@ -4,7 +4,7 @@ import io.iostrata.segment.Cause;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 
-/** A cause as the bytes that travel in headers: magic, trace, proc, span. */
+/** A cause as the bytes that travel in headers: magic, trace, proc, span and whether sampled. */
 final class Carrier {
   static final int SIZE = 28;
   private static final int MAGIC = 0x494F5354;
@@ -13,7 +13,12 @@ final class Carrier {
 
   static byte[] bytes(Cause cause) {
     ByteBuffer bytes = ByteBuffer.allocate(SIZE);
-    return bytes.putInt(MAGIC).putLong(cause.trace).putLong(cause.proc).putLong(cause.span).array();
+    return bytes
+        .putInt(MAGIC)
+        .putLong(cause.trace)
+        .putLong(cause.proc)
+        .putLong(cause.carried())
+        .array();
   }
 
   /**

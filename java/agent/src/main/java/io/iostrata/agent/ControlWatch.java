@@ -41,6 +41,7 @@ final class ControlWatch extends Thread {
       for (int point = 0; point < Schema.PROCESS_MAX_POINTS; point++) {
         Hooks.switchPoint(point, recorder.pointOff(point));
       }
+      recorder.follow();
       Hooks.record(word != 0);
       seen = word;
       recorder.acknowledge(word);

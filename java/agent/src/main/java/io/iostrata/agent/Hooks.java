@@ -2,6 +2,7 @@ package io.iostrata.agent;
 
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
+import io.iostrata.segment.ThreadLog;
 import java.nio.ByteBuffer;
 
 /**
@@ -10,7 +11,7 @@ import java.nio.ByteBuffer;
  */
 public final class Hooks {
   /** Bytes to {@link #exit} that say: those given at entry. */
-  public static final long AS_ENTERED = Long.MIN_VALUE;
+  public static final long AS_ENTERED = ThreadLog.AS_ENTERED;
 
   private static final int MAX_MESSAGE = 400;
 
@@ -174,8 +175,7 @@ public final class Hooks {
       return;
     }
     try {
-      Extractor target = TARGETS[point];
-      probe.enterHot(point, target == null ? 0 : target.of(probe, a, b), asked, bytes);
+      probe.enterHot(point, probe.hotTarget(point, a, b), asked, bytes);
     } catch (Throwable e) {
       fault(point, e);
     } finally {

@@ -25,6 +25,7 @@ final class Point {
 
   final boolean anchor;
   final boolean begin;
+
   final Value bytes;
 
   /** What works the bytes out when the method returns; null when `bytes` says them. */

@@ -34,16 +34,20 @@ final class Probe {
   /** What a peer has sent, until the call begins that it was sent for. */
   Cause received;
 
+  /** By point. */
+  private HotTarget[] hotTargets = NO_TARGETS;
+
   private ThreadLog log;
 
   /** The recording that the open calls belong to. */
   private int recording;
 
-  // An open call: bytes, then point | IN_CONTEXT | hot calls below it << 32.
+  // An open call: bytes, then point | IN_CONTEXT.
   private static final int WIDTH = 2;
   private static final int POINT = 0xFFFF;
   private static final int IN_CONTEXT = 1 << 16;
-  private static final int HOT_BELOW = 32;
+
+  private static final HotTarget[] NO_TARGETS = {};
 
   // How a hot call ends.
   static final int COUNTED = 0;
@@ -52,13 +56,6 @@ final class Probe {
 
   private int depth;
   private long[] calls = new long[16 * WIDTH];
-
-  private int hotDepth;
-  private int[] hotPoints = new int[4];
-  private long[] hotCalls = new long[4 * HOT_WIDTH];
-
-  // A hot call: target, bytes, asked.
-  private static final int HOT_WIDTH = 3;
 
   private Probe() {}
 
@@ -77,7 +74,7 @@ final class Probe {
     if (at == calls.length) {
       calls = Arrays.copyOf(calls, at * 2);
     }
-    long what = point | (long) hotDepth << HOT_BELOW;
+    long what = point;
     if (pendingContext != 0 || pendingCause != null) {
       log.pushContext(point, pendingContext, pendingCause);
       pendingContext = 0;
@@ -101,7 +98,6 @@ final class Probe {
     depth = at;
     long bytes = calls[at * WIDTH];
     long what = calls[at * WIDTH + 1];
-    hotDepth = (int) (what >>> HOT_BELOW);
     if (thrown == null) {
       long moved = bytesAtExit == Hooks.AS_ENTERED ? bytes : bytes + bytesAtExit;
       if (Hooks.ADDED_UP[point] != 0) {
@@ -119,10 +115,6 @@ final class Probe {
 
   private int pointOf(int at) {
     return (int) calls[at * WIDTH + 1] & POINT;
-  }
-
-  private int hotBelow(int at) {
-    return (int) (calls[at * WIDTH + 1] >>> HOT_BELOW);
   }
 
   /** Adds to the bytes of the open calls that consist of such calls. */
@@ -144,7 +136,7 @@ final class Probe {
   Cause takeReceived() {
     Cause cause = received;
     received = null;
-    return cause == null ? null : new Cause(cause.context, cause.trace, cause.proc, cause.span, 0);
+    return cause == null ? null : cause.taken();
   }
 
   /** Why somebody else will work on: what was received, else the call that is open; null: none. */
@@ -155,46 +147,54 @@ final class Probe {
       return cause;
     }
     cause = cause();
-    return cause.span == 0 ? null : cause;
+    return cause.span == 0 && cause.sampled ? null : cause;
+  }
+
+  /** Target of a hot call: mostly that of the point's call before, found without a lookup. */
+  long hotTarget(int point, Object a, Object b) throws Throwable {
+    Extractor target = Hooks.TARGETS[point];
+    if (target == null) {
+      return 0;
+    }
+    if (hotTargets == NO_TARGETS) {
+      hotTargets = new HotTarget[Schema.PROCESS_MAX_POINTS];
+    }
+    HotTarget last = hotTargets[point];
+    if (last != null && b == null) {
+      if (last.isOf(a)) {
+        return last.handle;
+      }
+      // Streams wrap each other: two take turns.
+      HotTarget before = last.before;
+      if (before != null && before.isOf(a)) {
+        return before.handle;
+      }
+    }
+    long handle = target.of(this, a, b);
+    if (handle != 0 && b == null) {
+      hotTargets[point] = new HotTarget(a, handle, last);
+    }
+    return handle;
   }
 
   void enterHot(int point, long target, long asked, long bytesAtEntry) {
     begin();
-    if (hotDepth == hotPoints.length) {
-      hotPoints = Arrays.copyOf(hotPoints, hotDepth * 2);
-      hotCalls = Arrays.copyOf(hotCalls, hotDepth * 2 * HOT_WIDTH);
-    }
-    int at = hotDepth * HOT_WIDTH;
-    hotPoints[hotDepth] = point;
-    hotCalls[at] = target;
-    hotCalls[at + 1] = bytesAtEntry;
-    hotCalls[at + 2] = asked;
-    hotDepth++;
-    log.hotEnter(point);
+    log.hotEnter(point, target, asked, bytesAtEntry);
   }
 
   /**
    * @param how {@link #COUNTED}, {@link #FAILED}, or {@link #FORGOTTEN}: as if it had not been
    */
   void exitHot(int point, long bytesAtExit, int how) {
-    int below = depth == 0 ? 0 : hotBelow(depth - 1);
-    int top = hotDepth - 1;
-    while (top >= below && hotPoints[top] != point) {
-      top--;
-    }
-    if (top < below) {
+    if (log == null) {
       unbalanced(point);
       return;
     }
-    hotDepth = top;
-    if (how == FORGOTTEN) {
-      log.hotDrop(point);
-      return;
+    boolean open =
+        how == FORGOTTEN ? log.hotDrop(point) : log.hotExit(point, bytesAtExit, how == FAILED);
+    if (!open) {
+      unbalanced(point);
     }
-    int at = top * HOT_WIDTH;
-    long entered = hotCalls[at + 1];
-    long moved = bytesAtExit == Hooks.AS_ENTERED ? entered : entered + bytesAtExit;
-    log.hotExit(point, hotCalls[at], how == FAILED ? 0 : moved, hotCalls[at + 2], how == FAILED);
   }
 
   /** Calls that were open when an earlier recording ended never told us how they went on. */
@@ -204,9 +204,9 @@ final class Probe {
       while (depth > 0) {
         drop();
       }
-      hotDepth = 0;
       recording = now;
       log = Hooks.recorder.thread();
+      log.hotDropAll();
     }
   }
 
@@ -229,7 +229,6 @@ final class Probe {
 
   private void drop() {
     depth--;
-    hotDepth = hotBelow(depth);
     log.drop();
     if ((calls[depth * WIDTH + 1] & IN_CONTEXT) != 0) {
       log.popContext();

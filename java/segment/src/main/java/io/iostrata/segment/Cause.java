@@ -16,20 +16,38 @@ public final class Cause {
   /** When this process handed it over, CLOCK_MONOTONIC ns; 0: another process did. */
   public final long since;
 
+  /** False: the request it belongs to is not in the sample, nor is what is done for it. */
+  public final boolean sampled;
+
   /** Handle of what it acts on, for calls that say nothing else; 0 none. */
   final long target;
 
-  /** A cause in another process. */
-  public Cause(int context, long trace, long proc, long span, long since) {
-    this(context, trace, proc, span, since, 0);
+  /**
+   * A cause in another process.
+   *
+   * @param carried as {@link #carried} said there
+   */
+  public Cause(int context, long trace, long proc, long carried, long since) {
+    this(context, trace, proc, carried & Long.MAX_VALUE, since, 0, carried >= 0);
   }
 
-  Cause(int context, long trace, long proc, long span, long since, long target) {
+  Cause(int context, long trace, long proc, long span, long since, long target, boolean sampled) {
     this.context = context;
     this.trace = trace;
     this.proc = proc;
     this.span = span;
     this.since = since;
     this.target = target;
+    this.sampled = sampled;
+  }
+
+  /** The span and whether it is sampled, in one word: spans have 63 bits. */
+  public long carried() {
+    return sampled ? span : span | Long.MIN_VALUE;
+  }
+
+  /** The same work, not handed over by anybody here. */
+  public Cause taken() {
+    return new Cause(context, trace, proc, span, 0, 0, sampled);
   }
 }

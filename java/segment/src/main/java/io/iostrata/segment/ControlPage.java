@@ -40,6 +40,16 @@ final class ControlPage {
     return page.getInt(Schema.CONTROL_WORD);
   }
 
+  /** A code of {@code level}. */
+  synchronized int level() {
+    return page.getInt(Schema.CONTROL_LEVEL);
+  }
+
+  /** Of a billion requests, how many are kept; 0: all. */
+  synchronized int sampling() {
+    return page.getInt(Schema.CONTROL_SAMPLING);
+  }
+
   boolean pointOff(int point) {
     return (pointsOff[point >> 6] >>> point & 1) != 0;
   }

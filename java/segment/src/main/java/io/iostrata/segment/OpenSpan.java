@@ -6,8 +6,19 @@ final class OpenSpan {
   final OpenSpan below;
 
   PointLog point;
+
+  /** False: it is only summed, and what it encloses hangs from the span that encloses it. */
+  boolean kept;
+
+  /** False: the request it belongs to is not in the sample. */
+  boolean sampled;
+
+  /** Its own, or the nearest one kept; 0 none. */
   long span;
+
+  /** 0: not timed. */
   long start;
+
   long parent;
   long target; // handle
   long asked;
@@ -26,8 +37,18 @@ final class OpenSpan {
 
   int hotBefore;
 
+  /** {@link PointLog#timedDepth} while a summed span is being timed. */
+  static final int TIMED = -1;
+
   OpenSpan(OpenSpan below) {
     this.below = below;
+  }
+
+  /** A summed span is not being timed any more. */
+  void untime() {
+    if (start != 0) {
+      point.timedDepth = 0;
+    }
   }
 
   long what(int kind) {

@@ -6,6 +6,9 @@ import java.util.Arrays;
 final class OpenSpans {
   int depth;
 
+  /** Those of them that are kept one by one, as the segment's header mirrors them. */
+  int kept;
+
   private OpenSpan[] levels = {new OpenSpan(null)};
 
   /** The level above the top, to be filled; `depth` says when it counts. */
@@ -30,13 +33,19 @@ final class OpenSpans {
 
   /** Tells a new segment what is open; gives ids to spans that began while there was none. */
   void moveTo(Segment segment) {
+    int mirrored = 0;
     for (int d = 0; d < depth; d++) {
       OpenSpan open = levels[d];
+      long above = open.below == null ? 0 : open.below.span;
+      if (!open.kept) {
+        open.span = above;
+        continue;
+      }
       if (open.span == 0) {
         open.span = ++segment.span;
-        open.parent = open.below == null ? 0 : open.below.span;
+        open.parent = above;
       }
-      segment.open(d, open.span, open.start, open.parent, open.mirrored());
+      segment.open(mirrored++, open.span, open.start, open.parent, open.mirrored());
     }
   }
 }

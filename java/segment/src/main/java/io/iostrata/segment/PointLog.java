@@ -1,5 +1,7 @@
 package io.iostrata.segment;
 
+import java.util.Arrays;
+
 /** What one thread remembers of one point. */
 final class PointLog {
   /** Layers have codes below this, flows numbers up to 63 less this. */
@@ -13,24 +15,34 @@ final class PointLog {
   /** Bit of the flow of bytes among the open ones; 0: carries none. */
   final long flow;
 
+  /** Both bits. */
+  final long open;
+
   final boolean anchor;
   final boolean begin;
 
-  // The row found last: its key, and its offset in the segment; 0 is no row, the header is there.
-  long rowKey;
-  long rowAnchor;
-  int row;
+  /** The rows met last, by their size class and what else is different from call to call. */
+  private final RowLog[] rows = new RowLog[8];
 
-  // Hot calls: how many so far; at which hot depth one is being timed, 0 none; since when.
-  int hotCalls;
+  /** Of calls that are not kept one by one. */
+  final Sampler sampler;
+
+  // At which depth of hot calls one is being timed, 0 none; since when.
   int timedDepth;
   long timedStart;
 
-  PointLog(int id, Recorder.Options options) {
+  // Calls so far by how they were recorded; the agent's own thread reads them.
+  long kept;
+  long again;
+  long slow;
+
+  PointLog(int id, Recorder.Options options, long seed) {
     this.id = id;
+    sampler = new Sampler(seed + id);
     layer = 1L << options.layerOfPoint[id];
     int number = options.flowOfPoint[id];
     flow = number == 0 ? 0 : 1L << FIRST_FLOW + number;
+    open = layer | flow;
     anchor = options.anchorOfPoint[id];
     begin = options.beginOfPoint[id];
   }
@@ -41,9 +53,22 @@ final class PointLog {
         | ((open & flow) != 0 ? Schema.FLAG_COVERED : 0);
   }
 
-  void found(long key, long anchor, int row) {
-    rowKey = key;
-    rowAnchor = anchor;
-    this.row = row;
+  /** The row of the key, if it was met lately; else null. */
+  RowLog row(long key, long anchor) {
+    RowLog row = rows[place(key)];
+    return row != null && row.key == key && row.anchor == anchor ? row : null;
+  }
+
+  void met(RowLog row) {
+    rows[place(row.key)] = row;
+  }
+
+  void forget() {
+    Arrays.fill(rows, null);
+  }
+
+  /** Size classes next to each other, and inner calls beside others, do not meet. */
+  private static int place(long key) {
+    return (int) (key >>> 24 ^ key >>> 7) & 7;
   }
 }

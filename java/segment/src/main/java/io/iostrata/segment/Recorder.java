@@ -21,6 +21,12 @@ public final class Recorder implements Closeable {
   final Dictionary dictionary;
   final SegmentPool pool;
 
+  /** Which calls are kept one by one. */
+  public final Detail detail = new Detail();
+
+  /** ns that a clock adds to what it measures. */
+  final long clockCost;
+
   /** Base context of all threads. */
   volatile int baseContext;
 
@@ -74,6 +80,9 @@ public final class Recorder implements Closeable {
     /** CLOCK_MONOTONIC in ns; null: System.nanoTime. */
     public LongSupplier clock;
 
+    /** Of what is drawn at random; 0: another each time. */
+    public long seed;
+
     // Sizes of what is made first: tests shrink them.
     int ringSlots = 1024;
     int tableRows = 128;
@@ -101,6 +110,7 @@ public final class Recorder implements Closeable {
     options.pidStart = options.pidStart != 0 ? options.pidStart : Self.start();
     options.capBytes =
         options.capBytes != 0 ? options.capBytes : Math.min(64 << 20, MemoryLimit.bytes() / 100);
+    options.seed = options.seed != 0 ? options.seed : System.nanoTime() ^ options.proc;
     int points = options.layerOfPoint.length;
     if (points > Schema.PROCESS_MAX_POINTS) {
       throw new IOException(points + " points, at most " + Schema.PROCESS_MAX_POINTS);
@@ -122,6 +132,7 @@ public final class Recorder implements Closeable {
   private Recorder(Options options, Path directory) throws IOException {
     this.options = options;
     control = new ControlPage(options.dir, options.uid);
+    clockCost = options.clock == null ? clockCost() : 0;
     page = new ProcessPage(directory, options, now());
     long dictionaryFiles = options.capBytes / DICTIONARY_SHARE / options.dictionaryBytes;
     dictionary =
@@ -133,6 +144,16 @@ public final class Recorder implements Closeable {
     pool = new SegmentPool(directory, options, foldRows(options.layerOfPoint));
     refused = ThreadLog.refused(this);
     page.ready();
+  }
+
+  /** The least of several: any may be interrupted. */
+  private static long clockCost() {
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 64; i++) {
+      long start = System.nanoTime();
+      least = Math.min(least, System.nanoTime() - start);
+    }
+    return least;
   }
 
   /** Three rows a point (outermost, inner, covered), so that no total is ever lost. */
@@ -250,6 +271,12 @@ public final class Recorder implements Closeable {
   /** True when the page read last switches the point off. */
   public boolean pointOff(int point) {
     return control.pointOff(point);
+  }
+
+  /** From here on as much is kept one by one as the page read last says. */
+  public void follow() {
+    detail.level(control.level());
+    detail.sampling(control.sampling());
   }
 
   /** Tells the collector that this word has been acted on. */

@@ -32,6 +32,11 @@ public final class Schema {
   public static final int LAYER_JAVA = 8;
   public static final int LAYER_POSIX = 9;
   public static final int LAYER_DEVICE = 10;
+  public static final int LEVEL_RECORD = 1;
+  public static final int LEVEL_THREAD = 2;
+  public static final int LEVEL_PHASE = 3;
+  public static final int LEVEL_TASK = 4;
+  public static final int LEVEL_JOB = 5;
   public static final int CATEGORY_UNKNOWN = 0;
   public static final int CATEGORY_RECORD = 1;
   public static final int CATEGORY_PROPERTIES = 2;
@@ -116,7 +121,7 @@ public final class Schema {
   public static final int OPEN_SPAN_TARGET = 24;
   public static final int OPEN_SPAN_POINT = 28;
   public static final int OPEN_SPAN_FLAGS = 30;
-  public static final int ROW_SIZE = 96;
+  public static final int ROW_SIZE = 128;
   public static final int ROW_VERSION = 0;
   public static final int ROW_POINT = 4;
   public static final int ROW_CATEGORY = 6;
@@ -133,6 +138,9 @@ public final class Schema {
   public static final int ROW_MIN = 72;
   public static final int ROW_MAX = 80;
   public static final int ROW_LAST_END = 88;
+  public static final int ROW_WEIGHT = 96;
+  public static final int ROW_SPREAD = 104;
+  public static final int ROW_INSIDE = 112;
   public static final int SIZE_CLASS_FOLD = 255;
   public static final int DICTIONARY_HEADER = 64;
   public static final int DICTIONARY_PROC = 8;
@@ -165,8 +173,15 @@ public final class Schema {
   public static final int PROCESS_TEXT_CAPACITY = 12000;
   public static final int CONTROL_SIZE = 4096;
   public static final int CONTROL_WORD = 16;
-  public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_HEARTBEAT = 24;
+  public static final int CONTROL_LEVEL = 32;
+  public static final int CONTROL_SAMPLING = 36;
+  public static final int CONTROL_POINTS_OFF = 64;
+  public static final long KEPT_RECORD = 268371967L;
+  public static final long KEPT_THREAD = 268371965L;
+  public static final long KEPT_PHASE = 184485825L;
+  public static final long KEPT_TASK = 183437185L;
+  public static final long KEPT_JOB = 183437185L;
   public static final int POINT_COUNT = 222;
   public static final long POINTS_HASH = 560447649761010078L;
 

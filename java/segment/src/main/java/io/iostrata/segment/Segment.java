@@ -10,7 +10,7 @@ import java.nio.MappedByteBuffer;
  *
  * <pre>
  * 0        64         128        192          2048              ringStart
- * | identity | producer | consumer | open spans | rows × 96 bytes | slots × 64 bytes |
+ * | identity | producer | consumer | open spans | rows × 128 bytes| slots × 64 bytes |
  * </pre>
  */
 final class Segment {

@@ -1,6 +1,7 @@
 package io.iostrata.segment;
 
 import java.io.IOException;
+import java.util.Arrays;
 
 /** The segments of one thread, one after the other: rows, slots, gaps, growth. */
 final class SegmentChain {
@@ -29,6 +30,11 @@ final class SegmentChain {
   private int position = -1;
   private int retryIn;
   private boolean refused;
+
+  /** Rows that do not say all yet. */
+  private RowLog[] listed = new RowLog[8];
+
+  private int unsaid;
 
   // Detail lost since the last slot: how many calls, between which times.
   private boolean gap;
@@ -84,7 +90,13 @@ final class SegmentChain {
   private void use(Segment next) {
     refused = false;
     retryIn = 0;
-    index.clear(points);
+    store();
+    index.clear();
+    for (int i = 0; i < points.length; i++) {
+      if (points[i] != null) {
+        points[i].forget();
+      }
+    }
     next.begin(log.thread.getId(), threadName, ++position);
     open.moveTo(next);
     segment = next;
@@ -121,43 +133,39 @@ final class SegmentChain {
     return true;
   }
 
-  /**
-   * Adds a call to the row of its key.
-   *
-   * @param dur ns, or {@link Row#UNTIMED}
-   */
-  void add(
-      PointLog point,
-      long key,
-      long anchor,
-      long bytes,
-      long asked,
-      boolean error,
-      long dur,
-      long end) {
-    int row = index.find(point, key, anchor);
-    if (row == 0) {
-      row = newRow(point, key, anchor);
+  /** The row of a key, of this point. */
+  RowLog row(PointLog point, long key, long anchor) {
+    RowLog row = point.row(key, anchor);
+    if (row == null) {
+      row = index.find(key, anchor);
+      row = row == null ? newRow(key, anchor) : row;
+      if (row == null) {
+        return foldRow(key);
+      }
+      point.met(row);
     }
-    Row.add(segment, row, bytes, asked, error, dur, end);
+    return row;
   }
 
-  private int newRow(PointLog point, long key, long anchor) {
-    int row = segment.newRow(key, anchor, foldRows);
-    if (row < 0 && grow(false, true)) {
-      row = segment.newRow(key, anchor, foldRows);
+  /** Null when there is no room. */
+  private RowLog newRow(long key, long anchor) {
+    int at = segment.newRow(key, anchor, foldRows);
+    if (at < 0 && grow(false, true)) {
+      at = segment.newRow(key, anchor, foldRows);
     }
-    if (row > 0) {
-      index.add(point, key, anchor, row);
-      return row;
-    }
+    return at > 0 ? added(new RowLog(key, anchor, at)) : null;
+  }
+
+  /** The row for what has no room for one of its own. */
+  private RowLog foldRow(long key) {
     segment.countFold();
     long fold = Row.foldKey(key);
-    row = index.find(point, fold, 0);
-    if (row == 0) {
-      row = segment.newRow(fold, 0, 0);
-      index.add(point, fold, 0, row);
-    }
+    RowLog row = index.find(fold, 0);
+    return row != null ? row : added(new RowLog(fold, 0, segment.newRow(fold, 0, 0)));
+  }
+
+  private RowLog added(RowLog row) {
+    index.add(row);
     return row;
   }
 
@@ -272,10 +280,29 @@ final class SegmentChain {
     restate();
   }
 
+  /** There are calls that this row does not say yet. */
+  void list(RowLog row) {
+    if (unsaid == listed.length) {
+      listed = Arrays.copyOf(listed, unsaid * 2);
+    }
+    listed[unsaid++] = row;
+    row.listed = true;
+  }
+
+  /** Makes all rows say what is known. */
+  void store() {
+    while (unsaid > 0) {
+      RowLog row = listed[--unsaid];
+      row.listed = false;
+      row.store(segment);
+    }
+  }
+
   /** After this no one writes to the segment: its thread has ended or failed. */
   void seal() {
     Segment last = segment;
     if (last != null) {
+      store();
       recorder.pool.seal(last);
     }
   }

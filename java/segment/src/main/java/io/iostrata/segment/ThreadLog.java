@@ -6,16 +6,23 @@ import java.util.function.LongSupplier;
  * What one thread records; used by that thread only. Nothing here throws or blocks: after a fault
  * inside, the calls of the thread are only counted as lost.
  *
- * <p>Every enter needs its exit or drop, every hotEnter its hotExit, also when the point has been
- * switched off in between.
+ * <p>Every enter needs its exit or drop, every hotEnter its hotExit or hotDrop, also when the point
+ * has been switched off in between.
  */
 public final class ThreadLog {
+  /** Bytes of a hot call at its end that say: those given at its begin. */
+  public static final long AS_ENTERED = Long.MIN_VALUE;
+
+  private static final long TASK = 1L << Schema.LAYER_TASK;
   private static final int ERROR = Schema.FLAG_ERROR | Schema.FLAG_ERRNO;
 
   /** Guard against re-entry: true while code of ours runs whose I/O must not be traced. */
   public boolean busy;
 
   final Thread thread;
+
+  /** ns that a clock adds to what it measures. */
+  final long clockCost;
 
   private final Recorder recorder;
   private final LongSupplier clock;
@@ -28,7 +35,10 @@ public final class ThreadLog {
   private SegmentChain chain;
 
   /** Layers and flows of bytes with an open call, see {@link PointLog}. */
-  private long layers;
+  long layers;
+
+  /** State of xorshift64. */
+  private long random;
 
   private boolean dead;
 
@@ -36,6 +46,8 @@ public final class ThreadLog {
     this.recorder = recorder;
     this.thread = thread;
     clock = recorder.options.clock;
+    clockCost = recorder.clockCost;
+    random = recorder.options.seed * 31 + (thread == null ? 0 : thread.getId()) << 1 | 1;
   }
 
   /** A log that only counts what it loses, for any thread. */
@@ -101,10 +113,16 @@ public final class ThreadLog {
   public void drop() {
     try {
       if (depth() > 0) {
-        leave(open.top());
+        OpenSpan top = open.top();
+        leave(top);
         open.depth--;
+        if (!top.kept) {
+          top.untime();
+          return;
+        }
+        open.kept--;
         if (chain.segment != null) {
-          chain.segment.depth(open.depth);
+          chain.segment.depth(open.kept);
         }
       }
     } catch (Throwable e) {
@@ -112,53 +130,66 @@ public final class ThreadLog {
     }
   }
 
-  /** A hot call begins; true if it is timed: one of 1,024 of a point, the first always. */
-  public boolean hotEnter(int point) {
+  /**
+   * A hot call begins. Its clocks are sampled.
+   *
+   * @param target handle; 0: that of the enclosing open span
+   * @param bytes what {@link #AS_ENTERED} will mean
+   */
+  public void hotEnter(int point, long target, long asked, long bytes) {
     try {
-      if (!active()) {
-        return false;
+      if (active()) {
+        hot.enter(point(point), target, asked, bytes);
       }
-      PointLog log = point(point);
-      boolean timed = hot.push(log, layers);
-      layers |= log.layer | log.flow;
-      if (timed) {
-        log.timedDepth = hot.depth;
-        log.timedStart = now();
-      }
-      return timed;
     } catch (Throwable e) {
       fail();
-      return false;
     }
   }
 
-  /** A hot call ends: it is added to its counter row and gets no slot. */
-  public void hotExit(int point, long target, long bytes, long asked, boolean error) {
+  /**
+   * A hot call ends: it is added to its counter row and gets no slot.
+   *
+   * @param moved {@link #AS_ENTERED}, or what to add to the bytes given at entry
+   * @return false when none of the point is open
+   */
+  public boolean hotExit(int point, long moved, boolean error) {
     try {
       if (chain == null) {
-        return; // counted at its entry
+        return true; // counted at its entry
       }
-      int depth = hot.find(point);
-      if (depth == 0 || depth < hot.depth) {
-        recorder.count(Schema.PROCESS_COUNTER_UNBALANCED, 1);
+      OpenSpan top = depth() == 0 ? null : open.top();
+      int floor = top == null ? 0 : top.hotBefore;
+      if (!hot.isTop(point, floor) && !hot.unwind(point, floor)) {
+        return false;
       }
-      if (depth > 0) {
-        popHot(depth, target, bytes < 0 ? 0 : bytes, asked < 0 ? 0 : asked, error);
-      }
+      hot.exit(chain, top, moved, error, contexts.current());
     } catch (Throwable e) {
       fail();
     }
+    return true;
   }
 
-  /** A hot call ends as if it had not been. */
-  public void hotDrop(int point) {
+  /** A hot call ends as if it had not been; false when none of the point is open. */
+  public boolean hotDrop(int point) {
     try {
-      int depth = chain == null ? 0 : hot.find(point);
-      if (depth > 0) {
-        layers = hot.cut(depth - 1);
+      if (chain == null) {
+        return true;
       }
+      int floor = depth() == 0 ? 0 : open.top().hotBefore;
+      if (!hot.unwind(point, floor)) {
+        return false;
+      }
+      hot.cut(hot.depth - 1);
     } catch (Throwable e) {
       fail();
+    }
+    return true;
+  }
+
+  /** Forgets all hot calls that are open. */
+  public void hotDropAll() {
+    if (chain != null) {
+      hot.cut(0);
     }
   }
 
@@ -179,7 +210,7 @@ public final class ThreadLog {
       if (!dead) {
         long now = now();
         contexts.push(id, cause, now);
-        boolean waited = cause != null && cause.since != 0;
+        boolean waited = cause != null && cause.since != 0 && cause.sampled;
         tellContext(point, waited ? Math.max(0, now - cause.since) : 0);
       }
     } catch (Throwable e) {
@@ -193,13 +224,16 @@ public final class ThreadLog {
     Cause outer = contexts.cause();
     long trace = outer == null ? proc : outer.trace;
     int whose = contexts.current();
-    if (depth() > 0) {
-      OpenSpan top = open.top();
-      return new Cause(whose, trace, proc, top.span, now(), top.target);
+    OpenSpan top = depth() == 0 ? null : open.top();
+    boolean sampled = top != null ? top.sampled : outer == null || outer.sampled;
+    long target = top != null ? top.target : outer == null ? 0 : outer.target;
+    if (top != null && top.span != 0) {
+      return new Cause(whose, trace, proc, top.span, now(), target, sampled);
     }
+    // Nothing that is open is kept one by one.
     return outer == null
-        ? new Cause(whose, trace, proc, 0, now(), 0)
-        : new Cause(whose, trace, outer.proc, outer.span, now(), outer.target);
+        ? new Cause(whose, trace, proc, 0, now(), target, sampled)
+        : new Cause(whose, trace, outer.proc, outer.span, now(), target, sampled);
   }
 
   /** Back to the context before. */
@@ -230,12 +264,25 @@ public final class ThreadLog {
   void endWithProcess() {
     if (depth() == 0) {
       end();
+    } else if (thread.getState() != Thread.State.RUNNABLE) {
+      chain.store(); // one that called System.exit waits for us
     }
   }
 
-  private long now() {
+  long now() {
     LongSupplier clock = this.clock;
     return clock == null ? System.nanoTime() : clock.getAsLong();
+  }
+
+  void lost() {
+    recorder.count(Schema.PROCESS_COUNTER_LOST_CALLS, 1);
+  }
+
+  long next64() {
+    random ^= random << 13;
+    random ^= random >>> 7;
+    random ^= random << 17;
+    return random;
   }
 
   /** False when the call cannot even be put on the stack; it is then counted. */
@@ -265,7 +312,7 @@ public final class ThreadLog {
       if (chain == null) {
         points = new PointLog[recorder.options.layerOfPoint.length];
         open = new OpenSpans();
-        hot = new HotCalls();
+        hot = new HotCalls(this);
         chain = new SegmentChain(recorder, this, open, contexts, points);
       }
       int base = recorder.baseContext;
@@ -288,7 +335,7 @@ public final class ThreadLog {
   private PointLog point(int id) {
     PointLog point = points[id];
     if (point == null) {
-      point = new PointLog(id, recorder.options);
+      point = new PointLog(id, recorder.options, next64());
       points[id] = point;
     }
     return point;
@@ -298,31 +345,64 @@ public final class ThreadLog {
     PointLog point = point(id);
     OpenSpan top = open.next();
     OpenSpan below = top.below;
-    Segment segment = chain.segment;
-    long span = segment == null ? 0 : ++segment.span;
     if (top.point != point) {
       top.point = point; // a reference store has a price under G1
     }
-    top.span = span;
-    top.parent = below == null ? 0 : below.span;
     top.target = target == 0 ? enclosingTarget(below) : target;
     top.asked = asked < 0 ? 0 : asked;
     top.offset = offset;
     top.flags = point.flags(layers);
     top.context = contexts.current();
     top.anchor = below == null ? 0 : below.anchorInside;
-    top.anchorInside = point.anchor ? span : top.anchor;
     top.layersBefore = layers;
     top.hotBefore = hot.depth;
-    layers |= point.layer | point.flow;
+    top.sampled = point.layer == TASK || sampled(below);
+    top.kept = top.sampled && recorder.detail.keeps(point, top.target);
+    layers |= point.open;
+    if (top.kept) {
+      keep(top);
+    } else {
+      sum(top);
+    }
+  }
+
+  /** The request that the call belongs to is in the sample; below a task each call begins one. */
+  private boolean sampled(OpenSpan below) {
+    if (below != null && (layers & ~TASK) != 0) {
+      return below.sampled;
+    }
+    Cause cause = contexts.cause();
+    return cause != null ? cause.sampled : recorder.detail.samples(this);
+  }
+
+  private void keep(OpenSpan top) {
+    PointLog point = top.point;
+    Segment segment = chain.segment;
+    long span = segment == null ? 0 : ++segment.span;
+    top.span = span;
+    top.parent = top.below == null ? 0 : top.below.span;
+    top.anchorInside = point.anchor ? span : top.anchor;
     long start = now();
     top.start = start;
-    int d = open.depth++;
+    open.depth++;
+    int mirrored = open.kept++;
     if (segment != null) {
-      segment.open(d, span, start, top.parent, top.mirrored());
+      segment.open(mirrored, span, start, top.parent, top.mirrored());
       if (point.begin) {
         chain.begun(top);
       }
+    }
+  }
+
+  private void sum(OpenSpan top) {
+    PointLog point = top.point;
+    top.span = top.below == null ? 0 : top.below.span;
+    top.anchorInside = top.anchor;
+    top.start = 0;
+    open.depth++;
+    if (point.sampler.next() && point.timedDepth == 0) {
+      point.timedDepth = OpenSpan.TIMED;
+      top.start = now();
     }
   }
 
@@ -336,25 +416,58 @@ public final class ThreadLog {
   }
 
   private void pop(long target, long bytes, int ret, int flags) {
-    long end = now();
     OpenSpan top = open.top();
+    long end = top.start == 0 ? 0 : now();
     leave(top);
     SegmentChain chain = this.chain;
-    if (chain.segment == null) {
-      open.depth--;
-      recorder.count(Schema.PROCESS_COUNTER_LOST_CALLS, 1);
-      return;
-    }
+    open.depth--;
     if (target != 0) {
       top.target = target;
     }
     top.flags |= flags;
+    if (!top.kept) {
+      popSummed(top, bytes, (flags & ERROR) != 0, end);
+      return;
+    }
+    open.kept--;
+    if (chain.segment == null) {
+      lost();
+      return;
+    }
     long dur = end - top.start;
+    if (hot.depth > (top.below == null ? 0 : top.below.hotBefore)) {
+      hot.inside(dur);
+    }
     boolean error = (flags & ERROR) != 0;
+    top.point.kept++;
     // The row first: after kill -9 the counts may be ahead of the slots, never behind.
-    chain.add(top.point, key(top, bytes), top.anchor, bytes, top.asked, error, dur, end);
+    RowLog row = chain.row(top.point, key(top, bytes), top.anchor);
+    row.add(chain.segment, bytes, top.asked, error, dur, end);
+    chain.store();
     chain.call(top, dur, bytes, ret);
-    chain.segment.depth(--open.depth);
+    chain.segment.depth(open.kept);
+  }
+
+  /** As {@link HotCalls#exit}: a call that ends like the one before only adds to its row. */
+  private void popSummed(OpenSpan top, long bytes, boolean error, long end) {
+    PointLog point = top.point;
+    long dur = top.start == 0 ? Row.UNTIMED : Math.max(0, end - top.start - clockCost);
+    top.untime();
+    if (chain.segment == null) {
+      lost();
+      return;
+    }
+    RowLog row = chain.row(point, key(top, bytes), top.anchor);
+    if (dur == Row.UNTIMED && !error) {
+      point.again++;
+      row.again(chain, bytes, top.asked);
+    } else {
+      point.slow++;
+      row.addSampled(chain.segment, bytes, top.asked, error, point.sampler, dur, end, 0);
+    }
+    if (open.depth == 0) {
+      chain.store(); // nothing that ends will do it
+    }
   }
 
   private static long key(OpenSpan top, long bytes) {
@@ -363,34 +476,8 @@ public final class ThreadLog {
 
   /** Takes a span off the open layers, and hot calls inside it that never ended. */
   private void leave(OpenSpan top) {
+    hot.cut(top.hotBefore);
     layers = top.layersBefore;
-    if (hot.depth > top.hotBefore) {
-      hot.cut(top.hotBefore);
-    }
-  }
-
-  private void popHot(int depth, long target, long bytes, long asked, boolean error) {
-    if (hot.depth > depth) {
-      layers = hot.cut(depth);
-    }
-    PointLog point = hot.top();
-    boolean timed = point.timedDepth == depth;
-    long end = timed ? now() : 0;
-    long dur = timed ? end - point.timedStart : Row.UNTIMED;
-    layers = hot.cut(depth - 1);
-    SegmentChain chain = this.chain;
-    if (chain.segment == null) {
-      recorder.count(Schema.PROCESS_COUNTER_LOST_CALLS, 1);
-      return;
-    }
-    long anchor = 0;
-    if (open.depth > 0) {
-      OpenSpan top = open.top();
-      anchor = top.anchorInside;
-      target = target == 0 ? top.target : target;
-    }
-    long key = Row.key(point.id, point.flags(layers), target, bytes, contexts.current());
-    chain.add(point, key, anchor, bytes, asked, error, dur, end);
   }
 
   /** A fault inside: nothing that is half done is touched again. */

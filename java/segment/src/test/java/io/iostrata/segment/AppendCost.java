@@ -62,8 +62,8 @@ final class AppendCost {
   }
 
   private static void hot(ThreadLog log, long target, int i) {
-    log.hotEnter(Points.HOT_WRITE);
-    log.hotExit(Points.HOT_WRITE, target, 1, 1, false);
+    log.hotEnter(Points.HOT_WRITE, target, 1, 1);
+    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
   }
 
   private static void measure(Path dir, String name, int threads, boolean fakeClock, Call call)

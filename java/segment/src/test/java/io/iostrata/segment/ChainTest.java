@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Full rings, full tables, the cap, and segments used again. Rings of 32, 128, 512, 2,048. */
 class ChainTest {
   /** The smallest segment here: header, 8 + 15 rows, 32 slots. */
-  private static final int FIRST = 2048 + 23 * 96 + 32 * 64;
+  private static final int FIRST = 2048 + 23 * Schema.ROW_SIZE + 32 * 64;
 
   private static final int COUNTERS_ONLY = 2048 + 23 * 96;
 

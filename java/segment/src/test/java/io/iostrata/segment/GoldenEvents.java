@@ -66,8 +66,10 @@ final class GoldenEvents {
         + "\"anchor\":%d,\"count\":%d,\"bytes\":%d,\"asked\":%d,\"errors\":%d,\"timed\":%d,"
             .formatted(
                 row.anchor(), row.count(), row.bytes(), row.asked(), row.errors(), row.timed())
-        + "\"timed_dur\":%d,\"min\":%d,\"max\":%d,\"last_end\":%d}"
-            .formatted(row.timedDur(), row.min(), row.max(), row.lastEnd());
+        + "\"timed_dur\":%d,\"min\":%d,\"max\":%d,\"last_end\":%d,"
+            .formatted(row.timedDur(), row.min(), row.max(), row.lastEnd())
+        + "\"weight\":%d,\"spread\":%.0f,\"inside\":%d}"
+            .formatted(row.weight(), row.spread(), row.inside());
   }
 
   private static String open(TraceReader trace, TraceReader.Open open) {

@@ -85,7 +85,7 @@ class GoldenTest {
     options.ringSlots = 32;
     options.tableRows = 32;
     options.dictionaryBytes = 4096;
-    options.capBytes = 10_000; // one segment, no successor
+    options.capBytes = 12_000; // one segment, no successor
     options.flowOfPoint = new byte[Points.HDFS_READ + 1];
     options.flowOfPoint[Points.HDFS_READ] = 1; // of two nested ones the inner's bytes are covered
     return options;
@@ -140,8 +140,8 @@ class GoldenTest {
   private static void hotWrites(Recorder recorder, ThreadLog log) {
     long output = recorder.name(Schema.CATEGORY_OUTPUT, "/out");
     for (int i = 0; i < 3; i++) {
-      log.hotEnter(Points.HOT_WRITE);
-      log.hotExit(Points.HOT_WRITE, output, 1, 1, false);
+      log.hotEnter(Points.HOT_WRITE, output, 1, 1);
+      log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
     }
   }
 }

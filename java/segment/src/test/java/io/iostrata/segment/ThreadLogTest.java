@@ -41,7 +41,8 @@ class ThreadLogTest {
                 1, 1, 1, "call", 1, 1010, 10, 100, 8192, 4096, 0, 0, SPAN + 1, 0, id));
     assertThat(trace().rows())
         .containsExactly(
-            new TraceReader.Row(1, 1, 24, 7, 0, 0, 0, 1, 100, 4096, 0, 1, 10, 10, 10, 1020, false));
+            new TraceReader.Row(
+                1, 1, 24, 7, 0, 0, 0, 1, 100, 4096, 0, 1, 10, 10, 10, 1020, 1, 0, 0, false));
     assertThat(trace().entry(id))
         .isEqualTo(new TraceReader.Entry(id, Schema.CATEGORY_FILE, "/a/b", 0, -1, -1));
     assertThat(trace().open()).isEmpty();
@@ -59,7 +60,8 @@ class ThreadLogTest {
     assertThat(trace().rows())
         .filteredOn(row -> row.point() == Points.JAVA_READ)
         .containsExactly(
-            new TraceReader.Row(1, 1, 24, 4, 0, 0, 0, 2, 17, 30, 1, 2, 40, 10, 30, 1060, false));
+            new TraceReader.Row(
+                1, 1, 24, 4, 0, 0, 0, 2, 17, 30, 1, 2, 40, 10, 30, 1060, 2, 0, 0, false));
   }
 
   @Test
@@ -150,8 +152,8 @@ class ThreadLogTest {
     log.enter(Points.HDFS_READ, 0, 0, 0);
     Points.call(log, Points.JAVA_READ, 0, 1);
     log.exit(1, 0, 0);
-    log.hotEnter(Points.HOT_WRITE);
-    log.hotExit(Points.HOT_WRITE, 0, 1, 1, false);
+    log.hotEnter(Points.HOT_WRITE, 0, 1, 1);
+    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
     log.exit(1, 0, 0);
     Points.call(log, Points.JAVA_READ, 0, 1);
 
@@ -207,11 +209,11 @@ class ThreadLogTest {
     log.popContext();
     Points.call(log, Points.JAVA_READ, file, 1);
     log.exit(1, 0, 0);
-    log.hotExit(Points.HOT_WRITE, file, 1, 1, false);
+    assertThat(log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false)).isFalse();
 
     assertThat(log.depth()).isZero();
     assertThat(log.openPoint()).isEqualTo(-1);
-    assertThat(trace().page().counters().get(Schema.PROCESS_COUNTER_UNBALANCED)).isEqualTo(4);
+    assertThat(trace().page().counters().get(Schema.PROCESS_COUNTER_UNBALANCED)).isEqualTo(3);
     assertThat(trace().calls()).hasSize(1);
   }
 
@@ -267,42 +269,63 @@ class ThreadLogTest {
 
   @Test
   void hotCallsAreCountedExactlyAndTimedNowAndThen() throws IOException {
-    int timed = 0;
     for (int i = 0; i < 3000; i++) {
-      timed += log.hotEnter(Points.HOT_WRITE) ? 1 : 0;
-      log.hotExit(Points.HOT_WRITE, file, 4, 5, i % 1000 == 0);
+      log.hotEnter(Points.HOT_WRITE, file, 5, 4);
+      log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
     }
-    assertThat(timed).isEqualTo(3);
     assertThat(trace().slots()).isEmpty();
-    assertThat(trace().rows())
-        .containsExactly(
-            new TraceReader.Row(
-                1, 4, 24, 3, 0, 0, 0, 3000, 12000, 15000, 3, 3, 30, 10, 10, 1060, false));
+    TraceReader.Row row = trace().rows().iterator().next();
+    assertThat(row.count()).isEqualTo(3000);
+    assertThat(row.bytes()).isEqualTo(12_000);
+    assertThat(row.asked()).isEqualTo(15_000);
+    // the first 32, then one of each block of 128, standing for all of them; each takes 10
+    assertThat(row.timed()).isBetween(32L + 2968 / 128, 32L + 2968 / 128 + 1);
+    assertThat(row.weight()).isEqualTo(32 + (row.timed() - 32) * 128);
+    assertThat(row.timedDur()).isEqualTo(row.weight() * 10);
+    assertThat(row.spread()).isZero();
+    assertThat(trace().rows()).hasSize(1);
   }
 
   @Test
-  void aHotCallInsideAHotCallKeepsItsOwnTimeAndIsInner() throws IOException {
-    log.hotEnter(Points.HOT_WRITE); // timed
-    log.hotEnter(Points.HOT_WRITE); // not timed
-    Points.call(log, Points.JAVA_READ, file, 1);
-    log.hotExit(Points.HOT_WRITE, file, 1, 1, false);
-    log.hotExit(Points.HOT_WRITE, file, 1, 1, false);
+  void hotCallsThatDifferHaveRowsOfTheirOwn() throws IOException {
+    for (int i = 0; i < 300; i++) {
+      log.hotEnter(Points.HOT_WRITE, file, 0, 0);
+      log.hotExit(Points.HOT_WRITE, i % 3, i % 100 == 0);
+    }
+    assertThat(trace().rows())
+        .extracting(TraceReader.Row::sizeClass, TraceReader.Row::count, TraceReader.Row::bytes)
+        // three failed: one of 0 bytes, two whose bytes do not count
+        .containsExactlyInAnyOrder(tuple(0, 102L, 0L), tuple(1, 99L, 99L), tuple(2, 99L, 198L));
+    assertThat(trace().sum(TraceReader.Row::errors)).isEqualTo(3);
+  }
+
+  @Test
+  void theTimeOfAHotCallIsItsOwnAndThatOfTheCallsInside() throws IOException {
+    log.hotEnter(Points.HOT_WRITE, file, 1, 1); // at 1010
+    log.hotEnter(Points.HOT_WRITE, file, 1, 1); // not timed: another one of the point is
+    Points.call(log, Points.JAVA_READ, file, 1); // 10 long
+    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false); // at 1040
 
     assertThat(trace().rows())
-        .extracting(TraceReader.Row::point, TraceReader.Row::flags, TraceReader.Row::timedDur)
+        .extracting(
+            TraceReader.Row::point,
+            TraceReader.Row::flags,
+            TraceReader.Row::timedDur,
+            TraceReader.Row::inside)
         .containsExactly(
-            tuple(Points.JAVA_READ, 0, 10L),
-            tuple(Points.HOT_WRITE, Schema.FLAG_INNER, 0L),
-            tuple(Points.HOT_WRITE, 0, 30L));
+            tuple(Points.JAVA_READ, 0, 10L, 0L),
+            tuple(Points.HOT_WRITE, Schema.FLAG_INNER, 0L, 10L),
+            tuple(Points.HOT_WRITE, 0, 20L, 10L));
   }
 
   @Test
   void aHotCallThatNeverEndsIsForgottenWithItsEnclosingCall() throws IOException {
     log.enter(Points.JAVA_READ, file, 0, 0);
-    log.hotEnter(Points.HOT_WRITE);
+    log.hotEnter(Points.HOT_WRITE, file, 1, 1);
     log.exit(1, 0, 0);
-    log.hotEnter(Points.HOT_WRITE);
-    log.hotExit(Points.HOT_WRITE, file, 1, 1, false);
+    log.hotEnter(Points.HOT_WRITE, file, 1, 1);
+    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
 
     assertThat(trace().rows())
         .extracting(TraceReader.Row::point, TraceReader.Row::flags, TraceReader.Row::count)
@@ -315,8 +338,8 @@ class ThreadLogTest {
     log.enter(99, file, 0, 0); // no such point: an exception inside
     for (int i = 0; i < 5; i++) {
       Points.call(log, Points.JAVA_READ, file, 1);
-      log.hotEnter(Points.HOT_WRITE);
-      log.hotExit(Points.HOT_WRITE, file, 1, 1, false);
+      log.hotEnter(Points.HOT_WRITE, file, 1, 1);
+      log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
       log.pushContext(1);
       log.popContext();
     }

@@ -59,6 +59,9 @@ public final class TraceReader {
       long min,
       long max,
       long lastEnd,
+      long weight,
+      double spread,
+      long inside,
       boolean torn) {}
 
   /** An open span. */
@@ -358,6 +361,9 @@ public final class TraceReader {
         memory.getLong(at + Schema.ROW_MIN),
         memory.getLong(at + Schema.ROW_MAX),
         memory.getLong(at + Schema.ROW_LAST_END),
+        memory.getLong(at + Schema.ROW_WEIGHT),
+        memory.getDouble(at + Schema.ROW_SPREAD),
+        memory.getLong(at + Schema.ROW_INSIDE),
         torn);
   }
 

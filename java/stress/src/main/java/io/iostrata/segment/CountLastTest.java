@@ -19,10 +19,11 @@ public class CountLastTest {
   private static final int AT = Schema.SEGMENT_HEADER;
 
   private final Segment segment = Arena.segment(1);
+  private final RowLog row = new RowLog(0, 0, AT);
 
   @Actor
   public void producer() {
-    Row.add(segment, AT, 5, 0, false, Row.UNTIMED, 0);
+    row.add(segment, 5, 0, false, Row.UNTIMED, 0);
   }
 
   @Actor

@@ -21,11 +21,12 @@ public class RowLockTest {
   private static final int AT = Schema.SEGMENT_HEADER;
 
   private final Segment segment = Arena.segment(1);
+  private final RowLog row = new RowLog(0, 0, AT);
 
   @Actor
   public void producer() {
-    Row.add(segment, AT, 5, 0, false, 7, 1);
-    Row.add(segment, AT, 5, 0, false, 7, 2);
+    row.add(segment, 5, 0, false, 7, 1);
+    row.add(segment, 5, 0, false, 7, 2);
   }
 
   @Actor

@@ -1,0 +1,51 @@
+package io.iostrata.segment;
+
+/**
+ * Which calls are kept one by one. All others are still in the sums, their clocks sampled. Changed
+ * by the agent's own thread while the others read.
+ */
+public final class Detail {
+  /** Requests of this many are sampled: {@link #sampling}. */
+  public static final int ALL_REQUESTS = 1_000_000_000;
+
+  private static final long[] KEPT = {
+    0, Schema.KEPT_RECORD, Schema.KEPT_THREAD, Schema.KEPT_PHASE, Schema.KEPT_TASK, Schema.KEPT_JOB
+  };
+
+  /** Bitmap of categories, by the level. */
+  private volatile long categories = Schema.KEPT_RECORD;
+
+  private volatile int sampling = ALL_REQUESTS;
+
+  /** By point. Plain: a thread may see a change some calls late. */
+  private final boolean[] summed = new boolean[Schema.PROCESS_MAX_POINTS];
+
+  /** A code of {@code level}; what is none of them keeps all. */
+  public void level(int level) {
+    boolean known = level >= Schema.LEVEL_RECORD && level <= Schema.LEVEL_JOB;
+    categories = KEPT[known ? level : Schema.LEVEL_RECORD];
+  }
+
+  /** Requests of {@link #ALL_REQUESTS} that are kept, with all that is done for them. */
+  public void sampling(int requests) {
+    sampling = requests <= 0 ? ALL_REQUESTS : Math.min(requests, ALL_REQUESTS);
+  }
+
+  /** The calls of a point are only summed from now on, or no longer. */
+  public void summed(int point, boolean only) {
+    summed[point] = only;
+  }
+
+  public boolean isSummed(int point) {
+    return summed[point];
+  }
+
+  boolean keeps(PointLog point, long target) {
+    return point.anchor || !summed[point.id] && (categories >>> (target >>> 32 & 63) & 1) != 0;
+  }
+
+  boolean samples(ThreadLog log) {
+    int wanted = sampling;
+    return wanted == ALL_REQUESTS || (log.next64() >>> 1) % ALL_REQUESTS < wanted;
+  }
+}

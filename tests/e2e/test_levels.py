@@ -1,0 +1,116 @@
+"""How much is kept one by one: Table I of the IOSIG+ paper, measured; sums are complete at each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.e2e.truth import Run
+
+from iostrata.schema.events import LEVEL
+from iostrata.schema.names import keeps
+
+Iostrata = Callable[..., subprocess.CompletedProcess[str]]
+CALLS = 300
+NAMES = {
+    "a.properties": "properties",
+    "a.xml": "xml",
+    "A.class": "classes",
+    "a.jar": "jars",
+    "a.log": "log",
+    "blk_1073741825": "blk",
+    "blk_1073741825_1001.meta": "blk_meta",
+    "spill0.out": "spill",
+    "data": "file",
+}
+
+
+@pytest.mark.parametrize("level", LEVEL)
+def test_detail_is_that_of_the_level_and_sums_are_all(
+    level: str, tmp_path: Path, program: Path, iostrata: Iostrata
+) -> None:
+    java = ["java", "-cp", str(program), "Levels", str(tmp_path), str(CALLS), *NAMES]
+    done = iostrata("record", "--run", "r", "--level", level, "--", *java)
+    assert done.returncode == 0, done.stderr
+    run = Run(tmp_path / "store", "r")
+    kept = dict(
+        run.rows(
+            "SELECT category, count(*)::BIGINT FROM events WHERE kind = 'call' AND op IN ('read', 'write') AND "
+            f"target LIKE '{tmp_path}/%' AND target NOT LIKE '%/store/%' GROUP BY category"
+        )
+    )
+    assert kept == {of: 2 * CALLS for of in NAMES.values() if keeps(level, of)}
+    # The JVM itself reads class files, jars and properties, too.
+    summed = dict(
+        run.rows(
+            "SELECT category, sum(count)::BIGINT FROM events WHERE kind = 'sum' AND layer = 'java' AND size_class = 1 "
+            "AND op IN ('read', 'write') GROUP BY category"
+        )
+    )
+    assert {of: summed[of] for of in NAMES.values()} == dict.fromkeys(NAMES.values(), 2 * CALLS)
+    timed = run.rows(
+        "SELECT sum(count)::BIGINT, sum(timed)::BIGINT FROM events "
+        "WHERE kind = 'sum' AND layer = 'java' AND size_class = 1 AND category = 'xml'"
+    )
+    # what is only summed has sampled clocks: fewer of them, unless each call took long
+    assert timed[0][0] >= timed[0][1] > 0
+    assert f"level {level}" in iostrata("summary", "r").stdout or level == "record"
+
+
+def test_a_level_is_changed_while_a_program_runs(
+    tmp_path: Path, program: Path, iostrata: Iostrata
+) -> None:
+    java = ["java", "-cp", str(program), "Levels", str(tmp_path), "0", "data"]
+    command = [sys.executable, "-m", "iostrata", "record", "--run", "r", "--", *java]
+    with subprocess.Popen(
+        command,
+        env={**os.environ, "IOSTRATA_STORE": str(tmp_path / "store")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as recording:
+        wait_for(lambda: (tmp_path / "data").exists() and (tmp_path / "data").stat().st_size > 50)
+        said = iostrata("level", "r", "job")
+        assert said.returncode == 0, said.stderr
+        assert "run r: level job" in said.stderr
+        changed = time.time_ns()
+        before = (tmp_path / "data").stat().st_size
+        wait_for(lambda: (tmp_path / "data").stat().st_size > before + 50)
+        output, error = recording.communicate("end\n", timeout=60)
+    assert recording.returncode == 0, error
+    written = int(output)
+    run = Run(tmp_path / "store", "r")
+    mine = f"layer = 'java' AND op = 'write' AND target = '{tmp_path}/data'"
+    (kept, last), *_ = run.rows(
+        f"SELECT count(*), max(start)::BIGINT FROM events WHERE kind = 'call' AND {mine}"
+    )
+    assert 50 <= kept <= before
+    assert last <= changed
+    counted = run.rows(
+        "SELECT sum(count)::BIGINT FROM events WHERE kind = 'sum' AND layer = 'java' AND op = 'write' "
+        "AND category = 'file'"
+    )
+    assert counted == [(written,)]
+    # it has ended now
+    assert iostrata("level", "r", "phase").returncode != 0
+
+
+def test_bad_levels_are_refused_in_a_line(tmp_path: Path, iostrata: Iostrata) -> None:
+    done = iostrata("record", "--level", "fine", "--", "true")
+    assert done.returncode == 125
+    assert "no level is called 'fine'" in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+    assert "exists" not in iostrata("level", "nothing", "job").stderr
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "waited 60 s"
+        time.sleep(0.02)
