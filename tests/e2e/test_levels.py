@@ -40,7 +40,8 @@ def test_detail_is_that_of_the_level_and_sums_are_all(
     run = Run(tmp_path / "store", "r")
     kept = dict(
         run.rows(
-            "SELECT category, count(*)::BIGINT FROM events WHERE kind = 'call' AND op IN ('read', 'write') AND "
+            "SELECT category, count(*)::BIGINT FROM events "
+            "WHERE kind = 'call' AND op IN ('read', 'write') AND "
             f"target LIKE '{tmp_path}/%' AND target NOT LIKE '%/store/%' GROUP BY category"
         )
     )
@@ -48,8 +49,8 @@ def test_detail_is_that_of_the_level_and_sums_are_all(
     # The JVM itself reads class files, jars and properties, too.
     summed = dict(
         run.rows(
-            "SELECT category, sum(count)::BIGINT FROM events WHERE kind = 'sum' AND layer = 'java' AND size_class = 1 "
-            "AND op IN ('read', 'write') GROUP BY category"
+            "SELECT category, sum(count)::BIGINT FROM events "
+            "WHERE kind = 'sum' AND layer = 'java' AND size_class = 1 AND op IN ('read', 'write') GROUP BY category"
         )
     )
     assert {of: summed[of] for of in NAMES.values()} == dict.fromkeys(NAMES.values(), 2 * CALLS)
@@ -86,15 +87,13 @@ def test_a_level_is_changed_while_a_program_runs(
     assert recording.returncode == 0, error
     written = int(output)
     run = Run(tmp_path / "store", "r")
-    mine = f"layer = 'java' AND op = 'write' AND target = '{tmp_path}/data'"
-    (kept, last), *_ = run.rows(
-        f"SELECT count(*), max(start)::BIGINT FROM events WHERE kind = 'call' AND {mine}"
-    )
+    mine = f"kind = 'call' AND layer = 'java' AND op = 'write' AND target = '{tmp_path}/data'"
+    (kept, last), *_ = run.rows(f"SELECT count(*), max(start)::BIGINT FROM events WHERE {mine}")
     assert 50 <= kept <= before
     assert last <= changed
     counted = run.rows(
-        "SELECT sum(count)::BIGINT FROM events WHERE kind = 'sum' AND layer = 'java' AND op = 'write' "
-        "AND category = 'file'"
+        "SELECT sum(count)::BIGINT FROM events "
+        "WHERE kind = 'sum' AND layer = 'java' AND op = 'write' AND category = 'file'"
     )
     assert counted == [(written,)]
     # it has ended now
