@@ -14,6 +14,7 @@ from bench.measure.cluster import IOSTRATA, Side
 from bench.measure.results import say
 from bench.peers import tools
 
+from iostrata.schema.points import POINTS
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
@@ -143,15 +144,16 @@ def _calls(opened: OpenedRun, truth: Truth) -> int:
     if truth.plain == "hdfs write":  # sums only: every call, without its target
         query = "FROM sums WHERE layer = 'fs' AND op = 'write' AND category = 'hdfs'"
         return int(opened.rows(f"SELECT coalesce(sum(count), 0)::BIGINT AS n {query}")[0]["n"])
+    streams = [p.id for p in POINTS if p.cls.startswith("java.net.Socket$")]
+    # Who accepted a connection knows its peer by the address: ports of clients mean nothing.
+    accepted = "op = 'receive' AND target = '127.0.0.1' AND ? <> '' AND point"
     where = {
         "hdfs read": "layer = 'hdfs' AND op = 'read' AND target = ?",
         "NameNode getFileInfo": "layer = 'hdfs' AND op = 'stat' AND target = ?",
-    }.get(truth.plain, "layer = 'java' AND target = ?")
-    target = truth.target
-    if target.isdigit():
-        where, target = (
-            "layer = 'java' AND op IN ('send', 'receive') AND peer LIKE ?",
-            f"%:{target}",
-        )
-    rows = opened.rows(f"SELECT count(*) AS n FROM calls WHERE {where}", [target])
-    return int(rows[0]["n"])
+        "Socket receive": f"{accepted} IN {tuple(streams)}",
+        "SocketChannel.read": f"{accepted} NOT IN {tuple(streams)}",
+        "Socket send": "op = 'send' AND target = '127.0.0.1:' || ?",
+        "SocketChannel.write": "op = 'send' AND target = '127.0.0.1:' || ?",
+    }.get(truth.plain, "target = ?")
+    query = f"SELECT count(*) AS n FROM calls WHERE layer IN ('java', 'hdfs') AND {where}"
+    return int(opened.rows(query, [truth.target])[0]["n"])
