@@ -20,7 +20,7 @@ class Group:
         accounting = ROOT / "cpuacct"
         self.first = accounting.is_dir()
         base = parent.path if parent else (accounting if self.first else ROOT)
-        self.path = base / name
+        self.path: Path = base / name
         try:
             self.path.mkdir(exist_ok=True)
         except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from iostrata.store.runs import find_run
 
 # Counted for every call, with sampled clocks and no row of their own.
 HOT = ", ".join(str(point.id) for point in POINTS if point.mode in ("hot", "record"))
+Row = dict[str, Any]
 MODES = ("detail", "summed", "hot")
 
 
@@ -39,15 +41,15 @@ def facts(store: Path, name: str) -> dict[str, Any]:
         return {
             **rows,
             "bytes": size,
-            "calls": calls(opened),
+            "calls": calls(opened.rows),
             "jvms": sum(1 for row in found.processes if row["role"] not in DAEMONS),
             "state": opened.run.state,
             "problems": problems,
         }
 
 
-def calls(opened: OpenedRun, where: str = "true") -> dict[str, dict[str, int]]:
-    """Calls by layer and mode; `where` chooses rows."""
+def calls(rows: Callable[[str], list[Row]], where: str = "true") -> dict[str, dict[str, int]]:
+    """Calls by layer and mode; `rows` answers queries on events, `where` chooses among these."""
     query = f"""
         SELECT layer, coalesce(sum(count) FILTER (kind = 'sum'), 0)::BIGINT AS all_calls,
             coalesce(sum(count) FILTER (kind = 'sum' AND point IN ({HOT})), 0)::BIGINT AS hot,
@@ -60,7 +62,7 @@ def calls(opened: OpenedRun, where: str = "true") -> dict[str, dict[str, int]]:
             "summed": max(0, row["all_calls"] - row["hot"] - row["detail"]),
             "hot": row["hot"],
         }
-        for row in opened.rows(query)
+        for row in rows(query)
     }
 
 

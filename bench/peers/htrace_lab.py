@@ -11,7 +11,7 @@ from iostrata.cli import main
 from iostrata.lab.hadoop import versions
 
 HTRACE = versions.Version("3.2.4", examples="3.3.6", java=8, opens=("java.lang",))
-versions.VERSIONS += (HTRACE,)
+versions.VERSIONS = (*versions.VERSIONS, HTRACE)  # type: ignore[assignment]
 
 if __name__ == "__main__":
     main()

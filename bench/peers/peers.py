@@ -23,6 +23,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -113,8 +114,8 @@ def known_rows(program: known.Program, name: str, tool: Observer, folder: Path) 
     after = tool.after
     assert after is not None
 
-    def seen() -> known.Counter[str]:
-        return known.spans_seen(known.Counter(after(folder)["all_names"]))
+    def seen() -> Counter[str]:
+        return known.spans_seen(Counter(after(folder)["all_names"]))
 
     return known.watch(program, name, tool.options, seen)
 

@@ -69,7 +69,7 @@ def jfr_events(folder: Path) -> list[tuple[str, Facts]]:
     """Type and fields of every event, of what ended in order and of what did not."""
     found = []
     for path in [*(folder / "dumps").glob("*.jfr"), *(folder / "repository").rglob("*.jfr")]:
-        command = ["jfr", "print", "--json", "--events", ",".join(JFR_EVENTS), path]
+        command = ["jfr", "print", "--json", "--events", ",".join(JFR_EVENTS), str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         with suppress(ValueError):  # of a JVM that was killed: what cannot be read is lost
             events = json.loads(done.stdout)["recording"]["events"]

@@ -34,7 +34,7 @@ def test_the_power_is_what_it_says() -> None:
     chosen = np.random.default_rng(1)
     effect = stats.detectable([*chosen.normal(0, 1, 100_000)]) * math.sqrt(100_000 / 40)
     # About the same for 40 values: the t distribution is close to the normal one there.
-    seen = [stats.mean([*chosen.normal(effect, 1, 40)]).low > 0 for _ in range(1000)]
+    seen = [stats.mean([*chosen.normal(effect, 1, 40)]).low > 0 for _ in range(500)]
     assert 0.74 < np.mean(seen) < 0.86
 
 
@@ -62,7 +62,7 @@ def test_nothing_comes_from_nothing() -> None:
 
 
 def test_a_line_has_both_its_costs() -> None:
-    # Norris, NIST StRD: intercept -0.262323073774029, slope 1.00211681802045; here the exact case.
+    # Exact first: 5 s a run and 10 ms a MB.
     exact = stats.line([(64, 5.64), (256, 7.56), (64, 5.64), (256, 7.56)])
     assert exact is not None
     assert exact.fixed.estimate == pytest.approx(5.0)
@@ -125,10 +125,10 @@ def test_a_cost_at_the_bar_rarely_passes() -> None:
     chosen = np.random.default_rng(4)
     for spread in (0.002, 0.01, 0.03):
         words = [
-            verdict(stats.mean([*chosen.normal(0.01, spread, 12)]), 0.01).word for _ in range(2000)
+            verdict(stats.mean([*chosen.normal(0.01, spread, 12)]), 0.01).word for _ in range(700)
         ]
-        assert words.count("pass") / len(words) < 0.035
-    words = [verdict(stats.mean([*chosen.normal(0, 0.002, 12)]), 0.01).word for _ in range(500)]
+        assert words.count("pass") / len(words) < 0.04
+    words = [verdict(stats.mean([*chosen.normal(0, 0.002, 12)]), 0.01).word for _ in range(200)]
     assert words.count("pass") / len(words) > 0.9
 
 
