@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,6 +20,12 @@ from bench.overhead.modes import Mode
 Row = dict[str, Any]
 TRACED = Observer("traced", traced=True)
 SIDES = (TRACED.name, PLAIN.name)
+KINDS: dict[str, Callable[[int], Job]] = {
+    "dfsio-write": partial(workloads.dfsio, "write"),
+    "dfsio-read": partial(workloads.dfsio, "read"),
+    "terasort": workloads.terasort,
+    "wordcount": workloads.wordcount,
+}
 FLAT = 0.01  # of CPU for each doubling of the DataNodes
 ONE_REPLICA = {"dfs.replication": "1"}  # else more DataNodes have more to write
 
@@ -84,17 +91,16 @@ def ab(folder: Path, work: Path, size: int, modes: Sequence[Mode], count: int) -
 
 
 def by_size(
-    folder: Path, work: Path, sizes: tuple[int, int], modes: Sequence[Mode], count: int
+    folder: Path,
+    work: Path,
+    kinds: Sequence[str],
+    sizes: tuple[int, int],
+    modes: Sequence[Mode],
+    count: int,
 ) -> Results:
-    """Four jobs at two sizes: what is added to each run, and to each MB."""
-    results = Results(folder, "overhead-jobs", {"sizes": list(sizes)})
-    kinds = (
-        lambda size: workloads.dfsio("write", size),
-        lambda size: workloads.dfsio("read", size),
-        workloads.terasort,
-        workloads.wordcount,
-    )
-    jobs = [[kind(size) for size in sizes] for kind in kinds]
+    """Jobs of KINDS at two sizes: what is added to each run, and to each MB."""
+    results = Results(folder, "overhead-jobs", {"jobs": list(kinds), "sizes": list(sizes)})
+    jobs = [[KINDS[kind](size) for size in sizes] for kind in kinds]
     measure(results, work, [job for both in jobs for job in both], modes, count)
     results.conclude([fitted(results.runs, both, mode) for both in jobs for mode in modes])
     return results

@@ -47,8 +47,9 @@ SMOKE = {
     "ab_pairs": 1,
     "small": 8,
     "large": 16,
-    "map_megabytes": 150,
+    "map_megabytes": 600,
     "datanodes": "1,2",
+    "jobs": "dfsio-write,wordcount",
 }
 
 
@@ -67,6 +68,11 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--windows", type=int, default=60, help="pairs a mode (%(default)s)")
     parser.add_argument("--starts", type=int, default=20, help="pairs of starts (%(default)s)")
     parser.add_argument("--pairs", type=int, default=4, help="of each job and size (%(default)s)")
+    parser.add_argument(
+        "--jobs",
+        default=",".join(clusters.KINDS),
+        help="of part jobs; default: %(default)s",
+    )
     parser.add_argument("--ab-pairs", type=int, default=12, help="of part ab (%(default)s)")
     parser.add_argument("--small", type=int, default=64, help="MB of the small jobs (%(default)s)")
     parser.add_argument("--large", type=int, default=512, help="MB of the large ones (%(default)s)")
@@ -76,7 +82,7 @@ def parsed() -> argparse.Namespace:
     arguments = parser.parse_args()
     for name, value in SMOKE.items() if arguments.smoke else ():
         setattr(arguments, name, value)
-    for name, known in (("parts", PARTS), ("modes", ALL)):
+    for name, known in (("parts", PARTS), ("modes", ALL), ("jobs", clusters.KINDS)):
         unknown = set(getattr(arguments, name).split(",")) - set(known)
         if unknown:
             parser.error(f"--{name}: no {', '.join(sorted(unknown))}; there are {','.join(known)}")
@@ -105,7 +111,9 @@ def part(name: str, given: argparse.Namespace, modes: list[Mode], work: Path) ->
     does: dict[str, Callable[[], Results]] = {
         "toggle": lambda: toggle.measure(folder, work, modes, windows),
         "starts": lambda: starts.measure(folder, work, given.starts),
-        "jobs": lambda: clusters.by_size(folder, work, sizes, modes, given.pairs),
+        "jobs": lambda: clusters.by_size(
+            folder, work, given.jobs.split(","), sizes, modes, given.pairs
+        ),
         "account": lambda: account.conclude(folder, modes),
         "ab": lambda: clusters.ab(folder, work, given.large, modes, given.ab_pairs),
         "datanodes": lambda: clusters.datanodes(

@@ -35,6 +35,9 @@ Row = dict[str, Any]
 HERE = Path(__file__).parent
 WINDOW_SCRIPT = HERE / "window.py"
 WARM = 15.0  # s of work before the first window of a process: its compilers are done by then
+# Pairs of a process that do not count: its compilers leave out what has never run, so the first
+# switches throw compiled code away, which no process does that is recorded from its start.
+WARM_PAIRS = 4
 COUNTING = 10  # windows: so long is the one in which calls are counted
 LOAD = ("/bench-load", "2", "64", "40")  # folder, threads, MB of a file, MB/s
 PATIENCE = 120.0  # s until a subject works
@@ -68,6 +71,7 @@ class Toggle:
         path = side.lab.environment()["CLASSPATH"]
         javac = ["javac", "-Xlint:none", "-cp", path, "-d", str(self.classes)]
         subprocess.run([*javac, *map(str, HERE.glob("*.java"))], check=True)
+        self.switched: dict[int, int] = {}  # pairs by pid
         self.java = ["java", "-Xmx512m", "-cp", f"{self.classes}:{path}"]
 
     @contextmanager
@@ -157,20 +161,22 @@ class Toggle:
     def pairs(self, subject: Callable[[], Subject], mode: Mode, wanted: int) -> None:
         """Pairs of windows until there are as many; a map that ended meanwhile makes none."""
         have = len(windows(self.results.runs, subject().name, mode.name))
-        number, tries = have, 0
-        while have < wanted and tries < 2 * wanted + 5:
-            tries, number = tries + 1, number + 1
+        for number in range(have + 1, have + 10 * (wanted - have) + 1):
+            if have >= wanted:
+                break
             found = subject()
             order = (True, False) if number % 2 else (False, True)
             both = [self._window(found, mode if on else None, number) for on in order]
             if any(window["bytes"] <= 0 for window in both):
                 continue
-            self.results.add({**window, "mode": mode.name} for window in both)
-            have += 1
+            self.switched[found.pid] = self.switched.get(found.pid, 0) + 1
+            warm = self.switched[found.pid] <= WARM_PAIRS
+            self.results.add({**window, "mode": mode.name, "warm_up": warm} for window in both)
+            have += not warm
             costs = {w["on"]: w["cpu_s"] / w["bytes"] * 1e9 for w in both}
             say(
-                f"{found.name} {mode.name} pair {have} of {wanted}: {costs[True]:.3f} ns of CPU "
-                f"per byte recorded, {costs[False]:.3f} off"
+                f"{found.name} {mode.name} {'warm-up' if warm else f'pair {have} of {wanted}'}: "
+                f"{costs[True]:.3f} ns of CPU per byte recorded, {costs[False]:.3f} off"
             )
         if have < wanted:
             say(f"only {have} pairs: raise --map-megabytes")
@@ -225,7 +231,8 @@ class Toggle:
 
 def windows(runs: list[Row], subject: str, mode: str) -> list[tuple[Row, Row]]:
     """Pairs (on, off) of windows of the same process."""
-    of = [r for r in runs if r["subject"] == subject and r["mode"] == mode and not r.get("counted")]
+    of = [run for run in runs if (run["subject"], run["mode"]) == (subject, mode)]
+    of = [run for run in of if not run.get("counted") and not run["warm_up"]]
     pairs = zip(of[::2], of[1::2], strict=True)
     return [(a, b) if a["on"] else (b, a) for a, b in pairs if a["pid"] == b["pid"]]
 

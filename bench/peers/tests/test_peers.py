@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import urllib.request
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def test_the_program_says_what_it_did() -> None:
 
 
 def test_spans_are_counted_by_kind() -> None:
-    names = known.Counter({"DFSInputStream#byteArrayRead": 3, "DFSInputStream.read": 4, "x": 9})
+    names = Counter({"DFSInputStream#byteArrayRead": 3, "DFSInputStream.read": 4, "x": 9})
     assert known.spans_seen(names)["hdfs read"] == 7
     assert known.spans_seen(names)["Socket send"] == 0
 
