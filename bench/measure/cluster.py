@@ -26,6 +26,9 @@ from iostrata.record.collector import collector_of, lab_dir
 # A lab's task JVMs have only the first compiler, which suits jobs of seconds; these are users'.
 TASK_JVM = "-Xmx600m -XX:+UseSerialGC"
 TASKS = ("mapreduce.map.java.opts", "mapreduce.reduce.java.opts")
+MASTER = "yarn.app.mapreduce.am.command-opts"
+# The same for its daemons and clients: this variable is read after the command line.
+BOTH_COMPILERS = {"_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
 CONTAINERS = "yarn.nodemanager.admin-env.JAVA_TOOL_OPTIONS"
 SETTLE = 2.0  # s after a job: containers are cleaned up, tracers write what they hold
 IOSTRATA = (sys.executable, "-m", "iostrata")
@@ -63,14 +66,14 @@ class Side:
         self.datanodes = datanodes
         self.output = self.work / "last-output"
         self.prepared: set[str] = set()
-        self.environment = {"IOSTRATA_STORE": str(self.store)}
+        self.environment = {"IOSTRATA_STORE": str(self.store), **BOTH_COMPILERS}
         if observer.options:
             self.environment["JAVA_TOOL_OPTIONS"] = observer.options
 
     def __enter__(self) -> Side:
         self._clear()
         self.group = Group(f"iostrata-{self.name}")
-        properties = dict.fromkeys(TASKS, TASK_JVM) | self.observer.properties
+        properties = dict.fromkeys((*TASKS, MASTER), TASK_JVM) | self.observer.properties
         if self.observer.options:
             # Hadoop puts a colon between a job's own value and this one: a word of its own.
             properties[CONTAINERS] = f" {self.observer.options}"
