@@ -60,6 +60,8 @@ public final class LongMap {
     Configuration conf = new Configuration();
     conf.set(COUNTER, args[2]);
     conf.setInt("mapreduce.map.maxattempts", 1);
+    // A spill each few MB of input: every window has many of them, not one or none.
+    conf.setInt("mapreduce.task.io.sort.mb", 16);
     conf.setBoolean("mapreduce.map.speculative", false);
     Job job = Job.getInstance(conf, "long map");
     job.setJarByClass(LongMap.class);
