@@ -40,7 +40,7 @@ WARM = 15.0  # s of work before the first window of a process: its compilers are
 WARM_PAIRS = 4
 COUNTING = 10  # windows: so long is the one in which calls are counted
 LOAD = ("/bench-load", "2", "64", "120")  # folder, threads, MB of a file, MB/s
-PATIENCE = 120.0  # s until a subject works
+PATIENCE = 300.0  # s until a subject works
 
 
 @dataclass
@@ -128,9 +128,7 @@ class Toggle:
                 if is_map and int(pid) not in known:
                     return int(pid)
             time.sleep(0.2)
-        sys.exit(
-            f"no map task within {PATIENCE:.0f} s, see {self.side.lab.log_path('nodemanager')}"
-        )
+        sys.exit(f"no map task within {PATIENCE:.0f} s\n{self._said()}")
 
     @contextmanager
     def _running(self, command: list[str]) -> Iterator[None]:
@@ -148,12 +146,15 @@ class Toggle:
             child.wait()
         children.clear()
 
+    def _said(self) -> str:
+        """The end of what load and job printed: the lab is gone when it is read."""
+        return "\n".join(path.read_text()[-2000:] for path in self.side.work.glob("lo*.log"))
+
     def _warm(self, subject: Subject) -> None:
         deadline = time.monotonic() + PATIENCE
         while subject.bytes() <= 0:
             if time.monotonic() > deadline:
-                logs = "\n".join(p.read_text()[-2000:] for p in self.side.work.glob("lo*.log"))
-                sys.exit(f"{subject.name} moves nothing within {PATIENCE:.0f} s\n{logs}")
+                sys.exit(f"{subject.name} moves nothing within {PATIENCE:.0f} s\n{self._said()}")
             time.sleep(0.1)
         say(f"{subject.name} {subject.pid} works; {WARM:.0f} s until the first window")
         time.sleep(WARM)

@@ -35,9 +35,10 @@ SPANS = {
     "Socket receive": ("Socket$SocketInputStream.read",),
     "SocketChannel.write": ("SocketChannelImpl.write",),
     "SocketChannel.read": ("SocketChannelImpl.read",),
-    "hdfs write": ("FSDataOutputStream$PositionCache.write", "PositionCache.write"),
-    "hdfs read": ("DFSInputStream.read", "DFSInputStream#byteArrayRead",
-                  "DFSInputStream#byteArrayPread"),
+    # HTrace has no span for a call of a stream: one for each buffer that is summed and sent.
+    "hdfs write": ("FSDataOutputStream$PositionCache.write", "PositionCache.write",
+                   "DFSOutputStream#write"),
+    "hdfs read": ("DFSInputStream.read",),
     "NameNode getFileInfo": ("DistributedFileSystem.getFileStatus", "getFileInfo"),
 }  # fmt: skip
 
