@@ -48,6 +48,7 @@ class Observer:
     properties: dict[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = IOSTRATA  # that knows its version of Hadoop
     version: str = ""
+    jvm: str = ""  # options that this version needs on this JDK
     after: Callable[[Path], dict[str, Any]] | None = None
 
 
@@ -73,7 +74,10 @@ class Side:
     def __enter__(self) -> Side:
         self._clear()
         self.group = Group(f"iostrata-{self.name}")
-        properties = dict.fromkeys((*TASKS, MASTER), TASK_JVM) | self.observer.properties
+        properties = (
+            dict.fromkeys((*TASKS, MASTER), f"{TASK_JVM} {self.observer.jvm}".rstrip())
+            | self.observer.properties
+        )
         if self.observer.options:
             # Hadoop puts a colon between a job's own value and this one: a word of its own.
             properties[CONTAINERS] = f" {self.observer.options}"

@@ -57,7 +57,7 @@ def observer(name: str, folder: Path, stack: ExitStack, hot: bool = False) -> Ob
 
 def baseline(tool: Observer) -> Observer:
     """Nothing, on the version of Hadoop that the tool is for."""
-    return replace(PLAIN, command=tool.command, version=tool.version)
+    return replace(PLAIN, command=tool.command, version=tool.version, jvm=tool.jvm)
 
 
 def measure_tool(folder: Path, name: str, jobs: list[Job], count: int, work: Path) -> None:

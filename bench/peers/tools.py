@@ -146,6 +146,8 @@ def htrace(folder: Path) -> Observer:
         properties=properties,
         command=HTRACE_COMMAND,
         version=HTRACE_HADOOP,
+        # Guice calls ClassLoader#defineClass, in the ApplicationMaster, too.
+        jvm="--add-opens=java.base/java.lang=ALL-UNNAMED",
         after=lambda _: htrace_facts(folder),
     )
 
