@@ -19,7 +19,7 @@ Parts, each a file overhead-PART.json in the folder, with every measurement and 
 Modes are ways to call `iostrata record`; what this build lacks is said, and never passes.
 Called again with the same settings it goes on where it was ended. CPU of a cluster is that of its
 control group: client, tasks, daemons, and of the traced one the collector and the recorder. Needs
-root and a machine that does nothing else.
+root and a machine that does nothing else, for some four hours with all parts and both modes.
 """
 
 from __future__ import annotations
