@@ -65,7 +65,7 @@ def measure(folder: Path, work: Path, wanted: int) -> Results:
 
 def classes_of_a_task(work: Path) -> list[str]:
     """Names in the order of loading, of the task of a small WordCount that loads most."""
-    logs = work / "classes"
+    logs = work / "loaded"
     logs.mkdir(exist_ok=True)
     options = f"{TASK_JVM} -Xlog:class+load:file={logs}/%p.log::filecount=0"
     observer = Observer("classes", properties=dict.fromkeys(TASKS, options))
