@@ -15,35 +15,31 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
-import random
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from iostrata import lab as labs
-from iostrata.show.text import columns
+sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
+
+from bench.measure import stats, workloads  # noqa: E402
+from bench.measure.cluster import TASK_JVM, TASKS  # noqa: E402
+from bench.measure.group import Group  # noqa: E402
+
+from iostrata import lab as labs  # noqa: E402
+from iostrata.show.text import columns  # noqa: E402
 
 FILES, SIZE_MB = 4, 64
 ROWS = 1_000_000  # of 100 bytes
 TEXT_MB = 64
-# A lab's task JVMs have only the first compiler, which suits jobs of seconds; these are users'.
-TASK_JVM = "-Xmx600m -XX:+UseSerialGC"
-TASKS = ("mapreduce.map.java.opts", "mapreduce.reduce.java.opts")
 DFSIO = "hadoop org.apache.hadoop.fs.TestDFSIO"
-# Student's t, 97.5 %, by degrees of freedom.
-T = dict(zip(range(1, 16), (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                            2.201, 2.179, 2.160, 2.145, 2.131), strict=True))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,58 +64,12 @@ JOBS = (
 )
 
 
-class Group:
-    """A control group that this process's children can be started in; version 1 or 2."""
-
-    def __init__(self, name: str) -> None:
-        one = Path("/sys/fs/cgroup/cpuacct")
-        self.first = one.is_dir()
-        self.path = (one if self.first else Path("/sys/fs/cgroup")) / name
-        self.path.mkdir(exist_ok=True)
-
-    def enter(self) -> None:
-        (self.path / "cgroup.procs").write_text(str(os.getpid()))
-
-    def cpu(self) -> float:
-        """Seconds of CPU used so far, of all who are or were in it."""
-        if self.first:
-            return int((self.path / "cpuacct.usage").read_text()) / 1e9
-        fields = dict(line.split() for line in (self.path / "cpu.stat").read_text().splitlines())
-        return int(fields["usage_usec"]) / 1e6
-
-    def run(self, command: list[str], environment: dict[str, str]) -> str:
-        done = subprocess.run(
-            command,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=self.enter,
-        )
-        if done.returncode:
-            sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr[-4000:]}")
-        return done.stdout
-
-    def remove(self) -> None:
-        """Ends what is left in it: the client of an interrupted job outlives the recorder."""
-        for _ in range(100):
-            for pid in (self.path / "cgroup.procs").read_text().split():
-                with suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
-            try:
-                self.path.rmdir()
-            except OSError:
-                time.sleep(0.1)
-            else:
-                return
-        print(f"{self.path} is still there", file=sys.stderr)
-
-
 class Side:
     """A lab in its control group, with an agent or without."""
 
     def __init__(self, name: str, traced: bool, store: Path) -> None:
         self.name, self.traced, self.store = f"bench-{name}", traced, store
+        self.output = store.parent / f"{name}.out"
         self.group = Group(f"iostrata-{self.name}-{os.getpid()}")
         self.environment = {"IOSTRATA_STORE": str(store)}
         agent = "--agent" if traced else "--no-agent"
@@ -128,8 +78,11 @@ class Side:
         self.iostrata(*up, *options)
         self.environment |= labs.find(self.name).environment()
 
+    def run(self, command: list[str]) -> None:
+        self.group.run(command, self.environment, self.output)
+
     def iostrata(self, *arguments: str) -> None:
-        self.group.run([sys.executable, "-m", "iostrata", *arguments], self.environment)
+        self.run([sys.executable, "-m", "iostrata", *arguments])
 
     def job(self, job: Job, pair: int) -> dict[str, Any]:
         examples = f"hadoop jar {labs.find(self.name).examples_jar}"
@@ -139,7 +92,7 @@ class Side:
             command = [sys.executable, "-m", "iostrata", "record", "--run", run, "--", *command]
             command[4:4] = ["--lab", self.name]
         cpu, begin = self.group.cpu(), time.monotonic()
-        self.group.run(command, self.environment)
+        self.run(command)
         return {
             "job": job.name,
             "pair": pair,
@@ -156,25 +109,10 @@ class Side:
             self.group.remove()
 
 
-def text(path: Path) -> Path:
-    """TEXT_MB of words, the same every time."""
-    chosen = random.Random(1)
-    line = b" ".join(b"word%d" % chosen.randrange(5000) for _ in range(20_000)) + b"\n"
-    lines = [line[at : at + 70].replace(b"\n", b" ") + b"\n" for at in range(0, len(line), 70)]
-    block = b"".join(lines)
-    with path.open("wb") as out:
-        while out.tell() < TEXT_MB * 1e6:
-            out.write(block)
-    return path
-
-
 def interval(ratios: list[float]) -> dict[str, float]:
     """Mean of ratios with its 95 % interval (Student's t on their logarithms)."""
-    logs = [math.log(ratio) for ratio in ratios]
-    middle = statistics.mean(logs)
-    half = T[min(len(logs) - 1, max(T))] * statistics.stdev(logs) / math.sqrt(len(logs))
-    low, high = math.exp(middle - half), math.exp(middle + half)
-    return {"ratio": math.exp(middle), "low": low, "high": high}
+    found = stats.ratio([(ratio, 1.0) for ratio in ratios])
+    return {"ratio": 1 + found.estimate, "low": 1 + found.low, "high": 1 + found.high}
 
 
 def by_layer(run: Path) -> dict[str, Any]:
@@ -224,9 +162,9 @@ def measure(pairs: int, work: Path) -> list[dict[str, Any]]:
         for name, traced in (("traced", True), ("plain", False)):
             sides.append(Side(name, traced, work / "store"))
             stack.callback(sides[-1].down)
-        words = text(work / "text")
+        words = workloads.text(work, TEXT_MB)
         for side in sides:
-            side.group.run(["hadoop", "fs", "-put", str(words), "/text"], side.environment)
+            side.run(["hadoop", "fs", "-put", str(words), "/text"])
         try:
             for pair in range(1, pairs + 1):
                 for job in JOBS:

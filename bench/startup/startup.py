@@ -55,7 +55,7 @@ def build(work: Path, jdk: Path) -> tuple[Path, Path]:
     for name, text in (("Nothing", PROGRAM), ("Empty", EMPTY_AGENT)):
         (work / f"{name}.java").write_text(text, "utf-8")
         javac = [jdk / "bin/javac", "--release", "8", "-Xlint:-options", "-d", work]
-        subprocess.run([*javac, work / f"{name}.java"], check=True)
+        subprocess.run([*map(str, javac), str(work / f"{name}.java")], check=True)
     program = jar(work / "program.jar", work, "Nothing", "")
     agent = jar(work / "empty.jar", work, "Empty", "Premain-Class: Empty\n")
     return program, agent
