@@ -50,7 +50,8 @@ def test_detail_is_that_of_the_level_and_sums_are_all(
     summed = dict(
         run.rows(
             "SELECT category, sum(count)::BIGINT FROM events "
-            "WHERE kind = 'sum' AND layer = 'java' AND size_class = 1 AND op IN ('read', 'write') GROUP BY category"
+            "WHERE kind = 'sum' AND layer = 'java' AND size_class = 1 AND op IN ('read', 'write') "
+            "GROUP BY category"
         )
     )
     assert {of: summed[of] for of in NAMES.values()} == dict.fromkeys(NAMES.values(), 2 * CALLS)
