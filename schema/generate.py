@@ -184,7 +184,7 @@ def rust_schema(schema: dict[str, Any]) -> str:
         shown = f"{value:#x}" if name == "MAGIC" else str(value)
         lines.append(f"pub const {name}: {kind} = {shown};\n")
     lines.append("\n")
-    lines += [rust_enum(name, schema[name]) for name in ("kind", "layer", "category")]
+    lines += [rust_enum(name, schema[name]) for name in ("kind", "layer", "category", "point_state")]
     for table in TABLES:
         cells = "".join(f'    ("{k}", "{v}"),\n' for k, v in schema[table].items())
         lines.append(f"pub const {table.upper()}: &[(&str, &str)] = &[\n{cells}];\n")

@@ -59,8 +59,9 @@ impl Control {
     }
 
     /// Turns recording on, but for these points, with a word that no agent has seen; nothing
-    /// changes if that is so already. Ids beyond the table are left out.
-    pub fn on(&mut self, points_off: impl IntoIterator<Item = u16>) -> u32 {
+    /// changes if that is so already and nothing else was `renewed`. Ids beyond the table are left
+    /// out.
+    pub fn on(&mut self, points_off: impl IntoIterator<Item = u16>, renewed: bool) -> u32 {
         let mut bitmap = [0u64; PROCESS_MAX_POINTS / 64];
         for id in points_off {
             if let Some(word) = bitmap.get_mut(usize::from(id) / 64) {
@@ -69,7 +70,7 @@ impl Control {
         }
         let at = |word: usize| CONTROL_POINTS_OFF + word * 8;
         let same = (0..bitmap.len()).all(|i| self.memory.acquire_u64(at(i)) == bitmap[i]);
-        if self.word() == 0 || !same {
+        if self.word() == 0 || !same || renewed {
             for (i, word) in bitmap.iter().enumerate() {
                 self.memory.release_u64(at(i), *word);
             }

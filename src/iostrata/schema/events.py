@@ -61,6 +61,7 @@ CATEGORY = {
     "job": 67,
     "exception": 68,
     "fault": 69,
+    "point": 70,
 }
 COLUMNS = {
     "run": "string",
@@ -119,6 +120,7 @@ PROCESS_COLUMNS = {
     "reason": "string",
     "points_woven": "i32",
     "points_faulted": "string",
+    "user_points": "string",
     "calls": "i64",
     "detail": "i64",
     "dropped": "i64",

@@ -70,6 +70,7 @@ fn collect(copy: &Copy) -> State {
         recorder_start: 1,
         expect: Vec::new(),
         points_off: Vec::new(),
+        has_points: false,
         now: 900,
         ended: false,
         message: String::new(),

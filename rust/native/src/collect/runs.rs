@@ -70,11 +70,12 @@ impl Collector<'_> {
             }
         }
         self.places = host::places(&self.options.store);
-        self.switch_control();
+        self.switch_control(false);
     }
 
     fn activate(&mut self, name: &str, place: Place, now: u64) {
-        self.switch_control();
+        let has_points = self.state.runs.get(name).is_some_and(|run| run.order.has_points);
+        self.switch_control(has_points);
         self.since.had_run = true;
         let phase = Phase::Waiting { since: now };
         let (message, said, modified) = (String::new(), 0, (0, 0));
@@ -193,6 +194,8 @@ impl Collector<'_> {
             recorder_start: number("recorder_start").unwrap_or(0),
             expect: expect.collect(),
             points_off: points_off(name, stat.st_uid, values("points_off")),
+            has_points: statat(&self.directory.runs, points_of(name), AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|points| points.st_uid == stat.st_uid),
             now,
             ended: false,
             message: String::new(),
@@ -303,18 +306,21 @@ impl Collector<'_> {
         if self.commit_order(&order) {
             self.runs.remove(name);
             self.since.idle = now;
-            self.switch_control();
+            // before agents look again: its points end with it
+            let _ = unlinkat(&self.directory.runs, points_of(name), AtFlags::empty());
+            self.switch_control(order.has_points);
         }
     }
 
-    /// On while a run is, but for the points that one of them wants off.
-    fn switch_control(&mut self) {
+    /// On while a run is, but for the points that one of them wants off. `renewed`: points of users
+    /// have come or gone, and agents have to look.
+    fn switch_control(&mut self, renewed: bool) {
         let orders = self.state.runs.values().map(|run| &run.order).filter(|o| !o.ended);
         if orders.clone().next().is_none() {
             return self.directory.control.off();
         }
         let off: Vec<u16> = orders.flat_map(|order| order.points_off.clone()).collect();
-        self.directory.control.on(off);
+        self.directory.control.on(off, renewed);
     }
 
     fn drain_all(&mut self, now: u64) {
@@ -397,6 +403,11 @@ fn is_done(place: &Place) -> bool {
     let text = place.read("progress.json").unwrap_or_default();
     let said: Option<serde_json::Value> = serde_json::from_str(&text).ok();
     said.is_some_and(|said| said["state"] == "done")
+}
+
+/// The file with the points that a run brings.
+fn points_of(run: &str) -> String {
+    format!("{run}.points")
 }
 
 /// Points are off for every run of the node, so only its owner may ask for that.

@@ -197,6 +197,7 @@ mod tests {
             recorder_start: 0,
             expect: Vec::new(),
             points_off: Vec::new(),
+            has_points: false,
             now: 1,
             ended: false,
             message: String::new(),

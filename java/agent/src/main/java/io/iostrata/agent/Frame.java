@@ -5,8 +5,6 @@ import org.objectweb.asm.Opcodes;
 
 /** Where a method keeps {@code this}, its arguments and the fields that a point reads. */
 final class Frame {
-  private static final String HOOKS = "io/iostrata/agent/Hooks";
-
   private final boolean isStatic;
   private final Weaver.Fields fields;
 
@@ -139,7 +137,8 @@ final class Frame {
   /** Turns what is on top of the stack into a long. */
   void widen(MethodVisitor code, String type) {
     if (isReference(type)) {
-      code.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "size", "(Ljava/lang/Object;)J", false);
+      code.visitMethodInsn(
+          Opcodes.INVOKESTATIC, MethodWeaver.HOOKS, "size", "(Ljava/lang/Object;)J", false);
     } else if (!type.equals("J")) {
       code.visitInsn(Opcodes.I2L);
     }

@@ -18,7 +18,11 @@ final class SegmentChain {
 
   private final Recorder recorder;
   private final ThreadLog log;
-  private final int foldRows;
+
+  /** Kept back in the segment, for points up to the last. */
+  private int foldRows;
+
+  private int lastPoint;
   private final int maxRing;
   private final int maxRows;
   private final OpenSpans open;
@@ -44,7 +48,6 @@ final class SegmentChain {
     this.contexts = contexts;
     this.points = points;
     Recorder.Options options = recorder.options;
-    foldRows = Recorder.foldRows(options.layerOfPoint);
     maxRing = options.ringSlots * MAX_GROWTH;
     maxRows = options.tableRows * MAX_GROWTH;
   }
@@ -54,13 +57,15 @@ final class SegmentChain {
     if (--retryIn > 0) {
       return;
     }
+    int last = recorder.lastPoint;
+    int reserve = Recorder.foldRows(recorder.options.layerOfPoint);
     Segment first = firstOrNull();
     if (first == null) {
       refuse();
       return;
     }
     threadName = (int) recorder.name(Schema.CATEGORY_THREAD_NAME, log.thread.getName());
-    use(first);
+    use(first, reserve, last);
     recorder.begun(log);
     restate();
   }
@@ -81,7 +86,9 @@ final class SegmentChain {
     }
   }
 
-  private void use(Segment next) {
+  private void use(Segment next, int reserve, int last) {
+    foldRows = reserve;
+    lastPoint = last;
     refused = false;
     retryIn = 0;
     index.clear(points);
@@ -98,14 +105,17 @@ final class SegmentChain {
     Segment old = segment;
     int ringSlots = Math.max(old.ringSlots, recorder.options.ringSlots);
     int rows = old.tableRows - foldRows;
+    // Points may have come since the old one was made.
+    int last = recorder.lastPoint;
+    int reserve = Recorder.foldRows(recorder.options.layerOfPoint);
     Segment next;
     try {
       next =
           recorder.pool.successor(
               ring ? Math.min(maxRing, ringSlots * GROWTH) : old.ringSlots,
-              (table ? Math.min(maxRows, rows * GROWTH) : rows) + foldRows,
+              (table ? Math.min(maxRows, rows * GROWTH) : rows) + reserve,
               ring ? ringSlots : old.ringSlots,
-              old.tableRows);
+              old.tableRows - foldRows + reserve);
     } catch (IOException full) {
       refuse();
       return false;
@@ -115,7 +125,7 @@ final class SegmentChain {
       retryIn = RETRY_CALLS;
       return false;
     }
-    use(next);
+    use(next, reserve, last);
     old.depth(0);
     recorder.pool.seal(old);
     return true;
@@ -139,6 +149,10 @@ final class SegmentChain {
     if (row == 0) {
       row = newRow(point, key, anchor);
     }
+    if (row < 0) {
+      recorder.count(Schema.PROCESS_COUNTER_LOST_CALLS, 1);
+      return;
+    }
     Row.add(segment, row, bytes, asked, error, dur, end);
   }
 
@@ -155,8 +169,11 @@ final class SegmentChain {
     long fold = Row.foldKey(key);
     row = index.find(point, fold, 0);
     if (row == 0) {
-      row = segment.newRow(fold, 0, 0);
-      index.add(point, fold, 0, row);
+      // A point that came later has nothing kept back for it, and may not take what others have.
+      row = segment.newRow(fold, 0, point.id > lastPoint ? foldRows : 0);
+      if (row > 0) {
+        index.add(point, fold, 0, row);
+      }
     }
     return row;
   }

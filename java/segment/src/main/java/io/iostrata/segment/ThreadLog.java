@@ -233,6 +233,15 @@ public final class ThreadLog {
     }
   }
 
+  /** Forgets all that is large: the thread may live long, and this log with it. */
+  void release() {
+    dead = true;
+    chain = null;
+    points = null;
+    open = null;
+    hot = null;
+  }
+
   private long now() {
     LongSupplier clock = this.clock;
     return clock == null ? System.nanoTime() : clock.getAsLong();
