@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from iostrata.cli.commands import (
+    attach,
     demo,
+    detach,
     doctor,
     lab,
     points,
@@ -15,4 +17,4 @@ from iostrata.cli.commands import (
     summary,
 )
 
-COMMANDS = (demo, doctor, record, summary, report, query, runs, points, lab, prepare)
+COMMANDS = (demo, doctor, record, summary, report, query, runs, points, attach, detach, lab, prepare)

@@ -2,13 +2,16 @@ package io.iostrata.agent;
 
 import java.io.IOException;
 
-/** {@code dir=D[,run=R][,cap=BYTES][,answer=FILE]}, or {@code detach[,answer=FILE]}. */
+/** {@code dir=D[,run=R][,cap=BYTES][,pid=N][,answer=FILE]}, or {@code detach[,answer=FILE]}. */
 final class AgentOptions {
   String dir = "/dev/shm/iostrata";
   String run = "";
 
   /** Bytes of all segments; 0: what the recorder thinks right. */
   long capBytes;
+
+  /** What the collector calls this process, when it has a namespace of its own; 0: as we do. */
+  int pid;
 
   /** End what is attached instead of attaching. */
   boolean detach;
@@ -39,20 +42,22 @@ final class AgentOptions {
       run = value;
     } else if (option.startsWith("answer=")) {
       answer = value;
+    } else if (option.startsWith("pid=")) {
+      pid = (int) number(option, value);
     } else if (option.equals("detach")) {
       detach = true;
     } else if (option.startsWith("cap=")) {
-      capBytes = bytes(value);
+      capBytes = number(option, value);
     } else {
       throw new IOException("option " + option + " is none of dir=DIRECTORY, run=RUN, cap=BYTES");
     }
   }
 
-  private static long bytes(String value) throws IOException {
+  private static long number(String option, String value) throws IOException {
     try {
       return Long.parseLong(value);
     } catch (NumberFormatException e) {
-      throw new IOException("cap=" + value + " is no number of bytes", e);
+      throw new IOException(option + " is no number", e);
     }
   }
 }

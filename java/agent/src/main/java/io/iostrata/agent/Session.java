@@ -12,6 +12,7 @@ final class Session {
   private static final long UNDER_WAY_MILLIS = 50;
 
   private static final int MAX_THREADS = 4096;
+  private static final String WATCH = ".agent.ControlWatch";
 
   private final Recorder recorder;
   private final Loader loader;
@@ -69,6 +70,7 @@ final class Session {
     to.beginOfPoint = table.beginOfPoint;
     to.flowOfPoint = table.flowOfPoint;
     to.capBytes = options.capBytes;
+    to.pid = options.pid;
     return to;
   }
 
@@ -82,7 +84,8 @@ final class Session {
     int count = group.enumerate(threads, false);
     for (int i = 0; i < count; i++) {
       Class<?> type = threads[i].getClass();
-      boolean ours = type.getClassLoader() == null && type.getName().startsWith("io.iostrata.");
+      // Not by the whole name: the jar's own is another in each version.
+      boolean ours = type.getClassLoader() == null && type.getName().endsWith(WATCH);
       if (ours && threads[i] instanceof Callable) {
         return threads[i];
       }

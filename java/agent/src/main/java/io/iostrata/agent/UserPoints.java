@@ -23,7 +23,7 @@ final class UserPoints {
 
   /** What the hooks themselves call before they know that they were called by themselves. */
   private static final String[] OURS = {
-    "java/lang/", "java/util/", "jdk/internal/", "java/nio/", "io/iostrata/", "sun/misc/"
+    "java/lang/", "java/util/", "jdk/internal/", "java/nio/", "sun/misc/"
   };
 
   private final Recorder recorder;
@@ -162,6 +162,9 @@ final class UserPoints {
       if (point.internalName.startsWith(OURS[i])) {
         throw new IOException(name + " is called by the agent itself");
       }
+    }
+    if (point.internalName.startsWith("iostrata/", "io/".length())) {
+      throw new IOException(name + " is the agent itself");
     }
   }
 
