@@ -128,7 +128,16 @@ def node(place: Path, **environment: str) -> Iterator[Node]:
         os.environ.clear()
         os.environ.update(before)
     log = (place / "collector.log").open("wb")
-    command = [native_binary(), "collect", "--dir", directory, "--store", one.store, "--grace", "1s"]
+    command = [
+        native_binary(),
+        "collect",
+        "--dir",
+        directory,
+        "--store",
+        one.store,
+        "--grace",
+        "1s",
+    ]
     child = subprocess.Popen(
         [str(word) for word in (*command, "--spool", place / "spool")], stderr=log
     )

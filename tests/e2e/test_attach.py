@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -272,5 +271,3 @@ def test_a_jvm_of_another_user_in_a_namespace(tmp_path: Path, classes: Path, her
             jvm.child.kill()
             jvm.child.wait()
         subprocess.run(["rm", "-rf", str(classes_for_all)], check=True)
-
-

@@ -20,6 +20,7 @@ class Run:
 
     `state` is recording, ok, failed (the command did), interrupted or incomplete (the recorder
     or the collector went away before the end).
+    `points` are those that its recorder brought: layer, op, method (class#method, descriptor).
     `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
     """
 
@@ -38,6 +39,7 @@ class Run:
     bytes: int = 0
     message: str = ""
     cluster: dict[str, Any] = field(default_factory=dict)
+    points: tuple[dict[str, str], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The run as JSON values."""
@@ -45,6 +47,7 @@ class Run:
         fields["path"] = str(self.path)
         fields["command"] = list(self.command)
         del fields["cluster"]
+        fields["points"] = list(self.points)
         return fields
 
 
@@ -135,7 +138,18 @@ def _read(path: Path) -> Run | None:
         events=_number(progress, "events"),
         bytes=_number(progress, "bytes"),
         message=str(facts.get("message", "") or progress.get("message", "")),
+        points=_points(facts.get("points")),
         cluster=cluster if isinstance(cluster := facts.get("cluster"), dict) else {},
+    )
+
+
+def _points(value: Any) -> tuple[dict[str, str], ...]:
+    names = ("layer", "op", "method")
+    points = value if isinstance(value, list) else []
+    return tuple(
+        {name: str(point[name]) for name in names}
+        for point in points
+        if isinstance(point, dict) and set(names) <= set(point)
     )
 
 

@@ -17,4 +17,17 @@ from iostrata.cli.commands import (
     summary,
 )
 
-COMMANDS = (demo, doctor, record, summary, report, query, runs, points, attach, detach, lab, prepare)
+COMMANDS = (
+    demo,
+    doctor,
+    record,
+    summary,
+    report,
+    query,
+    runs,
+    points,
+    attach,
+    detach,
+    lab,
+    prepare,
+)

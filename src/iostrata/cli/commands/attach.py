@@ -38,9 +38,7 @@ def attach(
     dir: Annotated[  # noqa: A002
         Path | None, typer.Option(help="Directory of a running collector, when not the node's.")
     ] = None,
-    run: Annotated[
-        str | None, typer.Option(help="The run that all their calls belong to.")
-    ] = None,
+    run: Annotated[str | None, typer.Option(help="The run that all their calls belong to.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Brings the agent into running JVMs, which go on running.

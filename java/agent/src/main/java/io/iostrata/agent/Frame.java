@@ -66,12 +66,14 @@ final class Frame {
   /** All that the point reads is here, and of a type that can be read so. */
   boolean canRead(Point point) {
     return isNumber(point.bytes)
+        && isKnownAtEntry(point.asked)
         && isNumber(point.asked)
+        && isKnownAtEntry(point.offset)
         && isNumber(point.offset)
-        && isReferences(point.measure)
-        && isReferences(point.target)
-        && isReferences(point.context)
-        && isReferences(point.effect);
+        && isReferences(point.measure, true)
+        && isReferences(point.target, false)
+        && isReferences(point.context, false)
+        && isReferences(point.effect, true);
   }
 
   private boolean isNumber(Value value) {
@@ -82,8 +84,19 @@ final class Frame {
     return type != null && (isReference(type) || "IJSBC".contains(type));
   }
 
-  private boolean isReferences(Extraction extraction) {
-    return extraction == null || (isReference(extraction.first) && isReference(extraction.second));
+  private static boolean isKnownAtEntry(Value value) {
+    return value == null || !value.atExit() || value.kind == Value.FIELD;
+  }
+
+  /**
+   * @param atExit the first value may be what is returned
+   */
+  private boolean isReferences(Extraction extraction, boolean atExit) {
+    return extraction == null
+        || ((atExit || isKnownAtEntry(extraction.first))
+            && isKnownAtEntry(extraction.second)
+            && isReference(extraction.first)
+            && isReference(extraction.second));
   }
 
   private boolean isReference(Value value) {
