@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e import classdump, truth
+from tests.e2e.cluster import lab_up
 from tests.e2e.serving import JDKS, Node, Serving, node, serving, wait_until
 from tests.e2e.truth import Run
 
@@ -271,3 +273,103 @@ def test_a_jvm_of_another_user_in_a_namespace(tmp_path: Path, classes: Path, her
             jvm.child.kill()
             jvm.child.wait()
         subprocess.run(["rm", "-rf", str(classes_for_all)], check=True)
+
+
+def proves(jdk: Path, on: Node, pid: int, folder: Path, packages: list[str], run: str = "") -> None:
+    """While attached the methods of points differ, and no others; afterwards none does."""
+    before = classdump.methods(jdk, pid, folder / "before", packages)
+    acted(on, "attach", pid, *(["--run", run] if run else []))
+    attached = classdump.methods(jdk, pid, folder / "attached", packages)
+    acted(on, "detach", pid)
+    after = classdump.methods(jdk, pid, folder / "after", packages)
+
+    before = {key: before[key] for key in before.keys() & attached.keys() & after.keys()}
+    assert {"java.io.FileInputStream", "java.io.FileOutputStream"} <= {key[0] for key in before}
+    changed = {key for key in before if attached[key] != before[key]}
+    for key in changed:
+        if "/agent/Hooks." not in attached[key]:
+            print(key, before[key], attached[key], sep="\n")
+    assert changed
+    assert changed == {key for key in before if "/agent/Hooks." in attached[key]}
+    # a native or abstract one has no code
+    expected = {key for key in before if classdump.with_point(key) and "Code:" in before[key]}
+    assert changed == expected
+    assert {key for key in before if after[key] != before[key]} == set()
+    assert not any("iostrata" in code for code in after.values())
+    print(f"{len(before)} methods, {len(changed)} of them changed while attached, none after")
+
+
+@pytest.mark.parametrize("version", JDKS)
+def test_bytes_of_the_classes(version: str, tmp_path: Path, classes: Path, here: Node) -> None:
+    """GIVEN the class bytes of a live JVM THEN after detach each method is what it was."""
+    with serving(classes, JDKS[version]) as jvm:
+        jvm.tell("io", tmp_path / "a", CALLS)  # woven methods are compiled, too
+        proves(JDKS[version], here, jvm.pid, tmp_path, ["java.io", "java.net", "sun.nio"])
+        assert jvm.tell("io", tmp_path / "a", CALLS) == f"io {CALLS * 16}"
+
+
+SIZE = 3_000_000
+
+
+@pytest.mark.cluster
+def test_daemons_that_run(tmp_path: Path, here: Node) -> None:
+    """GIVEN a NameNode and a DataNode without agent WHEN it comes THEN a write adds up; WHEN it
+    goes THEN nothing of theirs is recorded and nothing of it is left."""
+    from iostrata import lab
+
+    data = tmp_path / "data"
+    data.write_bytes(os.urandom(SIZE))
+    name = f"attach-{os.getpid()}"
+    with lab_up(tmp_path, name, "--no-agent") as cluster:
+        found = lab.find(name)
+        daemons = {daemon.role.split("-")[0]: daemon.pid for daemon in found.daemons()}
+        pids = [daemons["namenode"], daemons["datanode"]]
+        here.environment.update(found.environment())
+
+        def put(run: str) -> None:
+            words = ["record", "--dir", str(here.dir), "--run", run, "--"]
+            done = here.iostrata(*words, "hdfs", "dfs", "-put", str(data), f"/{run}")
+            assert done.returncode == 0
+
+        # the bytes of its classes first: it has not yet served anybody
+        proves(
+            JDKS["17"], here, daemons["datanode"], tmp_path / "dump",
+            ["org.apache.hadoop.hdfs.server.datanode", "java.io", "sun.nio.ch"],
+        )  # fmt: skip
+        for pid in pids:
+            assert acted(here, "attach", pid)["points"]
+        put("one")
+        run = Run(here.store, "one")
+        (block,) = cluster.blocks("/one")
+        problems = list(truth.loss_problems(run))
+        for rule, where in truth.DATANODE_WRITE.items():
+            problems += truth.compare(rule, "put", moved(run, where), SIZE)
+        problems += truth.compare("client", "put", moved(run, truth.CLIENT_WRITE), SIZE)
+        meta = truth.meta_bytes(block.size)
+        problems += truth.compare("meta", "put", moved(run, truth.META_WRITE), meta)
+        assert problems == []
+        roles = run.rows("SELECT role FROM processes WHERE traced ORDER BY role")
+        assert roles == [("DataNode",), ("NameNode",), ("client",)]
+        # the call of the client is the cause of the NameNode's and of the DataNode's
+        caused = "SELECT DISTINCT layer FROM events WHERE parent_proc IS NOT NULL AND kind = 'call'"
+        assert {"rpc", "datanode"} <= {layer for (layer,) in run.rows(caused)}
+        # WHEN
+        for pid in pids:
+            acted(here, "detach", pid)
+        # THEN
+        wait_until(lambda: all(here.traces(pid) == [] for pid in pids))
+        put("two")
+        run = Run(here.store, "two")
+        assert moved(run, truth.CLIENT_WRITE) == SIZE
+        assert run.rows("SELECT DISTINCT role FROM events") == [("client",)]
+        listing = cluster.hadoop("hdfs", "dfs", "-checksum", "/one", "/two").split()
+        assert listing[2] == listing[5]
+
+
+def moved(run: Run, where: str) -> int:
+    """Bytes of the sums, without what an enclosing call counts too."""
+    query = (
+        "SELECT coalesce(sum(bytes), 0)::BIGINT FROM events WHERE kind = 'sum' "
+        f"AND (flags & {truth.COVERED}) = 0 AND {where}"
+    )
+    return int(run.one(query))
