@@ -88,8 +88,14 @@ impl Control {
     }
 
     /// Turns recording on, with that much detail and but for these points, with a word that no
-    /// agent has seen; nothing changes if that is so already. Ids beyond the table are left out.
-    pub fn on(&mut self, detail: Detail, points_off: impl IntoIterator<Item = u16>) -> u32 {
+    /// agent has seen; nothing changes if that is so already and nothing else was `renewed`. Ids
+    /// beyond the table are left out.
+    pub fn on(
+        &mut self,
+        detail: Detail,
+        points_off: impl IntoIterator<Item = u16>,
+        renewed: bool,
+    ) -> u32 {
         let mut bitmap = [0u64; PROCESS_MAX_POINTS / 64];
         for id in points_off {
             if let Some(word) = bitmap.get_mut(usize::from(id) / 64) {
@@ -99,7 +105,7 @@ impl Control {
         let at = |word: usize| CONTROL_POINTS_OFF + word * 8;
         let same = (0..bitmap.len()).all(|i| self.memory.acquire_u64(at(i)) == bitmap[i])
             && detail.words().iter().all(|(at, word)| self.memory.acquire_u32(*at) == *word);
-        if self.word() == 0 || !same {
+        if self.word() == 0 || !same || renewed {
             for (i, word) in bitmap.iter().enumerate() {
                 self.memory.release_u64(at(i), *word);
             }

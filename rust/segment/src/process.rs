@@ -10,6 +10,8 @@ use crate::schema::{
 pub const COUNTERS: usize = 6;
 /// `state` of a page whose process ended by itself.
 pub const ENDED: u32 = 2;
+/// `state` of a page whose process lives on without an agent.
+pub const DETACHED: u32 = 3;
 
 /// What never changes once the page is ready.
 #[derive(Debug, Clone, PartialEq, Eq)]

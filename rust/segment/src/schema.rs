@@ -65,6 +65,7 @@ pub const CATEGORY_CLIENT: u8 = 66;
 pub const CATEGORY_JOB: u8 = 67;
 pub const CATEGORY_EXCEPTION: u8 = 68;
 pub const CATEGORY_FAULT: u8 = 69;
+pub const CATEGORY_POINT: u8 = 70;
 pub const STATE_ACTIVE: u32 = 1;
 pub const STATE_SEALED: u32 = 2;
 pub const POINT_STATE_ABSENT: usize = 0;
@@ -167,6 +168,7 @@ pub const PROCESS_SEEN_CONTROL: usize = 52;
 pub const PROCESS_COUNTERS: usize = 64;
 pub const PROCESS_POINTS: usize = 256;
 pub const PROCESS_MAX_POINTS: usize = 512;
+pub const PROCESS_FIRST_USER_POINT: usize = 384;
 pub const PROCESS_TEXT_SIZE: usize = 4352;
 pub const PROCESS_TEXT: usize = 4356;
 pub const PROCESS_TEXT_CAPACITY: usize = 12000;
@@ -256,6 +258,19 @@ pub const fn category_name(code: u8) -> Option<&'static str> {
         67 => Some("job"),
         68 => Some("exception"),
         69 => Some("fault"),
+        70 => Some("point"),
+        _ => None,
+    }
+}
+
+/// Name of a `point_state` code, `None` for one this version does not know.
+#[must_use]
+pub const fn point_state_name(code: u8) -> Option<&'static str> {
+    match code {
+        0 => Some("absent"),
+        1 => Some("woven"),
+        2 => Some("faulted"),
+        3 => Some("missing"),
         _ => None,
     }
 }
@@ -320,6 +335,7 @@ pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("reason", "string"),
     ("points_woven", "i32"),
     ("points_faulted", "string"),
+    ("user_points", "string"),
     ("calls", "i64"),
     ("detail", "i64"),
     ("dropped", "i64"),

@@ -68,8 +68,30 @@ def _variable(name: str) -> str:
     return daemons.get(name, "JAVA_TOOL_OPTIONS")
 
 
+def has_live_agent(pid: int, proc: Path = Path("/proc")) -> bool:
+    """Whether an agent of ours is at work in a JVM; a guess from its open files before JDK 9."""
+    live = _has_live_thread(proc / str(pid))
+    return bool(_has_agent(proc / str(pid), [])) if live is None else live
+
+
+def _has_live_thread(place: Path) -> bool | None:
+    """Whether the agent's thread is there; None when threads cannot be told by their names.
+
+    JVMs before 9 do not tell the kernel the names of their threads: all are called `java`.
+    """
+    try:
+        tasks = sorted((place / "task").iterdir())
+        names = {(task / "comm").read_text("utf-8", "replace").strip() for task in tasks}
+    except OSError:
+        return None
+    return "iostrata" in names if len(names) > 1 else None
+
+
 def _has_agent(place: Path, words: list[str]) -> bool | None:
     """None when the process may not be looked into."""
+    live = _has_live_thread(place)
+    if live is not None:
+        return live
     if any(word.startswith("-javaagent:") and "iostrata-agent" in word for word in words):
         return True
     try:

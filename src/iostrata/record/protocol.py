@@ -2,6 +2,7 @@
 
 DIR/runs/RUN.run    made by the recorder: recorder_pid, recorder_start, command, expect=ROLE:PID,
                     points_off=ID, level=NAME
+DIR/runs/RUN.points made by the recorder, before RUN.run: points of its user, as agents read them
 DIR/runs/RUN.stop   made by the recorder: exit=CODE
 STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, level,
                     behind, jobs, message
@@ -12,12 +13,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from iostrata.errors import UserError
 from iostrata.record.collector import Collector
+from iostrata.schema.pointfile import points_table
 from iostrata.store.processes import start_ticks
 
 ANSWER_TIMEOUT = 10.0
@@ -58,14 +60,17 @@ def announce(
     expect: Iterable[tuple[str, int]] = (),
     points_off: Iterable[int] = (),
     level: str = "record",
+    points: Sequence[Mapping[str, str]] = (),
 ) -> None:
-    """Asks the collector to record a run of this process."""
+    """Asks the collector to record a run of this process; `points` are rows of schema.users."""
+    if points:
+        _write_whole(_points_file(collector, run), points_table(points))
     lines = [f"recorder_pid={os.getpid()}", f"recorder_start={start_ticks(os.getpid())}"]
     lines.append("command=" + " ".join(command).replace("\n", " "))
     lines += [f"expect={role}:{pid}" for role, pid in expect]
     lines += [f"points_off={point}" for point in points_off]
     lines.append(f"level={level}")
-    _write_whole(collector.dir / "runs" / f"{run}.run", lines)
+    _write_whole(collector.dir / "runs" / f"{run}.run", _text(lines))
 
 
 def change_level(collector: Collector, run: str, level: str) -> None:
@@ -80,17 +85,18 @@ def change_level(collector: Collector, run: str, level: str) -> None:
     except OSError as error:
         raise UserError(f"{order} cannot be read: {error.strerror}") from error
     kept = [line for line in lines if not line.startswith("level=")]
-    _write_whole(order, [*kept, f"level={level}"])
+    _write_whole(order, _text([*kept, f"level={level}"]))
 
 
 def end(collector: Collector, run: str, exit_code: int) -> None:
     """Asks the collector to finish a run."""
-    _write_whole(collector.dir / "runs" / f"{run}.stop", [f"exit={exit_code}"])
+    _write_whole(collector.dir / "runs" / f"{run}.stop", _text([f"exit={exit_code}"]))
 
 
 def withdraw(collector: Collector, run: str) -> None:
     """Takes back an announcement that was not answered."""
     (collector.dir / "runs" / f"{run}.run").unlink(missing_ok=True)
+    _points_file(collector, run).unlink(missing_ok=True)
 
 
 def wait_for(
@@ -113,10 +119,19 @@ def wait_for(
         time.sleep(0.01)
 
 
-def _write_whole(path: Path, lines: list[str]) -> None:
+def _points_file(collector: Collector, run: str) -> Path:
+    return collector.dir / "runs" / f"{run}.points"
+
+
+def _text(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _write_whole(path: Path, text: str) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        draft.write_text("\n".join(lines) + "\n", "utf-8")
+        draft.write_text(text, "utf-8")
+        draft.chmod(0o644)  # agents of other users read those of root
         draft.rename(path)
     except OSError as error:
         draft.unlink(missing_ok=True)

@@ -21,6 +21,7 @@ from iostrata.record.collector import Collector, start_collector, stop_collector
 from iostrata.record.command import Ended, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import Progress
+from iostrata.schema.users import full_name
 from iostrata.store.processes import start_ticks
 from iostrata.store.runs import write_facts
 
@@ -37,7 +38,10 @@ Survey = Callable[[Sequence[str]], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Request:
-    """What to record. `collector` is a live one to use; without it a private one is started."""
+    """What to record. `points` are rows of schema.users.
+
+    `collector` is a live one to use; without it a private one is started.
+    """
 
     command: list[str]
     store: Path
@@ -47,6 +51,7 @@ class Request:
     expect: list[tuple[str, int]] = field(default_factory=list)
     points_off: list[int] = field(default_factory=list)
     level: str = "record"
+    points: list[dict[str, str]] = field(default_factory=list)
     survey: Survey | None = None
 
 
@@ -150,6 +155,7 @@ class _Recording:
             request.expect,
             request.points_off,
             request.level,
+            request.points,
         )
         timeout = protocol.ANSWER_TIMEOUT
         answer = protocol.wait_for(collector, request.run, ("recording",), timeout)
@@ -210,6 +216,10 @@ class _Recording:
             "dir": os.getcwd(),  # noqa: PTH109 - as the shell gave it
             "agent": self.collector.version,
             "collector": str(self.collector.dir),
+            "points": [
+                {"layer": row["layer"], "op": row["op"], "method": full_name(row)}
+                for row in self.request.points
+            ],
             "recorder_pid": os.getpid(),
             "recorder_start": start_ticks(os.getpid()),
             **more,

@@ -54,6 +54,11 @@ def completeness(totals: Totals) -> list[str]:
     lines = [first, *_missing(totals)]
     if totals.faulted:
         lines.append(f"points switched off by a fault: {', '.join(totals.faulted)}")
+    lines += [
+        f"point {point.method}: {point.trouble}"
+        for point in totals.user_points
+        if point.trouble and point.method not in totals.faulted
+    ]
     if totals.unfinished:
         lines.append(f"{plural(totals.unfinished, 'call')} still open when the process died")
     if totals.orphans:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from iostrata.schema.events import FLAG, LAYER
+from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
 from iostrata.show.coverage import Coverage, coverage
+from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run
 
@@ -52,6 +53,7 @@ class Totals:
     orphans: list[Row]  # layer, calls, bytes: of HDFS servers, for no traced client
     sizes: list[Row]  # layer, op, then calls per size of SIZES and "unknown"
     unfinished: int  # calls still open when their process died
+    user_points: list[UserPoint]  # that the recorder brought
     hosts: list[Row]  # host, interval, cpu, cpu_max, iowait (0 to 1), bytes within interval
 
     @property
@@ -95,6 +97,7 @@ class Totals:
             "tasks": self.tasks,
             "orphans": self.orphans,
             "sizes": self.sizes,
+            "user_points": [point.as_dict() for point in self.user_points],
             "hosts": self.hosts,
         }
 
@@ -115,6 +118,7 @@ def totals(opened: OpenedRun) -> Totals:
         orphans=in_layer_order(opened.rows(_ORPHANS)),
         sizes=in_layer_order(opened.rows(_SIZES)),
         unfinished=opened.rows(_UNFINISHED)[0]["n"],
+        user_points=user_points(opened),
         hosts=opened.rows(_HOSTS),
     )
 
@@ -149,6 +153,8 @@ _ALL_MOVED = ", ".join(f"sum(bytes_{way})::BIGINT AS bytes_{way}" for way in DIR
 _WAYS = ", ".join(f"bytes_{way}" for way in DIRECTIONS)
 
 
+# Each process gives points of users ids of its own.
+_WHOSE = f"CASE WHEN point >= {FIRST_USER_POINT} THEN proc END"
 _SUMS = f"SELECT *, (flags & {FLAG['inner']}) <> 0 AS nested FROM sums"
 
 
@@ -169,7 +175,7 @@ def summed(keys: str, counted: str = OUTER, more: str = "") -> str:
                 sum(timed_dur) FILTER ({counted})::BIGINT AS timed_dur,
                 coalesce(sum(inside) FILTER ({counted}), 0)::BIGINT AS inside,
                 coalesce(sum(spread) FILTER ({counted}), 0)::DOUBLE AS spread
-            FROM ({_SUMS}) GROUP BY {keys}, point)
+            FROM ({_SUMS}) GROUP BY {keys}, point, {_WHOSE})
         SELECT {keys}, sum(calls)::BIGINT AS calls, {more} {_ALL_MOVED},
             coalesce(sum(inside + CASE WHEN weight > 0 THEN
                 timed_dur::DOUBLE * calls / weight ELSE 0 END), 0)::BIGINT AS time,

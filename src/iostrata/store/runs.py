@@ -22,6 +22,7 @@ class Run:
     or the collector went away before the end).
     `collector` is the directory of the collector that recorded it, `level` how much it kept one by
     one in the end.
+    `points` are those that its recorder brought: layer, op, method (class#method, descriptor).
     `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
     """
 
@@ -42,6 +43,7 @@ class Run:
     collector: str = ""
     level: str = "record"
     cluster: dict[str, Any] = field(default_factory=dict)
+    points: tuple[dict[str, str], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The run as JSON values."""
@@ -49,6 +51,7 @@ class Run:
         fields["path"] = str(self.path)
         fields["command"] = list(self.command)
         del fields["cluster"]
+        fields["points"] = list(self.points)
         return fields
 
 
@@ -141,7 +144,18 @@ def _read(path: Path) -> Run | None:
         message=str(facts.get("message", "") or progress.get("message", "")),
         collector=str(facts.get("collector", "")),
         level=str(progress.get("level") or "record"),
+        points=_points(facts.get("points")),
         cluster=cluster if isinstance(cluster := facts.get("cluster"), dict) else {},
+    )
+
+
+def _points(value: Any) -> tuple[dict[str, str], ...]:
+    names = ("layer", "op", "method")
+    points = value if isinstance(value, list) else []
+    return tuple(
+        {name: str(point[name]) for name in names}
+        for point in points
+        if isinstance(point, dict) and set(names) <= set(point)
     )
 
 

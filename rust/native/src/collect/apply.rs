@@ -3,14 +3,14 @@
 use iostrata_segment::dictionary;
 use iostrata_segment::ring::{Event, Slot};
 use iostrata_segment::schema::{
-    CATEGORY_CLIENT, CATEGORY_JOB, KIND_BEGIN, KIND_CALL, KIND_CONTEXT, KIND_GAP, KIND_LINK,
-    KIND_UNFINISHED, SLOT_SIZE,
+    CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, KIND_BEGIN, KIND_CALL, KIND_CONTEXT, KIND_GAP,
+    KIND_LINK, KIND_UNFINISHED, SLOT_SIZE,
 };
 use iostrata_segment::segment::OpenSpan;
 use parquet::data_type::ByteArray;
 
 use super::block::{self, Gone, Kind, Names, Page, Place};
-use super::state::{Context, Known, Name, Process, Run, RunOrder, Seen, Segment, State};
+use super::state::{Context, Known, Name, Process, Run, RunOrder, Seen, Segment, State, UserPoint};
 use super::whose::{Whose, context_of};
 use crate::store::rows::Row;
 
@@ -56,6 +56,11 @@ impl State {
             let is_claim = matches!(entry.category, CATEGORY_JOB | CATEGORY_CLIENT);
             if is_claim {
                 claims.push((entry.category, entry.name.clone()));
+            }
+            if entry.category == CATEGORY_POINT {
+                let point = UserPoint::parse(&entry.name);
+                self.refused.names += u64::from(point.is_none());
+                process.points.extend(point);
             }
             let text = ByteArray::from(entry.name.into_bytes());
             let (category, parent, block) = (entry.category, entry.parent, entry.block);

@@ -157,17 +157,24 @@ pub struct Page {
     pub now: u64,
     pub ended: bool,
     pub counters: Vec<u64>,
+    /// The agent has gone, the process lives on.
+    #[serde(default)]
+    pub detached: bool,
     pub woven: u32,
     /// Ids of faulted points.
     pub faulted: Vec<u16>,
+    /// States of the points of users that have one, by id.
+    #[serde(default)]
+    pub user_points: Vec<(u16, u8)>,
 }
 
 impl Page {
     pub fn says_the_same(&self, other: &Page) -> bool {
-        let said = |page: &Page| (page.ended, page.woven);
+        let said = |page: &Page| (page.ended, page.detached, page.woven);
         said(self) == said(other)
             && self.counters == other.counters
             && self.faulted == other.faulted
+            && self.user_points == other.user_points
     }
 }
 

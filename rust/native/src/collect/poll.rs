@@ -191,7 +191,7 @@ impl Collector<'_> {
 
     pub(super) fn look_for_deaths(&mut self, now: u64) {
         for source in self.sources.values_mut().filter(|source| source.dead.is_none()) {
-            if !is_alive(source.pid, Some(source.pid_start)) {
+            if source.is_detached() || !is_alive(source.pid, Some(source.pid_start)) {
                 source.dead = Some(0);
                 self.since.scan = 0;
             }

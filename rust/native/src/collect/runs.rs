@@ -72,11 +72,12 @@ impl Collector<'_> {
             }
         }
         self.places = host::places(&self.options.store);
-        self.switch_control();
+        self.switch_control(false);
     }
 
     fn activate(&mut self, name: &str, place: Place, now: u64) {
-        self.switch_control();
+        let has_points = self.state.runs.get(name).is_some_and(|run| run.order.has_points);
+        self.switch_control(has_points);
         self.since.had_run = true;
         let phase = Phase::Waiting { since: now };
         let (message, said, modified) = (String::new(), 0, (0, 0));
@@ -120,7 +121,7 @@ impl Collector<'_> {
             let is_owner = self.state.runs.get(name).is_some_and(|run| run.order.uid == order.uid);
             active.said = 0;
             if is_owner && self.commit_order(&order) {
-                self.switch_control();
+                self.switch_control(false);
             }
             return;
         }
@@ -198,6 +199,8 @@ impl Collector<'_> {
             points_off: points_off(name, stat.st_uid, values("points_off")),
             level: values("level").next().map_or(Ok(LEVEL_RECORD), level)?,
             sampling: number("sampling").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
+            has_points: statat(&self.directory.runs, points_of(name), AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|points| points.st_uid == stat.st_uid),
             now,
             ended: false,
             message: String::new(),
@@ -311,19 +314,21 @@ impl Collector<'_> {
         if self.commit_order(&order) {
             self.runs.remove(name);
             self.since.idle = now;
-            self.switch_control();
+            // before agents look again: its points end with it
+            let _ = unlinkat(&self.directory.runs, points_of(name), AtFlags::empty());
+            self.switch_control(order.has_points);
         }
     }
 
     /// On while a run is, in the detail that the one needs that needs most, but for the points that
-    /// one of them wants off.
-    fn switch_control(&mut self) {
+    /// one of them wants off. `renewed`: points of users have come or gone, and agents have to look.
+    fn switch_control(&mut self, renewed: bool) {
         let orders = self.state.runs.values().map(|run| &run.order).filter(|o| !o.ended);
         let Some(detail) = orders.clone().map(RunOrder::detail).reduce(Detail::and) else {
             return self.directory.control.off();
         };
         let off: Vec<u16> = orders.flat_map(|order| order.points_off.clone()).collect();
-        self.directory.control.on(detail, off);
+        self.directory.control.on(detail, off, renewed);
     }
 
     fn drain_all(&mut self, now: u64) {
@@ -414,6 +419,11 @@ fn level(name: &str) -> Result<u8, String> {
     (LEVEL_RECORD..=LEVEL_JOB)
         .find(|code| level_name(*code) == Some(name))
         .ok_or_else(|| format!("level {name:?} is none of record, thread, phase, task, job"))
+}
+
+/// The file with the points that a run brings.
+fn points_of(run: &str) -> String {
+    format!("{run}.points")
 }
 
 /// Points are off for every run of the node, so only its owner may ask for that.

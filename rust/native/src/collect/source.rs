@@ -8,8 +8,8 @@ use rustix::io::Errno;
 
 use iostrata_segment::life::Identity;
 use iostrata_segment::mapping::Refused;
-use iostrata_segment::process::ENDED;
-use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN};
+use iostrata_segment::process::{DETACHED, ENDED};
+use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_FIRST_USER_POINT};
 use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
 
 use super::block::{self, Gone, Kind, Names, Page};
@@ -296,6 +296,11 @@ impl Source {
         }
     }
 
+    /// The agent has gone and its process lives on: nothing more will be written.
+    pub fn is_detached(&self) -> bool {
+        self.page.account().state == DETACHED
+    }
+
     /// Appends the end of a dead process if everything of it was read; true if so.
     pub fn finish(&mut self, state: &Process, now: u64, out: &mut Vec<u8>) -> bool {
         let Some(polls) = &mut self.dead else { return false };
@@ -327,9 +332,14 @@ impl Source {
             proc: self.proc,
             now,
             ended: account.state == ENDED,
+            detached: account.state == DETACHED,
             counters: account.counters.to_vec(),
             woven: in_state(POINT_STATE_WOVEN).count() as u32,
             faulted: in_state(POINT_STATE_FAULTED).map(|(point, _)| point as u16).collect(),
+            user_points: (PROCESS_FIRST_USER_POINT..account.points.len())
+                .filter(|point| account.points[*point].0 != 0)
+                .map(|point| (point as u16, account.points[point].0))
+                .collect(),
         };
         let is_news = state.page.as_ref().is_none_or(|known| !known.says_the_same(&page));
         if is_news {

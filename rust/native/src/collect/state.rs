@@ -6,6 +6,7 @@ use iostrata_segment::control::Detail;
 use iostrata_segment::dictionary::Entry;
 use iostrata_segment::process::Who;
 use iostrata_segment::row::Row;
+use iostrata_segment::schema::{PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name};
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 
@@ -89,8 +90,18 @@ pub struct Process {
     pub gone: Option<(u64, String)>,
     /// Calls and losses by run; "" is the background.
     pub tallies: BTreeMap<String, Tally>,
+    /// Points of users by the id that this process gave them.
+    pub points: BTreeMap<u16, UserPoint>,
     /// Identity of each context, with the generation it was found in.
     pub identities: HashMap<u32, (u64, u32)>,
+}
+
+/// A point that a user has added: `class#method` and descriptor as `name`.
+#[derive(Debug, Clone)]
+pub struct UserPoint {
+    pub layer: &'static str,
+    pub op: ByteArray,
+    pub name: String,
 }
 
 /// A dictionary entry as rows need it.
@@ -176,6 +187,9 @@ pub struct RunOrder {
     // How much of it is kept one by one: see `Detail`.
     pub level: u8,
     pub sampling: u32,
+    /// It brings points of its own, `RUN.points`.
+    #[serde(default)]
+    pub has_points: bool,
     pub now: u64,
     pub ended: bool,
     pub message: String,
@@ -319,6 +333,7 @@ impl Process {
             page: None,
             gone: None,
             tallies: BTreeMap::new(),
+            points: BTreeMap::new(),
             identities: HashMap::new(),
         }
     }
@@ -339,6 +354,18 @@ impl Process {
             self.names.push(name);
         }
         is_next
+    }
+}
+
+impl UserPoint {
+    /// An entry `id TAB layer TAB op TAB name`; `None` for one that is not so.
+    pub fn parse(text: &str) -> Option<(u16, UserPoint)> {
+        let mut fields = text.splitn(4, '\t');
+        let id: u16 = fields.next()?.parse().ok()?;
+        let layer = layer_name(fields.next()?.parse().ok()?)?;
+        let (op, name) = (ByteArray::from(fields.next()?), fields.next()?.to_owned());
+        let range = PROCESS_FIRST_USER_POINT..PROCESS_MAX_POINTS;
+        range.contains(&usize::from(id)).then_some((id, UserPoint { layer, op, name }))
     }
 }
 
@@ -389,6 +416,16 @@ mod tests {
         let at = [99, 100, 199, 200, 299, 300, 1000].map(|start| thread.context_at(start).id);
 
         assert_eq!(at, [0, 7, 7, 8, 8, 0, 0]);
+    }
+
+    #[test]
+    fn a_point_of_a_user_says_what_it_is() {
+        let (id, point) = UserPoint::parse("384\t8\tread\ta.B#c(I)V").unwrap();
+        assert_eq!((id, point.layer, point.name.as_str()), (384, "java", "a.B#c(I)V"));
+        assert_eq!(text(&point.op), "read");
+        for bad in ["", "384", "383\t8\tread\tx", "512\t8\tread\tx", "384\t99\tread\tx"] {
+            assert!(UserPoint::parse(bad).is_none(), "{bad}");
+        }
     }
 
     #[test]

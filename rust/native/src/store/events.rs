@@ -7,8 +7,8 @@ use bytes::Bytes;
 use iostrata_segment::points::POINTS;
 use iostrata_segment::schema::{
     CATEGORY_RPC, CATEGORY_SOCKET, COLUMNS, FLAG_ERRNO, FLAG_ERROR, KIND_BEGIN, KIND_CALL,
-    KIND_GAP, KIND_SUM, KIND_UNFINISHED, LEVEL_JOB, LEVEL_RECORD, LEVEL_TASK, category_name,
-    kind_name,
+    KIND_GAP, KIND_SUM, KIND_UNFINISHED, LEVEL_JOB, LEVEL_RECORD, LEVEL_TASK,
+    PROCESS_FIRST_USER_POINT, category_name, kind_name,
 };
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
@@ -135,6 +135,15 @@ impl<'a> Table<'a> {
         matches!(parent.category, CATEGORY_SOCKET | CATEGORY_RPC).then_some(&parent.text)
     }
 
+    /// Layer and operation.
+    fn point(&self, row: &Row) -> Option<(ByteArray, ByteArray)> {
+        if usize::from(row.point) < PROCESS_FIRST_USER_POINT {
+            return self.points[usize::from(row.point)].clone();
+        }
+        let point = self.whose(row).process?.points.get(&row.point)?;
+        Some((fixed(point.layer), point.op.clone()))
+    }
+
     /// What the row was done for; none for what an open call of its own thread encloses.
     fn cause(&self, row: &Row) -> Option<&'a Cause> {
         (row.cause != 0).then(|| &self.output.causes[row.cause as usize])
@@ -194,7 +203,6 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
     let long = |cell: &dyn Fn(&Row) -> Option<i64>| Column::Long(rows.iter().map(cell).collect());
     let int = |cell: &dyn Fn(&Row) -> Option<i32>| Column::Int(rows.iter().map(cell).collect());
     let sum = |value: fn(&Sum) -> u64| long(&|row| Some(value(table.sum(row)?) as i64));
-    let point = |row: &Row| table.points[usize::from(row.point)].as_ref();
     match name {
         "run" => text(&|_| Some(table.run.clone())),
         "host" => text(&|_| Some(table.host.clone())),
@@ -205,8 +213,8 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
         "thread" => text(&|row| table.whose(row).name.cloned()),
         "start" => long(&|row| Some((row.start as i64).wrapping_add(table.anchor))),
         "dur" => long(&|row| has_dur(row.kind).then_some(row.dur as i64)),
-        "layer" => text(&|row| Some(point(row)?.0.clone())),
-        "op" => text(&|row| Some(point(row)?.1.clone())),
+        "layer" => text(&|row| Some(table.point(row)?.0)),
+        "op" => text(&|row| Some(table.point(row)?.1)),
         "point" => int(&|row| (row.point != 0).then_some(i32::from(row.point))),
         "category" => text(&|row| table.category(row).cloned()),
         "target" => text(&|row| Some(table.target(row)?.text.clone())),

@@ -6,14 +6,14 @@ use std::io::Write;
 use iostrata_segment::points::POINTS;
 use iostrata_segment::schema::{
     PROCESS_COLUMNS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_REFUSED_ENTRIES,
-    PROCESS_COUNTER_REFUSED_SEGMENTS,
+    PROCESS_COUNTER_REFUSED_SEGMENTS, point_state_name,
 };
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
 
 use super::table::{self, Column};
 use crate::collect::ids;
-use crate::collect::state::{Process, Run, Seen, State, Tally};
+use crate::collect::state::{Process, Run, Seen, State, Tally, UserPoint};
 
 /// One row; times in `CLOCK_MONOTONIC` ns, 0 where unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub struct Row {
     pub reason: String,
     pub points_woven: u32,
     pub points_faulted: String,
+    pub user_points: String,
     pub tally: Tally,
     pub lost: u64,
     pub refused: u64,
@@ -86,6 +87,7 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[Row]) -> Colum
         "reason" => text(&|row| &row.reason),
         "points_woven" => int(&|row| row.points_woven),
         "points_faulted" => text(&|row| &row.points_faulted),
+        "user_points" => filled(&|row| &row.user_points),
         "calls" => long(&|row| Some(row.tally.calls)),
         "detail" => long(&|row| Some(row.tally.detail)),
         "dropped" => long(&|row| Some(row.tally.dropped)),
@@ -158,7 +160,8 @@ fn of_process(state: &State, process: &Process, run: &str) -> Row {
         traced: refused.is_empty(),
         reason: refused.to_owned(),
         points_woven: page.map_or(0, |page| page.woven),
-        points_faulted: page.map_or_else(String::new, |page| point_names(&page.faulted)),
+        points_faulted: page.map_or_else(String::new, |page| point_names(process, &page.faulted)),
+        user_points: user_points(process),
         tally,
         lost: counter(PROCESS_COUNTER_LOST_CALLS),
         refused: counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
@@ -168,6 +171,7 @@ fn of_process(state: &State, process: &Process, run: &str) -> Row {
         exit: match (&process.gone, page) {
             (Some((_, refused)), _) if !refused.is_empty() => "running",
             (Some(_), Some(page)) if page.ended => "ended",
+            (Some(_), Some(page)) if page.detached => "detached",
             (Some(_), _) => "killed",
             (None, _) => "running",
         },
@@ -192,10 +196,24 @@ fn of_seen(seen: &Seen) -> Row {
 }
 
 /// `Class#method` of points, comma separated.
-fn point_names(ids: &[u16]) -> String {
+fn point_names(process: &Process, ids: &[u16]) -> String {
     let name = |id: &u16| {
+        if let Some(point) = process.points.get(id) {
+            return point.name.clone();
+        }
         let point = POINTS.iter().find(|point| point.id == *id);
         point.map_or_else(|| id.to_string(), |point| format!("{}#{}", point.class, point.method))
     };
     ids.iter().map(name).collect::<Vec<_>>().join(",")
+}
+
+/// `id state name` of the points of users, comma separated.
+fn user_points(process: &Process) -> String {
+    let states = process.page.as_ref().map_or(&[][..], |page| page.user_points.as_slice());
+    let line = |(id, point): (&u16, &UserPoint)| {
+        let state = states.iter().find(|(of, _)| of == id).map_or(0, |(_, state)| *state);
+        let state = point_state_name(state).unwrap_or("absent");
+        format!("{id} {state} {}", point.name)
+    };
+    process.points.iter().map(line).collect::<Vec<_>>().join(",")
 }

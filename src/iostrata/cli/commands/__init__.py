@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from iostrata.cli.commands import (
+    attach,
     demo,
+    detach,
     doctor,
     lab,
     level,
@@ -16,4 +18,18 @@ from iostrata.cli.commands import (
     summary,
 )
 
-COMMANDS = (demo, doctor, record, level, summary, report, query, runs, points, lab, prepare)
+COMMANDS = (
+    demo,
+    doctor,
+    record,
+    level,
+    summary,
+    report,
+    query,
+    runs,
+    points,
+    attach,
+    detach,
+    lab,
+    prepare,
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,9 +11,12 @@ import typer
 from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.errors import UserError
+from iostrata.schema.pointfile import USER_FIELDS
 from iostrata.schema.points import POINTS, Point
+from iostrata.schema.users import full_name, read_user_points
 from iostrata.schema.verified import point_key, verified_points
 from iostrata.show.text import count
+from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
 
@@ -26,6 +30,7 @@ def register(app: typer.Typer) -> None:
             "iostrata points --fired my-run       how often each was called in a run",
             "iostrata points --fired latest --json",
             'iostrata points --check "$(hadoop classpath)"   what this Hadoop lacks',
+            "iostrata points --check mine.toml    would `record --points mine.toml` take it",
         )
     )(points)
 
@@ -37,8 +42,9 @@ def points(
     check: Annotated[
         str | None,
         typer.Option(
-            metavar="CLASSPATH",
-            help="Look the points up in jars, folders and DIR/*; exit code 1 if data is missing.",
+            metavar="CLASSPATH|FILE.toml",
+            help="Look the points up in jars, folders and DIR/*, exit code 1 if data is missing; "
+            "or check a file of points.",
         ),
     ] = None,
     store: StoreOption = None,
@@ -53,22 +59,43 @@ def points(
     if check is not None:
         if fired is not None:
             raise UserError("--check looks at a class path, --fired at a run", "choose one")
-        _check(check, json)
+        if check.endswith(".toml"):
+            _check_file(Path(check), json)
+        else:
+            _check(check, json)
         return
     counts = None
+    users: list[UserPoint] = []
     if fired is not None:
         name = None if fired == "latest" else fired
         from iostrata.store.opened import OpenedRun
 
         with OpenedRun(find_run(store or default_store(), name)) as opened:
             rows = opened.rows('SELECT point, sum("count")::BIGINT AS n FROM sums GROUP BY point')
+            users = user_points(opened)
         counts = {int(row["point"]): int(row["n"]) for row in rows if row["point"] is not None}
     if json:
-        print_json([_facts(point, counts) for point in POINTS])
+        print_json([*(_facts(point, counts) for point in POINTS), *(u.as_dict() for u in users)])
         return
     header = ["id", "layer", "op", "mode", "tests" if counts is None else "calls", "method"]
     rows_ = [_row(point, counts) for point in POINTS]
+    rows_ += [_row_of_user(point) for point in users]
     print_table(header, rows_, {0} if counts is None else {0, 4})
+
+
+def _check_file(file: Path, json: bool) -> None:
+    """Prints the points of a user's file; raises UserError for what is wrong in it."""
+    rows = read_user_points([file])
+    if json:
+        print_json([{key: row[key] for key in USER_FIELDS} for row in rows])
+        return
+    shown = [[row["layer"], row["op"], row["mode"], full_name(row)] for row in rows]
+    print_table(["layer", "op", "mode", "method"], shown)
+
+
+def _row_of_user(point: UserPoint) -> list[str]:
+    shown = point.trouble or count(point.calls)
+    return ["yours", point.layer, point.op, "", shown, point.method]
 
 
 def _check(text: str, json: bool) -> None:

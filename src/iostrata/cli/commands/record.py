@@ -18,6 +18,7 @@ from iostrata.record.collector import NODE_DIR, Collector, collector_of, lab_dir
 from iostrata.record.session import COULD_NOT_RECORD, Request, Survey, new_run_name
 from iostrata.record.session import record as record_session
 from iostrata.schema.names import check_level, points_named
+from iostrata.schema.users import read_user_points
 from iostrata.store.location import check_run_name, default_store
 
 
@@ -27,6 +28,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "iostrata record -- java -jar program.jar",
             "iostrata record --run baseline -- ./job.sh",
+            "iostrata record --points mine.toml -- java -jar program.jar",
             "iostrata record --lab lab -- hadoop jar examples.jar wordcount in out",
         ),
     )(record)
@@ -53,6 +55,10 @@ def record(
             "the one before. Sums are complete at each."
         ),
     ] = "record",
+    points: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file with points of your own (docs/add-a-point.md); repeatable."),
+    ] = None,
     private: Annotated[
         bool, typer.Option(help="Use a collector of one's own, which sees one's own processes.")
     ] = False,
@@ -65,8 +71,12 @@ def record(
     """
     try:
         request = _request(command, dir, lab, run, store, private)
-        off = points_named(without_point or [])
-        request = replace(request, points_off=off, level=check_level(level))
+        request = replace(
+            request,
+            points_off=points_named(without_point or []),
+            points=read_user_points(points or []),
+            level=check_level(level),
+        )
         with Live(quiet) as live:
             recorded = record_session(request, live.show)
     except UserError as error:

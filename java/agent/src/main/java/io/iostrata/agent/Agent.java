@@ -1,13 +1,12 @@
 package io.iostrata.agent;
 
-import io.iostrata.segment.Recorder;
-import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 
 /**
- * Where the JVM starts us: {@code -javaagent:iostrata-agent.jar=dir=D[,run=R]}. All classes of the
- * jar are in the bootstrap loader (Boot-Class-Path of the manifest), because java.io calls them.
+ * Where the JVM starts us: {@code -javaagent:iostrata-agent.jar=dir=D[,run=R]}, or by its attach
+ * protocol. All classes of the jar are in the bootstrap loader (Boot-Class-Path of the manifest),
+ * because java.io calls them; there they stay, so each version has a package of its own.
  */
 public final class Agent {
   static final String VERSION = "0.1.0";
@@ -19,73 +18,42 @@ public final class Agent {
     begin(options, instrumentation);
   }
 
-  /** Called in a running JVM. */
+  /** Called in a running JVM, to begin or, with the option {@code detach}, to end. */
   public static void agentmain(String options, Instrumentation instrumentation) {
     begin(options, instrumentation);
   }
 
-  private static void begin(String options, Instrumentation instrumentation) {
-    String line;
+  private static void begin(String text, Instrumentation instrumentation) {
+    AgentOptions options = new AgentOptions();
+    Answer answer = new Answer();
     try {
-      line = start(AgentOptions.parse(options), instrumentation);
+      options.parse(text);
+      if (options.detach) {
+        Session.detach(answer);
+      } else {
+        attach(options, instrumentation, answer);
+      }
     } catch (Throwable e) {
-      String message = e instanceof IOException ? e.getMessage() : e.toString();
-      line = "not tracing: " + message;
+      answer.refuse(e instanceof IOException ? e.getMessage() : e.toString());
     }
     try {
-      System.err.println("iostrata " + VERSION + ": " + line);
+      System.err.println("iostrata " + VERSION + ": " + answer.line());
+      answer.write(options.answer);
     } catch (Throwable e) {
       // the one line we owe has nowhere to go
     }
   }
 
-  private static String start(AgentOptions options, Instrumentation instrumentation)
+  private static void attach(AgentOptions options, Instrumentation instrumentation, Answer answer)
       throws Exception {
     if (Agent.class.getClassLoader() != null) {
       throw new IOException("the agent's jar has been renamed: call it iostrata-agent.jar");
     }
-    if (Hooks.recorder != null) {
-      throw new IOException("this JVM has an agent already");
+    Thread living = Session.living();
+    if (Hooks.recorder != null || living != null) {
+      String other = living == null ? "" : ", " + living.getClass().getName();
+      throw new IOException("this JVM has an agent already" + other);
     }
-    if (!new File(options.dir).isDirectory()) {
-      throw new IOException(options.dir + " is no directory");
-    }
-    ProcessFacts facts =
-        new ProcessFacts(
-            System.getProperty("sun.java.command"), options.run, System.getenv("CONTAINER_ID"));
-    PointTable table = PointTable.parse(PointText.table());
-    Hooks.install(table);
-    Loader loader = new Loader(table);
-    // First, so that what opening loads need not be woven a second time.
-    Classes classes = new InstrumentedClasses(instrumentation, loader);
-    Recorder recorder;
-    try {
-      recorder = Recorder.open(recorderOptions(options, facts, table));
-    } catch (Throwable e) {
-      classes.end();
-      throw e;
-    }
-    Hooks.recorder = recorder;
-    ProcessFacts.current = facts;
-    loader.report(recorder);
-    facts.reach(recorder, "");
-    loader.weaveLoaded(classes);
-    ControlWatch watch = new ControlWatch(recorder);
-    boolean recording = watch.look();
-    watch.start();
-    return recording ? "recording to " + options.dir : "ready in " + options.dir + ", off";
-  }
-
-  private static Recorder.Options recorderOptions(
-      AgentOptions options, ProcessFacts facts, PointTable table) {
-    Recorder.Options to = new Recorder.Options();
-    to.dir = new File(options.dir).toPath();
-    to.text = facts.text();
-    to.layerOfPoint = table.layerOfPoint;
-    to.anchorOfPoint = table.anchorOfPoint;
-    to.beginOfPoint = table.beginOfPoint;
-    to.flowOfPoint = table.flowOfPoint;
-    to.capBytes = options.capBytes;
-    return to;
+    Session.attach(options, instrumentation, answer);
   }
 }

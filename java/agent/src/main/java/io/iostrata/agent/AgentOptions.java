@@ -2,7 +2,7 @@ package io.iostrata.agent;
 
 import java.io.IOException;
 
-/** {@code dir=D[,run=R][,cap=BYTES]}, as written behind the agent's jar. */
+/** {@code dir=D[,run=R][,cap=BYTES][,pid=N][,answer=FILE]}, or {@code detach[,answer=FILE]}. */
 final class AgentOptions {
   String dir = "/dev/shm/iostrata";
   String run = "";
@@ -10,22 +10,27 @@ final class AgentOptions {
   /** Bytes of all segments; 0: what the recorder thinks right. */
   long capBytes;
 
-  private AgentOptions() {}
+  /** What the collector calls this process, when it has a namespace of its own; 0: as we do. */
+  int pid;
+
+  /** End what is attached instead of attaching. */
+  boolean detach;
+
+  /** A file of who asked, for what came of it; empty: nobody waits. */
+  String answer = "";
 
   /**
-   * @param text null for none
+   * @param text as written behind the agent's jar; null for none
    * @throws IOException an option has another name or form
    */
-  static AgentOptions parse(String text) throws IOException {
-    AgentOptions options = new AgentOptions();
+  void parse(String text) throws IOException {
     String rest = text == null ? "" : text;
     while (!rest.isEmpty()) {
       int comma = rest.indexOf(',');
       String option = comma < 0 ? rest : rest.substring(0, comma);
       rest = comma < 0 ? "" : rest.substring(comma + 1);
-      options.set(option);
+      set(option);
     }
-    return options;
   }
 
   private void set(String option) throws IOException {
@@ -35,18 +40,24 @@ final class AgentOptions {
       dir = value;
     } else if (option.startsWith("run=")) {
       run = value;
+    } else if (option.startsWith("answer=")) {
+      answer = value;
+    } else if (option.startsWith("pid=")) {
+      pid = (int) number(option, value);
+    } else if (option.equals("detach")) {
+      detach = true;
     } else if (option.startsWith("cap=")) {
-      capBytes = bytes(value);
+      capBytes = number(option, value);
     } else {
       throw new IOException("option " + option + " is none of dir=DIRECTORY, run=RUN, cap=BYTES");
     }
   }
 
-  private static long bytes(String value) throws IOException {
+  private static long number(String option, String value) throws IOException {
     try {
       return Long.parseLong(value);
     } catch (NumberFormatException e) {
-      throw new IOException("cap=" + value + " is no number of bytes", e);
+      throw new IOException(option + " is no number", e);
     }
   }
 }

@@ -6,7 +6,7 @@ import io.iostrata.segment.Schema;
 final class AsynchronousTarget extends Extractor {
   /** {@code opened(channel, path)}: the path is a sun.nio.fs.UnixPath. */
   static final class Opened extends Extractor {
-    private static final WeakIdentities<String> PATHS = new WeakIdentities<>();
+    static final WeakIdentities<String> PATHS = new WeakIdentities<>();
 
     @Override
     long of(Probe probe, Object channel, Object path) {

@@ -2,22 +2,32 @@ package io.iostrata.agent;
 
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
+import java.util.concurrent.Callable;
 
-/** The agent's own thread: does what the control page says, five times a second. */
-final class ControlWatch extends Thread {
+/**
+ * The agent's own thread: does what the control page says, five times a second. To agents of other
+ * versions it is a {@link Callable} that ends this one.
+ */
+final class ControlWatch extends Thread implements Callable<String> {
   private static final long PERIOD_MILLIS = 200;
   private static final int PERIODS_PER_SEAL = 5;
+  private static final long END_MILLIS = 5_000;
 
   /** Of this JVM; null before the agent has started. */
   static volatile RootSpan current;
 
   private final Recorder recorder;
+  private final Session session;
+  private final UserPoints userPoints;
   private final RootSpan root;
   private int seen;
+  private volatile boolean ended;
 
-  ControlWatch(Recorder recorder) {
+  ControlWatch(Recorder recorder, Session session) {
     super(systemGroup(), "iostrata");
     this.recorder = recorder;
+    this.session = session;
+    userPoints = new UserPoints(recorder, session.loader(), session.classes());
     root = new RootSpan(recorder);
     current = root;
     setDaemon(true);
@@ -26,7 +36,7 @@ final class ControlWatch extends Thread {
   }
 
   /** Programs list and interrupt the threads of their own group: ours is none of them. */
-  private static ThreadGroup systemGroup() {
+  static ThreadGroup systemGroup() {
     ThreadGroup group = Thread.currentThread().getThreadGroup();
     while (group.getParent() != null) {
       group = group.getParent();
@@ -38,8 +48,10 @@ final class ControlWatch extends Thread {
   boolean look() {
     int word = recorder.controlWord();
     if (word != seen) {
+      // First: calls may begin as soon as recording does.
+      userPoints.follow(word != 0);
       for (int point = 0; point < Schema.PROCESS_MAX_POINTS; point++) {
-        Hooks.switchPoint(point, recorder.pointOff(point));
+        Hooks.switchPoint(point, recorder.pointOff(point) || userPoints.isOut(point));
       }
       recorder.follow();
       Hooks.record(word != 0);
@@ -52,10 +64,13 @@ final class ControlWatch extends Thread {
   @Override
   public void run() {
     Probe.current().busy = true;
-    for (int period = 1; ; period++) {
+    for (int period = 1; !ended; period++) {
       try {
         root.follow(seen != 0);
         Thread.sleep(PERIOD_MILLIS);
+        if (ended) {
+          return;
+        }
         look();
         if (period % PERIODS_PER_SEAL == 0) {
           Hooks.reportFaults();
@@ -65,5 +80,24 @@ final class ControlWatch extends Thread {
         // An interrupt meant for somebody else, or no memory: look again next time.
       }
     }
+  }
+
+  /** Ends the agent in this JVM; key=value lines of what came of it. */
+  @Override
+  public String call() throws Exception {
+    return session.end();
+  }
+
+  /** Ends the thread; what it does now is done first. */
+  void end() throws InterruptedException {
+    ended = true;
+    interrupt();
+    join(END_MILLIS);
+  }
+
+  /** The span of the process ends. For whoever has ended the thread. */
+  void endRoot() {
+    root.end();
+    current = null;
   }
 }

@@ -5,8 +5,6 @@ import org.objectweb.asm.Opcodes;
 
 /** Where a method keeps {@code this}, its arguments and the fields that a point reads. */
 final class Frame {
-  private static final String HOOKS = "io/iostrata/agent/Hooks";
-
   private final boolean isStatic;
   private final Weaver.Fields fields;
 
@@ -68,12 +66,14 @@ final class Frame {
   /** All that the point reads is here, and of a type that can be read so. */
   boolean canRead(Point point) {
     return isNumber(point.bytes)
+        && isKnownAtEntry(point.asked)
         && isNumber(point.asked)
+        && isKnownAtEntry(point.offset)
         && isNumber(point.offset)
-        && isReferences(point.measure)
-        && isReferences(point.target)
-        && isReferences(point.context)
-        && isReferences(point.effect);
+        && isReferences(point.measure, true)
+        && isReferences(point.target, false)
+        && isReferences(point.context, false)
+        && isReferences(point.effect, true);
   }
 
   private boolean isNumber(Value value) {
@@ -84,8 +84,19 @@ final class Frame {
     return type != null && (isReference(type) || "IJSBC".contains(type));
   }
 
-  private boolean isReferences(Extraction extraction) {
-    return extraction == null || (isReference(extraction.first) && isReference(extraction.second));
+  private static boolean isKnownAtEntry(Value value) {
+    return value == null || !value.atExit() || value.kind == Value.FIELD;
+  }
+
+  /**
+   * @param atExit the first value may be what is returned
+   */
+  private boolean isReferences(Extraction extraction, boolean atExit) {
+    return extraction == null
+        || ((atExit || isKnownAtEntry(extraction.first))
+            && isKnownAtEntry(extraction.second)
+            && isReference(extraction.first)
+            && isReference(extraction.second));
   }
 
   private boolean isReference(Value value) {
@@ -139,7 +150,8 @@ final class Frame {
   /** Turns what is on top of the stack into a long. */
   void widen(MethodVisitor code, String type) {
     if (isReference(type)) {
-      code.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "size", "(Ljava/lang/Object;)J", false);
+      code.visitMethodInsn(
+          Opcodes.INVOKESTATIC, MethodWeaver.HOOKS, "size", "(Ljava/lang/Object;)J", false);
     } else if (!type.equals("J")) {
       code.visitInsn(Opcodes.I2L);
     }

@@ -9,7 +9,7 @@ import io.iostrata.segment.Cause;
  * name names.
  */
 final class HandedOver {
-  private static final WeakIdentities<Cause> CAUSES = new WeakIdentities<>();
+  static final WeakIdentities<Cause> CAUSES = new WeakIdentities<>();
 
   private HandedOver() {}
 

@@ -4,6 +4,7 @@ import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
 import io.iostrata.segment.ThreadLog;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /**
  * What woven code calls. Nothing here throws: a fault of ours switches the point off for the rest
@@ -48,18 +49,50 @@ public final class Hooks {
 
   /** Before anything is woven. */
   static void install(PointTable table) {
+    // An agent of this version may have been here before.
+    Arrays.fill(OFF, (byte) 0);
+    Arrays.fill(REPORTED, false);
+    Arrays.fill(ADDS_UP, (byte) 0);
+    Arrays.fill(ADDED_UP, (byte) 0);
+    operations = 0;
     for (Point[] points : table.classes()) {
       for (int i = 0; i < points.length; i++) {
-        int id = points[i].id;
-        TARGETS[id] = Extractors.of(points[i].target);
-        CONTEXTS[id] = Extractors.of(points[i].context);
-        EFFECTS[id] = Extractors.of(points[i].effect);
-        MEASURES[id] = Extractors.of(points[i].measure);
+        install(points[i]);
         if (points[i].bytes != null && points[i].bytes.isInside()) {
           addUp(points[i], table);
         }
       }
     }
+  }
+
+  /** A point more; off until it is switched on. */
+  static void install(Point point) {
+    int id = point.id;
+    TARGETS[id] = Extractors.of(point.target);
+    CONTEXTS[id] = Extractors.of(point.context);
+    EFFECTS[id] = Extractors.of(point.effect);
+    MEASURES[id] = Extractors.of(point.measure);
+  }
+
+  /** Nothing is recorded, learnt or added from here on, also where methods stay woven. */
+  static void off() {
+    on = 0;
+    Arrays.fill(OFF, SWITCHED);
+  }
+
+  /** After {@link #off}: what was learnt of the host's objects and threads is let go. */
+  static void forget() {
+    recorder = null;
+    Arrays.fill(TARGETS, null);
+    Arrays.fill(CONTEXTS, null);
+    Arrays.fill(EFFECTS, null);
+    Arrays.fill(MEASURES, null);
+    Probe.forget();
+    HandedOver.CAUSES.clear();
+    SocketStreams.SOCKETS.clear();
+    StreamWrapped.INNER.clear();
+    DescriptorOpened.PATHS.clear();
+    AsynchronousTarget.Opened.PATHS.clear();
   }
 
   /** Gives the operation that makes up {@code whole} a number, the same for all its points. */

@@ -5,15 +5,28 @@ import io.iostrata.segment.Schema;
 import java.lang.instrument.ClassFileTransformer;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 
-/** Hands classes to the weaver as the JVM loads them. */
+/** Hands classes to the weaver as the JVM loads them, and those that are loaded a second time. */
 final class Loader implements ClassFileTransformer {
+  private static final int MAX_FAILURES = 2_000;
+
   private final PointTable table;
 
   /** States of points found before the recorder is open. */
   private final byte[] states = new byte[Schema.PROCESS_MAX_POINTS];
 
   private Recorder recorder;
+
+  /** Classes that the JVM refused to change, and why. */
+  private final StringBuilder failures = new StringBuilder();
+
+  /** Classes that the JVM refused with what users want of them. */
+  private final HashSet<String> spoiled = new HashSet<>();
+
+  /** From here on classes get back what they were. */
+  private volatile boolean ended;
 
   Loader(PointTable table) {
     this.table = table;
@@ -22,16 +35,24 @@ final class Loader implements ClassFileTransformer {
   @Override
   public byte[] transform(
       ClassLoader loader, String name, Class<?> old, ProtectionDomain domain, byte[] bytes) {
-    Point[] points = table.of(name);
+    Point[] points = wanted(name);
     if (points.length == 0) {
       return null;
     }
     try {
       return weave(loader, points, bytes);
     } catch (Throwable e) {
-      fault(points, e);
-      return null;
+      return withoutUsers(loader, points, bytes, e);
     }
+  }
+
+  private Point[] wanted(String name) {
+    Point[] points = ended ? PointTable.NONE : table.of(name);
+    return points.length > 0 && isSpoiled(name) ? PointTable.of(points, false) : points;
+  }
+
+  private synchronized boolean isSpoiled(String name) {
+    return spoiled.contains(name);
   }
 
   private byte[] weave(ClassLoader loader, Point[] points, byte[] bytes) throws Exception {
@@ -49,6 +70,25 @@ final class Loader implements ClassFileTransformer {
       return woven.bytes;
     } finally {
       probe.busy = busy;
+    }
+  }
+
+  /** A point of a user may not cost ours their class. */
+  private byte[] withoutUsers(ClassLoader loader, Point[] points, byte[] bytes, Throwable e) {
+    Point[] ours = PointTable.of(points, false);
+    if (ours.length == points.length) {
+      fault(ours, e);
+      return null;
+    }
+    fault(PointTable.of(points, true), e);
+    if (ours.length == 0) {
+      return null;
+    }
+    try {
+      return weave(loader, ours, bytes);
+    } catch (Throwable again) {
+      fault(ours, again);
+      return null;
     }
   }
 
@@ -80,22 +120,141 @@ final class Loader implements ClassFileTransformer {
   /**
    * Weaves all that was loaded before us: at the start of a JVM a few classes of java.io, and
    * whatever an agent that came first has used. Asking for them by name would load the others.
+   *
+   * @return how many classes
    */
-  void weaveLoaded(Classes classes) throws Exception {
+  int weaveLoaded(Classes classes) {
     ArrayList<Class<?>> loaded = new ArrayList<>();
     Class<?>[] all = classes.loaded();
     for (int i = 0; i < all.length; i++) {
-      Point[] points = table.of(all[i].getName().replace('.', '/'));
+      Point[] points = table.of(internalName(all[i]));
       if (points.length > 0 && pending(points)) {
         loaded.add(all[i]);
       }
     }
-    if (!loaded.isEmpty()) {
-      classes.retransform(loaded.toArray(new Class<?>[0]));
-    }
+    return retransform(classes, loaded);
   }
 
   private synchronized boolean pending(Point[] points) {
     return states[points[0].id] == 0;
+  }
+
+  /** From here on these are the points of users. */
+  void users(Collection<Point> points) {
+    table.users(points);
+  }
+
+  /** See {@link PointTable#flow}. */
+  byte flow(Point point) {
+    return table.flow(point);
+  }
+
+  /** Weaves these classes, by internal name, as the table says now, where they are loaded. */
+  int weaveAgain(Classes classes, Collection<String> names) {
+    ArrayList<Class<?>> loaded = new ArrayList<>();
+    Class<?>[] all = classes.loaded();
+    for (int i = 0; i < all.length; i++) {
+      if (names.contains(internalName(all[i]))) {
+        loaded.add(all[i]);
+      }
+    }
+    return retransform(classes, loaded);
+  }
+
+  /**
+   * Gives all classes their own bytes back. A class that another thread was loading meanwhile may
+   * stay woven: its hooks are off.
+   *
+   * @return how many classes
+   */
+  int weaveOut(Classes classes) {
+    ended = true;
+    synchronized (this) {
+      failures.setLength(0);
+    }
+    ArrayList<Class<?>> woven = new ArrayList<>();
+    Class<?>[] all = classes.loaded();
+    for (int i = 0; i < all.length; i++) {
+      if (isWoven(table.of(internalName(all[i])))) {
+        woven.add(all[i]);
+      }
+    }
+    return retransform(classes, woven);
+  }
+
+  private synchronized boolean isWoven(Point[] points) {
+    for (int i = 0; i < points.length; i++) {
+      if (states[points[i].id] == Schema.POINT_STATE_WOVEN) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String internalName(Class<?> type) {
+    return type.getName().replace('.', '/');
+  }
+
+  /** All at once, which costs the JVM one halt; one by one if a class is in the way. */
+  private int retransform(Classes classes, ArrayList<Class<?>> some) {
+    if (some.isEmpty()) {
+      return 0;
+    }
+    try {
+      classes.retransform(some.toArray(new Class<?>[0]));
+      return some.size();
+    } catch (Throwable all) {
+      int done = 0;
+      for (int i = 0; i < some.size(); i++) {
+        done += retransform(classes, some.get(i)) ? 1 : 0;
+      }
+      return done;
+    }
+  }
+
+  private boolean retransform(Classes classes, Class<?> one) {
+    try {
+      classes.retransform(new Class<?>[] {one});
+      return true;
+    } catch (Throwable e) {
+      return spoil(internalName(one), e) ? retransform(classes, one) : failed(one, e);
+    }
+  }
+
+  /** True when there is still a way: without the points of users. */
+  private synchronized boolean spoil(String name, Throwable e) {
+    Point[] users = PointTable.of(table.of(name), true);
+    if (ended || users.length == 0 || !spoiled.add(name)) {
+      return false;
+    }
+    fault(users, e);
+    return true;
+  }
+
+  private synchronized boolean failed(Class<?> one, Throwable e) {
+    if (failures.length() < MAX_FAILURES) {
+      failures.append(failures.length() == 0 ? "" : "; ");
+      failures.append(one.getName()).append(": ").append(e);
+    }
+    if (!ended) {
+      fault(table.of(internalName(one)), e);
+    }
+    return false;
+  }
+
+  /** {@code CLASS: why} of those that could not be changed; empty for none. */
+  synchronized String failures() {
+    return failures.toString();
+  }
+
+  /** Ids of the points that are woven, with commas between them. */
+  synchronized String woven() {
+    StringBuilder ids = new StringBuilder();
+    for (int point = 0; point < states.length; point++) {
+      if (states[point] == Schema.POINT_STATE_WOVEN) {
+        ids.append(ids.length() == 0 ? "" : ",").append(point);
+      }
+    }
+    return ids.toString();
   }
 }

@@ -21,7 +21,8 @@ import org.objectweb.asm.Opcodes;
  * {@code this} and passes them on.
  */
 final class MethodWeaver extends MethodVisitor {
-  private static final String HOOKS = "io/iostrata/agent/Hooks";
+  /** Not a constant: the jar gives each version a package of its own. */
+  static final String HOOKS = Hooks.class.getName().replace('.', '/');
 
   /** Stack that the longest sequence added here takes. */
   private static final int STACK = 12;

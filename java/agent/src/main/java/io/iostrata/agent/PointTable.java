@@ -1,19 +1,25 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.Schema;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 
 /** The points by the class that they are woven into. */
 final class PointTable {
-  private static final Point[] NONE = {};
+  static final Point[] NONE = {};
+
+  /** {@code PointLog} has a bit for each. */
+  private static final int MAX_FLOWS = 48;
 
   final byte[] layerOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
   final boolean[] anchorOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
   final boolean[] beginOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
   final byte[] flowOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
 
-  private final HashMap<String, Point[]> byClass = new HashMap<>(128);
+  /** Never changed, only replaced: threads that load classes read it at any time. */
+  private volatile HashMap<String, Point[]> byClass = new HashMap<>(128);
+
   private final HashMap<String, Byte> flows = new HashMap<>();
 
   /**
@@ -36,11 +42,7 @@ final class PointTable {
 
   private void add(Point point) {
     if (!point.own) {
-      Point[] before = of(point.internalName);
-      Point[] after = new Point[before.length + 1];
-      System.arraycopy(before, 0, after, 0, before.length);
-      after[before.length] = point;
-      byClass.put(point.internalName, after);
+      add(byClass, point);
     }
     layerOfPoint[point.id] = point.effectOnly ? 0 : point.layer;
     anchorOfPoint[point.id] = point.anchor;
@@ -48,18 +50,59 @@ final class PointTable {
     flowOfPoint[point.id] = flow(point);
   }
 
-  /** Number of the flow that a point's bytes belong to: one of each operation of a layer. */
-  private byte flow(Point point) {
+  private static void add(HashMap<String, Point[]> to, Point point) {
+    Point[] before = to.get(point.internalName);
+    before = before == null ? NONE : before;
+    Point[] after = new Point[before.length + 1];
+    System.arraycopy(before, 0, after, 0, before.length);
+    after[before.length] = point;
+    to.put(point.internalName, after);
+  }
+
+  /**
+   * Number of the flow that a point's bytes belong to: one of each operation of a layer. 0 when
+   * users have named more operations than there are numbers: their bytes are then never covered.
+   */
+  byte flow(Point point) {
     if (point.effectOnly || point.bytes == null && point.measure == null) {
       return 0;
     }
     String flow = point.layer + (point.op.equals("transfer") ? "read" : point.op);
     Byte known = flows.get(flow);
     if (known == null) {
+      if (flows.size() == MAX_FLOWS) {
+        return 0;
+      }
       known = (byte) (flows.size() + 1);
       flows.put(flow, known);
     }
     return known;
+  }
+
+  /** From here on these are the points of users, and no others. */
+  void users(Collection<Point> points) {
+    HashMap<String, Point[]> next = new HashMap<>(byClass.size() * 2);
+    for (Point[] some : byClass.values()) {
+      Point[] ours = of(some, false);
+      if (ours.length > 0) {
+        next.put(ours[0].internalName, ours);
+      }
+    }
+    for (Point point : points) {
+      add(next, point);
+    }
+    byClass = next;
+  }
+
+  /** Those of these points that users named, or those that are ours. */
+  static Point[] of(Point[] points, boolean users) {
+    ArrayList<Point> some = new ArrayList<>(points.length);
+    for (int i = 0; i < points.length; i++) {
+      if (points[i].id >= Schema.PROCESS_FIRST_USER_POINT == users) {
+        some.add(points[i]);
+      }
+    }
+    return some.toArray(NONE);
   }
 
   /** Points of a class, none for all but a few. */

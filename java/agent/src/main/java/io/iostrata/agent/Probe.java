@@ -7,7 +7,8 @@ import java.util.Arrays;
 
 /** One thread as the hooks see it: the calls that are open in it, and the targets it met last. */
 final class Probe {
-  private static final ThreadLocal<Probe> CURRENT = new ThreadLocal<>();
+  /** Replaced when an agent ends: what threads then still have, nothing leads to. */
+  private static volatile ThreadLocal<Probe> probes = new ThreadLocal<>();
 
   /** Local files by path, and by descriptor where a stream knows no path. */
   final NameCache paths = new NameCache();
@@ -60,12 +61,18 @@ final class Probe {
   private Probe() {}
 
   static Probe current() {
-    Probe probe = CURRENT.get();
+    ThreadLocal<Probe> mine = probes;
+    Probe probe = mine.get();
     if (probe == null) {
       probe = new Probe();
-      CURRENT.set(probe);
+      mine.set(probe);
     }
     return probe;
+  }
+
+  /** No thread has a probe from here on, until it asks for one. */
+  static void forget() {
+    probes = new ThreadLocal<>();
   }
 
   void enter(int point, long target, long asked, long offset, long bytesAtEntry) {

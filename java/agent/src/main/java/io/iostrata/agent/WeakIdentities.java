@@ -21,6 +21,10 @@ final class WeakIdentities<V> {
     return values.get(new Key(object, null));
   }
 
+  synchronized void clear() {
+    values.clear();
+  }
+
   /** Equal when of the same object, or itself once that is gone. */
   private static final class Key extends WeakReference<Object> {
     private final int hash;

@@ -118,12 +118,13 @@ final class Weaver {
       if ((access & (Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE)) != 0) {
         return next;
       }
+      // A method may have one point of ours and more of users: each wraps those before it.
       for (int i = 0; i < points.length; i++) {
         if (points[i].method.equals(name) && points[i].descriptor.equals(desc)) {
           Frame frame = new Frame(access, desc, fields);
           if (frame.canRead(points[i])) {
             found[i] = true;
-            return new MethodWeaver(next, points[i], frame);
+            next = new MethodWeaver(next, points[i], frame);
           }
         }
       }

@@ -29,6 +29,7 @@ final class Dictionary {
   private int used;
   private int lastId;
   private boolean refused;
+  private boolean released;
   private long refusedAt;
 
   /**
@@ -58,6 +59,13 @@ final class Dictionary {
     return lastId;
   }
 
+  /** Lets go of file and names; entries are refused from here on. */
+  synchronized void release() {
+    memory = null;
+    ids.clear();
+    released = true;
+  }
+
   /** Names remembered now. */
   synchronized int remembered() {
     return ids.size();
@@ -85,7 +93,7 @@ final class Dictionary {
   }
 
   private boolean nextFile() {
-    if (refused && System.nanoTime() - refusedAt < RETRY_NANOS) {
+    if (released || refused && System.nanoTime() - refusedAt < RETRY_NANOS) {
       return false;
     }
     try {

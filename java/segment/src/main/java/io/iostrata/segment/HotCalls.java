@@ -132,7 +132,9 @@ final class HotCalls {
     }
     point.slow++;
     RowLog row = chain.row(point, key, anchor);
-    row.addSampled(chain.segment, bytes, level.asked, error, point.sampler, dur, end, inside);
+    if (row != null) {
+      row.addSampled(chain.segment, bytes, level.asked, error, point.sampler, dur, end, inside);
+    }
   }
 
   /** Time of a call kept one by one, or of one inside that, within the hot call on top. */

@@ -1,6 +1,7 @@
 package io.iostrata.segment;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -9,14 +10,18 @@ import java.util.concurrent.atomic.AtomicLongArray;
 final class ProcessPage {
   private static final int READY = 1;
   private static final int ENDED = 2;
+  private static final int DETACHED = 3;
   private static final int FAULTS_OF_POINT = 4;
   private static final int COUNTERS = (Schema.PROCESS_POINTS - Schema.PROCESS_COUNTERS) / 8;
 
-  private final MappedByteBuffer memory;
+  /** Shared, until {@link #detached}. */
+  private volatile ByteBuffer memory;
+
   private final AtomicLongArray counters = new AtomicLongArray(COUNTERS);
 
   ProcessPage(Path directory, Recorder.Options options, long start) throws IOException {
-    memory = MappedFile.create(directory.resolve("process"), Schema.PROCESS_SIZE);
+    MappedByteBuffer memory = MappedFile.create(directory.resolve("process"), Schema.PROCESS_SIZE);
+    this.memory = memory;
     MappedFile.preamble(memory, Schema.FILE_KIND_PROCESS);
     memory.putLong(Schema.PROCESS_PROC, options.proc);
     memory.putInt(Schema.PROCESS_PID, options.pid);
@@ -38,6 +43,13 @@ final class ProcessPage {
   void ended() {
     flush();
     state(ENDED);
+  }
+
+  /** The collector may take the files away; what comes late goes nowhere. */
+  void detached() {
+    flush();
+    state(DETACHED);
+    memory = ByteBuffer.allocate(Schema.PROCESS_SIZE);
   }
 
   private void state(int state) {

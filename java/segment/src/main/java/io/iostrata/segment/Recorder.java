@@ -1,6 +1,7 @@
 package io.iostrata.segment;
 
 import java.io.Closeable;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -29,6 +30,9 @@ public final class Recorder implements Closeable {
 
   /** Base context of all threads. */
   volatile int baseContext;
+
+  /** Points that came later have higher ids: what is made from here on has room for them. */
+  volatile int lastPoint = Schema.PROCESS_FIRST_USER_POINT - 1;
 
   private final ControlPage control;
   private final ThreadLocal<ThreadLog> logs = new ThreadLocal<>();
@@ -141,7 +145,7 @@ public final class Recorder implements Closeable {
             options.proc,
             options.dictionaryBytes,
             (int) Math.max(2, Math.min(dictionaryFiles, 1 << 16)));
-    pool = new SegmentPool(directory, options, foldRows(options.layerOfPoint));
+    pool = new SegmentPool(directory, options);
     refused = ThreadLog.refused(this);
     page.ready();
   }
@@ -246,6 +250,38 @@ public final class Recorder implements Closeable {
     page.pointState(point, state);
   }
 
+  /**
+   * From here on there is a point more, of a user: its id is the one after that of the last. Before
+   * it is woven.
+   *
+   * @param name class#method and descriptor
+   */
+  public void addPoint(
+      int id, byte layer, boolean anchor, boolean begin, byte flow, String op, String name) {
+    options.layerOfPoint[id] = layer;
+    options.anchorOfPoint[id] = anchor;
+    options.beginOfPoint[id] = begin;
+    options.flowOfPoint[id] = flow;
+    name(Schema.CATEGORY_POINT, id + "\t" + layer + "\t" + op + "\t" + name);
+    lastPoint = id;
+  }
+
+  /** Where runs are asked for. */
+  public File runs() {
+    return options.dir.resolve("runs").toFile();
+  }
+
+  /** A fault of ours that no point is to blame for. */
+  public void complain(String message) {
+    page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+    name(Schema.CATEGORY_FAULT, "0\t" + message);
+  }
+
+  /** The effective uid of this process. */
+  public int uid() {
+    return options.uid;
+  }
+
   /** A fault inside a point of ours: its state is faulted from now on. */
   public void fault(int point, String message) {
     page.fault(point);
@@ -311,6 +347,24 @@ public final class Recorder implements Closeable {
       live.clear();
     }
     page.ended();
+  }
+
+  /**
+   * The recording ends, the process goes on: {@link #close()}, and nothing is kept that the threads
+   * of the host would keep alive. No call of a log may be under way.
+   */
+  public void detach() {
+    closed = true;
+    synchronized (live) {
+      for (int i = 0; i < live.size(); i++) {
+        live.get(i).endWithProcess();
+        live.get(i).release();
+      }
+      live.clear();
+    }
+    dictionary.release();
+    pool.release();
+    page.detached();
   }
 
   /** A log has its first segment. */

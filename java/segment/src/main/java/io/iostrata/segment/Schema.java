@@ -66,6 +66,7 @@ public final class Schema {
   public static final int CATEGORY_JOB = 67;
   public static final int CATEGORY_EXCEPTION = 68;
   public static final int CATEGORY_FAULT = 69;
+  public static final int CATEGORY_POINT = 70;
   public static final int STATE_ACTIVE = 1;
   public static final int STATE_SEALED = 2;
   public static final int POINT_STATE_ABSENT = 0;
@@ -168,6 +169,7 @@ public final class Schema {
   public static final int PROCESS_COUNTERS = 64;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_MAX_POINTS = 512;
+  public static final int PROCESS_FIRST_USER_POINT = 384;
   public static final int PROCESS_TEXT_SIZE = 4352;
   public static final int PROCESS_TEXT = 4356;
   public static final int PROCESS_TEXT_CAPACITY = 12000;

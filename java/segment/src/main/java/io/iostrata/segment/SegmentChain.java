@@ -19,7 +19,11 @@ final class SegmentChain {
 
   private final Recorder recorder;
   private final ThreadLog log;
-  private final int foldRows;
+
+  /** Kept back in the segment, for points up to the last. */
+  private int foldRows;
+
+  private int lastPoint;
   private final int maxRing;
   private final int maxRows;
   private final OpenSpans open;
@@ -50,7 +54,6 @@ final class SegmentChain {
     this.contexts = contexts;
     this.points = points;
     Recorder.Options options = recorder.options;
-    foldRows = Recorder.foldRows(options.layerOfPoint);
     maxRing = options.ringSlots * MAX_GROWTH;
     maxRows = options.tableRows * MAX_GROWTH;
   }
@@ -60,13 +63,15 @@ final class SegmentChain {
     if (--retryIn > 0) {
       return;
     }
+    int last = recorder.lastPoint;
+    int reserve = Recorder.foldRows(recorder.options.layerOfPoint);
     Segment first = firstOrNull();
     if (first == null) {
       refuse();
       return;
     }
     threadName = (int) recorder.name(Schema.CATEGORY_THREAD_NAME, log.thread.getName());
-    use(first);
+    use(first, reserve, last);
     recorder.begun(log);
     restate();
   }
@@ -87,7 +92,9 @@ final class SegmentChain {
     }
   }
 
-  private void use(Segment next) {
+  private void use(Segment next, int reserve, int last) {
+    foldRows = reserve;
+    lastPoint = last;
     refused = false;
     retryIn = 0;
     store();
@@ -110,14 +117,17 @@ final class SegmentChain {
     Segment old = segment;
     int ringSlots = Math.max(old.ringSlots, recorder.options.ringSlots);
     int rows = old.tableRows - foldRows;
+    // Points may have come since the old one was made.
+    int last = recorder.lastPoint;
+    int reserve = Recorder.foldRows(recorder.options.layerOfPoint);
     Segment next;
     try {
       next =
           recorder.pool.successor(
               ring ? Math.min(maxRing, ringSlots * GROWTH) : old.ringSlots,
-              (table ? Math.min(maxRows, rows * GROWTH) : rows) + foldRows,
+              (table ? Math.min(maxRows, rows * GROWTH) : rows) + reserve,
               ring ? ringSlots : old.ringSlots,
-              old.tableRows);
+              old.tableRows - foldRows + reserve);
     } catch (IOException full) {
       refuse();
       return false;
@@ -127,20 +137,24 @@ final class SegmentChain {
       retryIn = RETRY_CALLS;
       return false;
     }
-    use(next);
+    use(next, reserve, last);
     old.depth(0);
     recorder.pool.seal(old);
     return true;
   }
 
-  /** The row of a key, of this point. */
+  /** The row of a key, of this point; null, and counted as lost, when there is no room for it. */
   RowLog row(PointLog point, long key, long anchor) {
     RowLog row = point.row(key, anchor);
     if (row == null) {
       row = index.find(key, anchor);
       row = row == null ? newRow(key, anchor) : row;
       if (row == null) {
-        return foldRow(key);
+        row = foldRow(point, key);
+        if (row == null) {
+          log.lost();
+        }
+        return row;
       }
       point.met(row);
     }
@@ -156,12 +170,17 @@ final class SegmentChain {
     return at > 0 ? added(new RowLog(key, anchor, at)) : null;
   }
 
-  /** The row for what has no room for one of its own. */
-  private RowLog foldRow(long key) {
+  /** The row for what has no room for one of its own; null: nor has the point any. */
+  private RowLog foldRow(PointLog point, long key) {
     segment.countFold();
     long fold = Row.foldKey(key);
     RowLog row = index.find(fold, 0);
-    return row != null ? row : added(new RowLog(fold, 0, segment.newRow(fold, 0, 0)));
+    if (row == null) {
+      // A point that came later has nothing kept back for it, and may not take what others have.
+      int at = segment.newRow(fold, 0, point.id > lastPoint ? foldRows : 0);
+      row = at > 0 ? added(new RowLog(fold, 0, at)) : null;
+    }
+    return row;
   }
 
   private RowLog added(RowLog row) {

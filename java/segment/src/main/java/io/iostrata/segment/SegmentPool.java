@@ -21,18 +21,18 @@ final class SegmentPool {
   private final long capBytes;
   private final int firstRing;
   private final int firstRows;
-  private final int foldRows;
+  private final byte[] layerOfPoint;
   private final ArrayList<Segment> sealed = new ArrayList<>();
   private int lastSerial;
   private long usedBytes;
 
-  SegmentPool(Path directory, Recorder.Options options, int foldRows) {
+  SegmentPool(Path directory, Recorder.Options options) {
     this.directory = directory;
     this.proc = options.proc;
     this.capBytes = options.capBytes;
     this.firstRing = options.ringSlots;
     this.firstRows = options.tableRows;
-    this.foldRows = foldRows;
+    this.layerOfPoint = options.layerOfPoint;
   }
 
   /**
@@ -41,6 +41,7 @@ final class SegmentPool {
    * @throws IOException when the file system has no room or refuses
    */
   synchronized Segment first() throws IOException {
+    int foldRows = Recorder.foldRows(layerOfPoint);
     Segment segment = drained(firstRing, firstRows + foldRows);
     if (segment == null) {
       segment = make(firstRing, firstRows + foldRows, FIRST_EIGHTHS);
@@ -74,6 +75,12 @@ final class SegmentPool {
     if (!segment.exhausted()) {
       sealed.add(segment);
     }
+  }
+
+  /** Forgets the mappings; no segment is made from here on. */
+  synchronized void release() {
+    sealed.clear();
+    usedBytes = Long.MAX_VALUE / 2;
   }
 
   synchronized long usedBytes() {

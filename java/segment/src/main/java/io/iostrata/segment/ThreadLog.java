@@ -269,6 +269,15 @@ public final class ThreadLog {
     }
   }
 
+  /** Forgets all that is large: the thread may live long, and this log with it. */
+  void release() {
+    dead = true;
+    chain = null;
+    points = null;
+    open = null;
+    hot = null;
+  }
+
   long now() {
     LongSupplier clock = this.clock;
     return clock == null ? System.nanoTime() : clock.getAsLong();
@@ -442,7 +451,9 @@ public final class ThreadLog {
     top.point.kept++;
     // The row first: after kill -9 the counts may be ahead of the slots, never behind.
     RowLog row = chain.row(top.point, key(top, bytes), top.anchor);
-    row.add(chain.segment, bytes, top.asked, error, dur, end);
+    if (row != null) {
+      row.add(chain.segment, bytes, top.asked, error, dur, end);
+    }
     chain.store();
     chain.call(top, dur, bytes, ret);
     chain.segment.depth(open.kept);
@@ -458,6 +469,9 @@ public final class ThreadLog {
       return;
     }
     RowLog row = chain.row(point, key(top, bytes), top.anchor);
+    if (row == null) {
+      return; // counted as lost
+    }
     if (dur == Row.UNTIMED && !error) {
       point.again++;
       row.again(chain, bytes, top.asked);

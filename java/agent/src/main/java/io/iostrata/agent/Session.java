@@ -1,0 +1,138 @@
+package io.iostrata.agent;
+
+import io.iostrata.segment.Recorder;
+import java.io.File;
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.util.concurrent.Callable;
+
+/** The agent in this JVM, from attach to detach. */
+final class Session {
+  /** Hooks that began before the end was declared take less, unless the machine stands still. */
+  private static final long UNDER_WAY_MILLIS = 50;
+
+  private static final int MAX_THREADS = 4096;
+  private static final String WATCH = ".agent.ControlWatch";
+
+  private final Recorder recorder;
+  private final Loader loader;
+  private final Classes classes;
+  private final ControlWatch watch;
+  private boolean ended;
+
+  private Session(Recorder recorder, Loader loader, Classes classes) {
+    this.recorder = recorder;
+    this.loader = loader;
+    this.classes = classes;
+    watch = new ControlWatch(recorder, this);
+  }
+
+  static void attach(AgentOptions options, Instrumentation instrumentation, Answer answer)
+      throws Exception {
+    if (!new File(options.dir).isDirectory()) {
+      throw new IOException(options.dir + " is no directory");
+    }
+    ProcessFacts facts =
+        new ProcessFacts(
+            System.getProperty("sun.java.command"), options.run, System.getenv("CONTAINER_ID"));
+    PointTable table = PointTable.parse(PointText.table());
+    Hooks.install(table);
+    Loader loader = new Loader(table);
+    // First, so that what opening loads need not be woven a second time.
+    Classes classes = new InstrumentedClasses(instrumentation, loader);
+    Recorder recorder;
+    try {
+      recorder = Recorder.open(recorderOptions(options, facts, table));
+    } catch (Throwable e) {
+      classes.end();
+      throw e;
+    }
+    Hooks.recorder = recorder;
+    ProcessFacts.current = facts;
+    loader.report(recorder);
+    facts.reach(recorder, "");
+    answer.fact("classes", loader.weaveLoaded(classes));
+    answer.fact("failed", loader.failures());
+    Session session = new Session(recorder, loader, classes);
+    boolean recording = session.watch.look();
+    session.watch.start();
+    answer.fact("woven", loader.woven());
+    answer.line(recording ? "recording to " + options.dir : "ready in " + options.dir + ", off");
+  }
+
+  private static Recorder.Options recorderOptions(
+      AgentOptions options, ProcessFacts facts, PointTable table) {
+    Recorder.Options to = new Recorder.Options();
+    to.dir = new File(options.dir).toPath();
+    to.text = facts.text();
+    to.layerOfPoint = table.layerOfPoint;
+    to.anchorOfPoint = table.anchorOfPoint;
+    to.beginOfPoint = table.beginOfPoint;
+    to.flowOfPoint = table.flowOfPoint;
+    to.capBytes = options.capBytes;
+    to.pid = options.pid;
+    return to;
+  }
+
+  /**
+   * The thread of the agent in this JVM, whatever its version; null when none lives. A thread is
+   * what all versions see of each other without leaving a mark in the properties of the host.
+   */
+  static Thread living() {
+    ThreadGroup group = ControlWatch.systemGroup();
+    Thread[] threads = new Thread[Math.min(MAX_THREADS, group.activeCount() * 2 + 16)];
+    int count = group.enumerate(threads, false);
+    for (int i = 0; i < count; i++) {
+      Class<?> type = threads[i].getClass();
+      // Not by the whole name: the jar's own is another in each version.
+      boolean ours = type.getClassLoader() == null && type.getName().endsWith(WATCH);
+      if (ours && threads[i] instanceof Callable) {
+        return threads[i];
+      }
+    }
+    return null;
+  }
+
+  /** Ends the agent of this JVM; that there is none is no fault. */
+  static void detach(Answer answer) throws Exception {
+    Thread living = living();
+    if (living == null) {
+      answer.fact("detached", "no");
+      answer.line("no agent is attached");
+      return;
+    }
+    answer.facts((String) ((Callable<?>) living).call());
+    answer.line("detached");
+  }
+
+  /**
+   * Hooks off, methods as they were, recording closed. Once; again it does nothing.
+   *
+   * @return key=value lines
+   */
+  synchronized String end() throws Exception {
+    Answer answer = new Answer();
+    if (!ended) {
+      ended = true;
+      Hooks.off();
+      watch.end();
+      answer.fact("classes", loader.weaveOut(classes));
+      answer.fact("failed", loader.failures());
+      Thread.sleep(UNDER_WAY_MILLIS);
+      watch.endRoot();
+      recorder.detach();
+      classes.end();
+      Hooks.forget();
+    }
+    answer.fact("detached", "yes");
+    return answer.facts();
+  }
+
+  Loader loader() {
+    return loader;
+  }
+
+  Classes classes() {
+    return classes;
+  }
+}

@@ -1,0 +1,88 @@
+"""iostrata attach"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.console import complain, print_json
+from iostrata.errors import UserError
+from iostrata.record.attach import Outcome
+from iostrata.record.attach import attach as attach_one
+from iostrata.record.collector import NODE_DIR, collector_of
+from iostrata.show.text import plural, printable
+from iostrata.store.location import check_run_name
+
+PidsArgument = Annotated[
+    list[int], typer.Argument(help="Process ids of running JVMs.", metavar="PID...")
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            "iostrata attach 4711                 a NameNode that was started without the agent",
+            "iostrata attach 4711 --run my-run    a program of its own, while my-run records",
+            "iostrata attach $(pgrep -f DataNode) --json",
+        )
+    )(attach)
+
+
+def attach(
+    pids: PidsArgument,
+    dir: Annotated[  # noqa: A002
+        Path | None, typer.Option(help="Directory of a running collector, when not the node's.")
+    ] = None,
+    run: Annotated[str | None, typer.Option(help="The run that all their calls belong to.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Brings the agent into running JVMs, which go on running.
+
+    From then on what they do for recorded jobs and clients stands in those runs, until
+    `iostrata detach`; what a program does by itself stands in the run that --run names.
+    Needs root or the JVM's own user.
+    """
+    directory = (dir or NODE_DIR).absolute()
+    name = check_run_name(run) if run else ""
+    collector = collector_of(directory)
+    if collector is None:
+        remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
+        raise UserError(f"no collector is alive in {directory}", remedy)
+    for_each(pids, lambda pid: attach_one(pid, collector, name), json)
+
+
+def for_each(pids: Sequence[int], act: Callable[[int], Outcome], json: bool) -> None:
+    """Acts on every JVM and says what became of each; exit code 2 when one of them refused."""
+    documents, failed = [], False
+    for pid in pids:
+        try:
+            outcome = act(pid)
+        except UserError as error:
+            failed = True
+            documents.append({"pid": pid, "error": error.message, "remedy": error.remedy})
+            if not json:
+                complain(error.message, error.remedy)
+            continue
+        documents.append(dict(outcome.__dict__))
+        if not json:
+            print(printable(_line(outcome)))
+            if outcome.failed:
+                complain(f"pid {pid}: could not be changed: {outcome.failed}")
+    if json:
+        print_json(documents)
+    if failed:
+        sys.exit(2)
+
+
+def _line(outcome: Outcome) -> str:
+    parts = [f"pid {outcome.pid}: {outcome.line}"]
+    if outcome.points:
+        parts.append(f"{plural(len(outcome.points), 'point')} woven")
+    if outcome.classes:
+        parts.append(f"{plural(outcome.classes, 'loaded class')} changed")
+    return " · ".join(parts)

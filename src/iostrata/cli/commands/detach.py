@@ -1,0 +1,24 @@
+"""iostrata detach"""
+
+from __future__ import annotations
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.commands.attach import PidsArgument, for_each
+from iostrata.record.attach import detach as detach_one
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples("iostrata detach 4711", "iostrata detach $(pgrep -f DataNode) --json")
+    )(detach)
+
+
+def detach(pids: PidsArgument, json: JsonOption = False) -> None:
+    """Takes the agent out of running JVMs, which go on running.
+
+    Every traced method gets its own bytes back; what was recorded is published by the collector.
+    An agent that was started with the JVM ends as well. One that is not there is no error.
+    """
+    for_each(pids, detach_one, json)

@@ -1,0 +1,166 @@
+"""A JVM that does what it is told, and a collector of one's own, for tests of what runs long."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iostrata.record.artifacts import native_binary
+
+JDKS = {
+    "17": Path("/usr/lib/jvm/java-17-openjdk-amd64"),
+    "25": Path("/usr/lib/jvm/temurin-25-jdk-amd64"),
+}
+
+
+class Serving:
+    """The process of Serves.java."""
+
+    def __init__(self, classes: Path, home: Path, *options: str) -> None:
+        self.child = subprocess.Popen(
+            [str(home / "bin/java"), *options, "-cp", str(classes), "Serves"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.pid = self.child.pid
+        assert self.answer() == "ready"
+
+    def answer(self) -> str:
+        assert self.child.stdout is not None
+        return self.child.stdout.readline().strip()
+
+    def tell(self, *words: object) -> str:
+        assert self.child.stdin is not None
+        self.child.stdin.write(" ".join(str(word) for word in words) + "\n")
+        self.child.stdin.flush()
+        return self.answer()
+
+    def end(self) -> int:
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        self.child.stdin.close()
+        self.child.stdout.close()
+        return self.child.wait(timeout=30)
+
+
+@contextmanager
+def serving(classes: Path, home: Path, *options: str) -> Iterator[Serving]:
+    one = Serving(classes, home, *options)
+    try:
+        yield one
+    finally:
+        if one.child.poll() is None:
+            assert one.end() == 0
+
+
+class Node:
+    """A collector with a directory and a store of its own, and the command line on both."""
+
+    def __init__(self, folder: Path, directory: Path) -> None:
+        self.folder = folder
+        self.dir = directory
+        self.store = folder / "store"
+        self.environment = {**os.environ, "IOSTRATA_STORE": str(self.store)}
+
+    def iostrata(self, *words: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "iostrata", *words],
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        print(f"$ iostrata {' '.join(words)}\n{done.stdout}{done.stderr}")
+        return done
+
+    @contextmanager
+    def recording(self, run: str, *options: str) -> Iterator[None]:
+        """Records for as long as the block lasts; the run has ended and is published behind it."""
+        began, over = self.folder / f"{run}-began", self.folder / f"{run}-over"
+        script = f"touch {began}; while [ ! -e {over} ]; do sleep 0.05; done"
+        words = ["record", "--dir", str(self.dir), "--run", run, *options, "--", "sh", "-c", script]
+        child = subprocess.Popen(
+            [sys.executable, "-m", "iostrata", *words],
+            env=self.environment,
+            cwd=self.folder,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            wait_until(lambda: began.exists() or child.poll() is not None)
+            yield
+        finally:
+            over.touch()
+            _, said = child.communicate(timeout=120)
+            print(said)
+        assert child.returncode == 0
+        wait_until(self.followed)
+
+    def followed(self) -> bool:
+        """All agents have done what the control page says; offsets as in schema/events.toml."""
+        word = (self.dir / "control").read_bytes()[16:20]
+        pages = self.dir.glob("*/*/process")
+        return all(page.read_bytes()[52:56] == word for page in pages)
+
+    def traces(self, pid: int) -> list[Path]:
+        """Directories of a process in shared memory."""
+        return list(self.dir.glob(f"*/{pid}-*"))
+
+
+@contextmanager
+def node(place: Path, **environment: str) -> Iterator[Node]:
+    """A collector that is gone afterwards, with all that it left in shared memory."""
+    from iostrata.record.artifacts import stage_agent
+
+    place.mkdir(exist_ok=True)
+    directory = Path(tempfile.mkdtemp(prefix=f"iostrata-test-{os.getuid()}-", dir="/dev/shm"))
+    directory.chmod(0o1777 if os.getuid() == 0 else 0o700)  # as a collector makes its own
+    one = Node(place, directory)
+    one.environment.update(environment)
+    before = dict(os.environ)
+    os.environ.update(environment)
+    try:
+        stage_agent(directory)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    log = (place / "collector.log").open("wb")
+    command = [
+        native_binary(),
+        "collect",
+        "--dir",
+        directory,
+        "--store",
+        one.store,
+        "--grace",
+        "1s",
+    ]
+    child = subprocess.Popen(
+        [str(word) for word in (*command, "--spool", place / "spool")], stderr=log
+    )
+    try:
+        wait_until(lambda: (directory / "collector").exists())
+        yield one
+    finally:
+        child.terminate()
+        child.wait(timeout=60)
+        log.close()
+        shutil.rmtree(directory)
+
+
+def wait_until(true: Callable[[], bool], timeout: float = 60) -> None:
+    """Fails when it does not become true."""
+    deadline = time.monotonic() + timeout
+    while not true():
+        assert time.monotonic() < deadline, "it did not come true"
+        time.sleep(0.05)
