@@ -21,6 +21,7 @@ from iostrata.record.collector import Collector, start_collector, stop_collector
 from iostrata.record.command import Ended, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import Progress
+from iostrata.schema.detail import Detail
 from iostrata.schema.users import full_name
 from iostrata.store.processes import start_ticks
 from iostrata.store.runs import write_facts
@@ -50,7 +51,7 @@ class Request:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     expect: list[tuple[str, int]] = field(default_factory=list)
     points_off: list[int] = field(default_factory=list)
-    level: str = "record"
+    detail: Detail = field(default_factory=Detail)
     points: list[dict[str, str]] = field(default_factory=list)
     survey: Survey | None = None
 
@@ -154,7 +155,7 @@ class _Recording:
             request.command,
             request.expect,
             request.points_off,
-            request.level,
+            request.detail,
             request.points,
         )
         timeout = protocol.ANSWER_TIMEOUT

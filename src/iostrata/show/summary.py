@@ -6,6 +6,7 @@ import shlex
 from datetime import datetime
 
 from iostrata.schema.names import left_out
+from iostrata.show.cost import cost_lines
 from iostrata.show.text import columns, count, plural, printable, seconds, size
 from iostrata.show.totals import DIRECTIONS, SIZES, Row, Totals
 
@@ -125,6 +126,7 @@ def _facts(totals: Totals) -> list[str]:
     if run.message:
         lines.append(f"note: {run.message}")
     lines.append(f"{plural(run.events, 'event')}, {size(run.bytes)}")
+    lines += cost_lines(totals.cost)
     return [printable(line) for line in lines]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
+from iostrata.show.cost import Cost, cost
 from iostrata.show.coverage import Coverage, coverage
 from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.store.opened import OpenedRun
@@ -43,6 +44,7 @@ class Totals:
     folded: int  # calls summed without task and category
     lost: int  # calls in no sum
     refused: int  # segments or names that could not be made
+    cost: Cost  # what tracing took
     faulted: list[str]  # points switched off by a fault
     layers: list[Row]  # layer, calls, bytes_* per DIRECTIONS, time, estimated, errors
     ops: list[
@@ -87,6 +89,7 @@ class Totals:
             "folded": self.folded,
             "lost": self.lost,
             "refused": self.refused,
+            "cost": self.cost.as_dict(),
             "faulted_points": self.faulted,
             "unfinished": self.unfinished,
             "layers": self.layers,
@@ -110,6 +113,7 @@ def totals(opened: OpenedRun) -> Totals:
         run=opened.run,
         coverage=coverage(opened, processes),
         **losses,
+        cost=cost(opened.run, processes),
         faulted=sorted(row["point"] for row in opened.rows(_FAULTED)),
         layers=in_layer_order(opened.rows(_BY_LAYER)),
         ops=in_layer_order(opened.rows(_BY_OP)),
@@ -187,7 +191,8 @@ def summed(keys: str, counted: str = OUTER, more: str = "") -> str:
 
 _PROCESSES = """
     SELECT host, role, pid, main, job, task, traced, coalesce(reason, '') AS reason,
-        agent, jvm, "exit", calls, detail, dropped, folded, lost, refused
+        agent, jvm, "exit", calls, detail, dropped, folded, lost, refused,
+        cpu, cost_hooks + cost_thread AS cost, cost_collector, "over", summed
     FROM processes ORDER BY traced, role, host, pid"""
 _LOSSES = """
     SELECT coalesce(sum(dropped), 0)::BIGINT AS dropped, coalesce(sum(folded), 0)::BIGINT AS folded,

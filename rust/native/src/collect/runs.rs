@@ -199,6 +199,7 @@ impl Collector<'_> {
             points_off: points_off(name, stat.st_uid, values("points_off")),
             level: values("level").next().map_or(Ok(LEVEL_RECORD), level)?,
             sampling: number("sampling").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
+            budget: number("budget").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
             has_points: statat(&self.directory.runs, points_of(name), AtFlags::SYMLINK_NOFOLLOW)
                 .is_ok_and(|points| points.st_uid == stat.st_uid),
             now,
@@ -401,6 +402,7 @@ impl Collector<'_> {
             "dropped": dropped,
             "processes": rows.len(),
             "level": level_name(run.order.level),
+            "budget": run.order.budget,
             "behind": self.behind(self.directory.control.word()).count(),
             "jobs": self.state.claims.jobs_of(name),
             "message": message,

@@ -12,7 +12,8 @@ from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
 from iostrata.record.collector import collector_of
-from iostrata.record.protocol import change_level, read_progress
+from iostrata.record.protocol import Progress, change_detail, read_progress
+from iostrata.schema.detail import Detail, budget_text, parse_budget
 from iostrata.schema.names import check_level, left_out
 from iostrata.show.text import plural
 from iostrata.store.location import default_store
@@ -26,6 +27,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "iostrata level nightly task    fewer calls one by one, from now on",
+            "iostrata level nightly --budget off   whatever it costs",
             "iostrata level nightly record --json",
         )
     )(level)
@@ -33,7 +35,12 @@ def register(app: typer.Typer) -> None:
 
 def level(
     run: Annotated[str, typer.Argument(help="Name of a run that is being recorded.")],
-    level: Annotated[str, typer.Argument(help="record, thread, phase, task or job.")],
+    level: Annotated[
+        str | None, typer.Argument(help="record, thread, phase, task or job; as it is.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Share of CPU time that tracing may cost, like 1%, or off.")
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -42,23 +49,36 @@ def level(
     LEVEL is record, thread, phase, task or job, each keeping less than the one before. What is not
     kept one by one is still in all totals.
     """
-    wanted = check_level(level)
+    if level is None and budget is None:
+        raise UserError("neither a level nor a budget", "iostrata level RUN LEVEL")
+    level = level and check_level(level)
+    millionths = None if budget is None else parse_budget(budget)
     found = find_run(store or default_store(), run)
     collector = collector_of(Path(found.collector)) if found.collector else None
     if found.state != "recording" or collector is None:
         raise UserError(f"run {run} is not being recorded: {found.state}", "iostrata runs")
-    change_level(collector, found.name, wanted)
+    now = read_progress(collector, found.name)
+    wanted = Detail(level or now.level, now.budget if millionths is None else millionths)
+    change_detail(collector, found.name, wanted)
     deadline = time.monotonic() + PATIENCE
     progress = read_progress(collector, found.name)
-    while time.monotonic() < deadline and (progress.level != wanted or progress.behind):
+    while time.monotonic() < deadline and (_detail(progress) != wanted or progress.behind):
         time.sleep(0.05)
         progress = read_progress(collector, found.name)
     if json:
-        print_json({"run": found.name, "level": progress.level, "behind": progress.behind})
+        said = {"level": progress.level, "budget": progress.budget, "behind": progress.behind}
+        print_json({"run": found.name, **said})
         return
-    if progress.level != wanted:
+    if _detail(progress) != wanted:
         raise UserError(f"the collector of {collector.dir} did not answer", "iostrata doctor")
-    out = left_out(wanted)
-    note(f"run {found.name}: level {wanted}" + (f", {out} only in sums" if out else ""))
+    out = left_out(wanted.level)
+    note(
+        f"run {found.name}: level {wanted.level}, budget {budget_text(wanted.budget)}"
+        + (f", {out} only in sums" if out else "")
+    )
     if progress.behind:
         note(f"{plural(progress.behind, 'process')} did not answer yet")
+
+
+def _detail(progress: Progress) -> Detail:
+    return Detail(progress.level, progress.budget)

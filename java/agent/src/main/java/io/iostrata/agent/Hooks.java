@@ -21,6 +21,9 @@ public final class Hooks {
 
   static volatile Recorder recorder;
 
+  /** ns that a clock adds to what it measures. */
+  static long clockCost;
+
   /** By point id; an element is null where the point asks for none. */
   static final Extractor[] TARGETS = new Extractor[Schema.PROCESS_MAX_POINTS];
 
@@ -143,7 +146,7 @@ public final class Hooks {
       probe.pendingCause = null;
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -167,7 +170,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -182,7 +185,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -197,7 +200,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -212,7 +215,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -241,7 +244,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -257,7 +260,7 @@ public final class Hooks {
       fault(point, e);
       return 0;
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -275,7 +278,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -299,7 +302,7 @@ public final class Hooks {
       fault(point, e);
       return returned;
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -330,6 +333,7 @@ public final class Hooks {
         return null;
       }
       probe.busy = true;
+      probe.weigher.begin();
       return probe;
     } catch (Throwable e) {
       fault(point, e);

@@ -26,6 +26,8 @@ final class Probe {
   /** True while a hook runs, and always in the agent's own thread: I/O is ours then. */
   boolean busy;
 
+  final Weigher weigher = new Weigher();
+
   /** Context of the call that enters next; 0 none. */
   int pendingContext;
 
@@ -73,6 +75,12 @@ final class Probe {
   /** No thread has a probe from here on, until it asks for one. */
   static void forget() {
     probes = new ThreadLocal<>();
+  }
+
+  /** The hook ends. */
+  void free(int point) {
+    weigher.end(point);
+    busy = false;
   }
 
   void enter(int point, long target, long asked, long offset, long bytesAtEntry) {

@@ -48,6 +48,7 @@ final class Session {
       throw e;
     }
     Hooks.recorder = recorder;
+    Hooks.clockCost = recorder.clockCost;
     ProcessFacts.current = facts;
     loader.report(recorder);
     facts.reach(recorder, "");
@@ -119,7 +120,7 @@ final class Session {
       answer.fact("classes", loader.weaveOut(classes));
       answer.fact("failed", loader.failures());
       Thread.sleep(UNDER_WAY_MILLIS);
-      watch.endRoot();
+      watch.endRecording();
       recorder.detach();
       classes.end();
       Hooks.forget();

@@ -104,6 +104,12 @@ public final class ThreadLog {
     return depth() == 0 ? -1 : open.top().point.id;
   }
 
+  /** Slots written so far; any thread may ask. */
+  long slots() {
+    SegmentChain chain = this.chain;
+    return chain == null ? 0 : chain.slots;
+  }
+
   /** Open spans. */
   public int depth() {
     return chain == null ? 0 : open.depth;
