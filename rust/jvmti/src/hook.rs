@@ -1,0 +1,95 @@
+//! What the JVM calls as it loads classes.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_void};
+
+use jni_sys::{JNIEnv, jclass, jint, jobject};
+
+use crate::jni::{Jni, Thrown};
+use crate::loader::{self, Loader};
+use crate::table::Class;
+use crate::woven::Woven;
+
+thread_local! {
+    /// The thread runs the weaver: what that loads is not given to it.
+    static WEAVING: Cell<bool> = const { Cell::new(false) };
+}
+
+pub extern "system" fn vm_init(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
+    crate::guarded(|| loader::with(|loader| loader.start(Jni::new(jni))).unwrap_or(Ok(())));
+}
+
+pub extern "system" fn class_file_load_hook(
+    _: *mut c_void,
+    jni: *mut JNIEnv,
+    _redefined: jclass,
+    of: jobject,
+    name: *const c_char,
+    _domain: jobject,
+    size: jint,
+    bytes: *const u8,
+    new_size: *mut jint,
+    new_bytes: *mut *mut u8,
+) {
+    if name.is_null() || bytes.is_null() || jni.is_null() {
+        return;
+    }
+    // SAFETY: the JVM passes a string that ends with 0
+    let name = unsafe { CStr::from_ptr(name) };
+    loader::with(|loader| {
+        let Some(class) = loader.table.find(name.to_bytes()) else { return };
+        // SAFETY: the JVM passes as many bytes as it says
+        let bytes = unsafe { std::slice::from_raw_parts(bytes, size as usize) };
+        crate::guarded(|| {
+            let jni = Jni::new(jni);
+            if jni.is_throwing() {
+                return Ok(());
+            }
+            // Whatever Java threw is cleared, and the class stays as it is.
+            if let Ok(Some(woven)) = replacement(loader, jni, of, class, bytes) {
+                let copy = loader.env.copy(&woven).map_err(|error| error.to_string())?;
+                // SAFETY: the JVM passes two places to write to
+                unsafe {
+                    *new_bytes = copy;
+                    *new_size = woven.len() as jint;
+                }
+            }
+            Ok(())
+        });
+    });
+}
+
+/// The class file to load instead; `None`: the class stays as it is.
+fn replacement(
+    loader: &Loader,
+    jni: Jni,
+    of: jobject,
+    class: &Class,
+    bytes: &[u8],
+) -> Result<Option<Vec<u8>>, Thrown> {
+    let Some(agent) = loader.agent() else { return Ok(None) };
+    if !loader.loaders.see(jni, agent, of) {
+        agent.refused(jni, &class.name)?;
+        return Ok(None);
+    }
+    let key = loader.key(bytes);
+    if let Some(payload) = loader.cache.read(&key)
+        && let Some(woven) = Woven::parse(&payload, &class.points)
+    {
+        agent.woven(jni, woven.points)?;
+        return Ok(class_file(&woven));
+    }
+    if WEAVING.replace(true) {
+        return Ok(None);
+    }
+    let made = agent.weave(jni, &class.name, bytes);
+    WEAVING.set(false);
+    let Some(payload) = made? else { return Ok(None) };
+    let Some(woven) = Woven::parse(&payload, &class.points) else { return Ok(None) };
+    loader.cache.write(&key, &payload);
+    Ok(class_file(&woven))
+}
+
+fn class_file(woven: &Woven<'_>) -> Option<Vec<u8>> {
+    (!woven.class_file.is_empty()).then(|| woven.class_file.to_vec())
+}
