@@ -128,6 +128,38 @@ impl Jni {
         self.checked(bytes)
     }
 
+    /// Overwrites the beginning of an array.
+    pub fn fill(self, array: jobject, bytes: &[u8]) -> Result<(), Thrown> {
+        call!(self, SetByteArrayRegion, array, 0, bytes.len() as i32, bytes.as_ptr().cast());
+        self.checked(())
+    }
+
+    pub fn longs(self, numbers: &[i64]) -> Result<jobject, Thrown> {
+        let size = numbers.len() as i32;
+        let array = self.object(call!(self, NewLongArray, size))?;
+        call!(self, SetLongArrayRegion, array, 0, size, numbers.as_ptr());
+        self.checked(array)
+    }
+
+    /// A direct buffer over memory that outlives it: of the class `MappedByteBuffer`, as all are.
+    pub fn buffer(self, start: *mut u8, size: usize) -> Result<jobject, Thrown> {
+        self.object(call!(self, NewDirectByteBuffer, start.cast(), size as i64))
+    }
+
+    /// Where the memory of a direct buffer is; null when it is none.
+    pub fn memory(self, buffer: jobject) -> (*mut u8, usize) {
+        let start = call!(self, GetDirectBufferAddress, buffer);
+        (start.cast(), call!(self, GetDirectBufferCapacity, buffer) as usize)
+    }
+
+    /// Leaves an exception for Java.
+    pub fn throw(self, class: &CStr, message: &str) {
+        let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+        if let Ok(class) = self.class(class) {
+            call!(self, ThrowNew, class, message.as_ptr());
+        }
+    }
+
     /// An array of classes.
     pub fn classes(self, classes: &[jclass]) -> Result<jobject, Thrown> {
         let element = self.class(c"java/lang/Class")?;

@@ -6,20 +6,24 @@ woven bytes: from a cache on this host ([`cache`]), else made by the agent's wea
 What a JVM pays for `java.lang.instrument` and for ASM it therefore does not pay.
 
 * [`table`], [`woven`], [`cache`] and [`options`] know nothing of a JVM;
+* [`files`] and [`memory`] are what the recorder asks of the operating system;
 * [`jvmti`] and [`jni`] are the two interfaces of the JVM, as far as they are used;
-* [`hook`] is what the JVM calls, [`java`] what we call in it, [`loader`] holds both together.
+* [`hook`] is what the JVM calls, [`natives`] what Java calls, [`java`] what we call in it, [`loader`] holds both together.
 
 Nothing here may harm the host: whatever fails is said in one line on stderr, and the JVM goes on
 untraced.
 */
 
 pub mod cache;
+mod files;
 mod hook;
 mod java;
 mod jni;
 mod jvmti;
 mod loader;
 mod loaders;
+mod memory;
+mod natives;
 pub mod options;
 pub mod table;
 pub mod woven;

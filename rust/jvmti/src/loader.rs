@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use iostrata_segment::points::POINTS_HASH;
+use iostrata_segment::writer::pid_start;
 use jni_sys::{JNIEnv, JavaVM, jint};
 
 use crate::cache::{Cache, Key};
@@ -15,7 +16,7 @@ use crate::jvmti::{Callbacks, EVENT_CLASS_FILE_LOAD_HOOK, EVENT_VM_INIT, Env};
 use crate::loaders::Loaders;
 use crate::options::{JAR, Options};
 use crate::table::Table;
-use crate::{hook, say};
+use crate::{hook, memory, say};
 
 static LOADER: OnceLock<Loader> = OnceLock::new();
 
@@ -111,7 +112,16 @@ impl Loader {
         let agent = Agent::find(jni).map_err(|_| "the agent's jar is not this library's")?;
         let agent = self.agent.get_or_init(|| agent);
         let facts = format!("loader=native\ncache={}\n", self.cache.describe());
-        let line = agent.start(jni, &self.options.agent, &facts, POINTS_HASH);
+        let container = std::env::var("CONTAINER_ID").ok();
+        let pid = std::process::id();
+        let numbers = [
+            POINTS_HASH as i64,
+            i64::from(pid),
+            i64::from(rustix::process::geteuid().as_raw()),
+            pid_start(pid).unwrap_or(0) as i64,
+            memory::limit(),
+        ];
+        let line = agent.start(jni, &self.options.agent, &facts, container.as_deref(), &numbers);
         say(&line.map_err(|_| "the agent has thrown an exception")?);
         Ok(())
     }

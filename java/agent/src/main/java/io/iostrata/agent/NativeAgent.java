@@ -20,21 +20,24 @@ final class NativeAgent {
    *
    * @param options as written behind the library
    * @param facts lines key=value for the process page
-   * @param pointsHash identity of the library's point table
+   * @param container {@code CONTAINER_ID} of YARN; null when there is none
+   * @param numbers identity of the library's point table, then pid, effective uid, start of the
+   *     process in clock ticks since boot, memory limit of its cgroup in bytes
    * @return the one line we owe
    */
-  static String start(String options, String facts, long pointsHash) {
+  static String start(String options, String facts, String container, long[] numbers) {
     try {
-      if (pointsHash != Schema.POINTS_HASH) {
+      if (numbers[0] != Schema.POINTS_HASH) {
         throw new IOException("library and jar are of two builds: install both of one");
       }
-      return begin(AgentOptions.parse(options), facts);
+      return begin(AgentOptions.parse(options), facts, container, numbers);
     } catch (Throwable e) {
       return "not tracing: " + (e instanceof IOException ? e.getMessage() : e.toString());
     }
   }
 
-  private static String begin(AgentOptions options, String more) throws Exception {
+  private static String begin(AgentOptions options, String more, String container, long[] numbers)
+      throws Exception {
     if (Hooks.recorder != null) {
       throw new IOException("this JVM has an agent already");
     }
@@ -42,14 +45,8 @@ final class NativeAgent {
       throw new IOException(options.dir + " is no directory");
     }
     ProcessFacts facts =
-        new ProcessFacts(
-            System.getProperty("sun.java.command"), options.run, System.getenv("CONTAINER_ID"));
-    Recorder.Options to = new Recorder.Options();
-    to.dir = new File(options.dir).toPath();
-    to.text = facts.text() + more;
-    to.capBytes = options.capBytes;
-    PointCodes.install(to);
-    Recorder recorder = Recorder.open(to);
+        new ProcessFacts(System.getProperty("sun.java.command"), options.run, container);
+    Recorder recorder = Recorder.open(recorderOptions(options, facts.text() + more, numbers));
     Hooks.recorder = recorder;
     ProcessFacts.current = facts;
     facts.reach(recorder, "");
@@ -64,6 +61,20 @@ final class NativeAgent {
     boolean recording = watch.look();
     watch.start();
     return recording ? "recording to " + options.dir : "ready in " + options.dir + ", off";
+  }
+
+  private static Recorder.Options recorderOptions(
+      AgentOptions options, String text, long[] numbers) {
+    Recorder.Options to = new Recorder.Options();
+    to.dir = new File(options.dir).toPath();
+    to.text = text;
+    to.files = new NativeFiles();
+    to.pid = (int) numbers[1];
+    to.uid = (int) numbers[2];
+    to.pidStart = numbers[3];
+    to.capBytes = options.capBytes != 0 ? options.capBytes : Recorder.capBytes(numbers[4]);
+    PointCodes.install(to);
+    return to;
   }
 
   /** False for a loader that hides the hooks: a woven class would fail where it is used. */
