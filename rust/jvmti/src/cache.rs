@@ -7,7 +7,6 @@ else may write to it, and its content has the hash it says. Without a usable fol
 weaves for itself.
 */
 
-use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,11 +24,12 @@ const HEAD: usize = MAGIC.len() + HASH;
 const MAX_FILE: u64 = 4 << 20;
 /// Bytes of all files; beyond it the oldest go.
 const MAX_FOLDER: u64 = 64 << 20;
-/// How full the folder is left.
-const KEPT: u64 = MAX_FOLDER / 4 * 3;
 /// The folder is looked over at the first file that a process writes, and at each so many.
 const WRITES_PER_LOOK: u32 = 64;
 const OTHERS_MAY_WRITE: u32 = 0o022;
+
+/// Drafts of this process so far: each has a name of its own.
+static DRAFTS: AtomicU32 = AtomicU32::new(0);
 
 /// Hash of a class and of what would weave it.
 pub type Key = blake3::Hash;
@@ -110,34 +110,28 @@ impl Cache {
         if number.is_multiple_of(WRITES_PER_LOOK) {
             let _ = shrink(folder, self.limit);
         }
-        let draft = format!(".{}-{number}.tmp", std::process::id());
-        if self.publish(folder, &draft, key, payload).is_err() {
+        let draft =
+            format!(".{}-{}.tmp", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
+        if publish(folder, &draft, key, payload).is_err() {
             let _ = unlinkat(folder, &draft, AtFlags::empty());
         }
     }
+}
 
-    fn publish(
-        &self,
-        folder: &OwnedFd,
-        draft: &str,
-        key: &Key,
-        payload: &[u8],
-    ) -> Result<(), Errno> {
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // What died between making and renaming may have had our pid.
-        let _ = unlinkat(folder, draft, AtFlags::empty());
-        let file = openat(folder, draft, flags, Mode::from_raw_mode(0o600))?;
-        let head = [MAGIC, check(key, payload).as_bytes().as_slice()].concat();
-        for bytes in [head.as_slice(), payload] {
-            let mut rest = bytes;
-            while !rest.is_empty() {
-                rest = &rest[write(&file, rest)?..];
-            }
+fn publish(folder: &OwnedFd, draft: &str, key: &Key, payload: &[u8]) -> Result<(), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // What died between making and renaming may have had our pid.
+    let _ = unlinkat(folder, draft, AtFlags::empty());
+    let file = openat(folder, draft, flags, Mode::from_raw_mode(0o600))?;
+    let head = [MAGIC, check(key, payload).as_bytes().as_slice()].concat();
+    for bytes in [head.as_slice(), payload] {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            rest = &rest[write(&file, rest)?..];
         }
-        // Two writers of one key have made the same bytes: either may win.
-        renameat(folder, draft, folder, key.to_hex().as_str())
     }
+    // Two writers of one key have made the same bytes: either may win.
+    renameat(folder, draft, folder, key.to_hex().as_str())
 }
 
 fn folder(path: &Path, uid: u32) -> Result<OwnedFd, String> {
@@ -172,7 +166,6 @@ fn check(key: &Key, payload: &[u8]) -> blake3::Hash {
 fn content<'a>(bytes: &'a [u8], key: &Key) -> Option<&'a [u8]> {
     let (head, payload) = bytes.split_at_checked(HEAD)?;
     let (magic, hash) = head.split_at(MAGIC.len());
-    // In constant time, which does not matter here.
     (magic == MAGIC && check(key, payload) == *<&[u8; HASH]>::try_from(hash).ok()?)
         .then_some(payload)
 }
@@ -194,7 +187,7 @@ fn shrink(folder: &OwnedFd, limit: u64) -> Result<(), Errno> {
     }
     files.sort_unstable();
     for (_, size, name) in files {
-        if sum <= limit.min(KEPT) {
+        if sum <= limit / 4 * 3 {
             break;
         }
         if unlinkat(folder, name.as_c_str(), AtFlags::empty()).is_ok() {
@@ -204,8 +197,175 @@ fn shrink(folder: &OwnedFd, limit: u64) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Files of woven classes in a folder.
-#[must_use]
-pub fn is_entry(name: &OsStr) -> bool {
-    name.len() == 2 * HASH
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, chown};
+
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const PAYLOAD: &[u8] = b"what the weaver made";
+
+    fn cache(dir: &TempDir) -> Cache {
+        Cache::open(Some(&dir.path().join("cache")), b"a jar")
+    }
+
+    fn file(cache: &Cache, key: &Key) -> PathBuf {
+        cache.path.join(key.to_hex().as_str())
+    }
+
+    fn written(dir: &TempDir) -> (Cache, Key) {
+        let cache = cache(dir);
+        let key = cache.key(b"a class");
+        cache.write(&key, PAYLOAD);
+        assert_eq!(cache.read(&key).as_deref(), Some(PAYLOAD));
+        (cache, key)
+    }
+
+    #[test]
+    fn what_was_written_is_read_by_the_next_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_, key) = written(&dir);
+        assert_eq!(cache(&dir).read(&key).as_deref(), Some(PAYLOAD));
+        assert_eq!(std::fs::read_dir(dir.path().join("cache")).unwrap().count(), 1, "no draft");
+    }
+
+    #[test]
+    fn another_class_or_another_jar_has_another_key() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, key) = written(&dir);
+        assert_eq!(one.read(&one.key(b"a clasS")), None);
+        let other = Cache::open(Some(&dir.path().join("cache")), b"a newer jar");
+        assert_ne!(other.key(b"a class"), key);
+        assert_eq!(other.read(&other.key(b"a class")), None);
+    }
+
+    #[test]
+    fn a_file_that_was_altered_cut_or_renamed_is_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (cache, key) = written(&dir);
+        let good = std::fs::read(file(&cache, &key)).unwrap();
+        for at in 0..good.len() {
+            let mut bad = good.clone();
+            bad[at] ^= 1;
+            std::fs::write(file(&cache, &key), bad).unwrap();
+            assert_eq!(cache.read(&key), None, "byte {at}");
+            std::fs::write(file(&cache, &key), &good[..at]).unwrap();
+            assert_eq!(cache.read(&key), None, "cut at {at}");
+        }
+        std::fs::write(file(&cache, &key), &good).unwrap();
+        let other = cache.key(b"another class");
+        std::fs::rename(file(&cache, &key), file(&cache, &other)).unwrap();
+        assert_eq!(cache.read(&other), None);
+        // and it is written anew
+        cache.write(&key, PAYLOAD);
+        assert_eq!(cache.read(&key).as_deref(), Some(PAYLOAD));
+    }
+
+    #[test]
+    fn files_that_others_could_have_written_are_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (cache, key) = written(&dir);
+        let path = file(&cache, &key);
+        for mode in [0o620, 0o602] {
+            std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(cache.read(&key), None, "{mode:o}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
+        assert_eq!(cache.read(&key), None, "a link");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert_eq!(cache.read(&key), None, "a folder");
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cache");
+        std::fs::create_dir(&path).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o1777)).unwrap();
+        let open = cache(&dir);
+        let said = open.describe();
+        assert!(said.ends_with("mode 1777 are not to be trusted"), "{said}");
+        open.write(&open.key(b"a class"), PAYLOAD);
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("/", &link).unwrap();
+        assert!(Cache::open(Some(&link), b"a jar").describe().starts_with("none: "));
+    }
+
+    #[test]
+    fn another_users_folder_and_files_are_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let (cache, key) = written(&dir);
+        if rustix::process::geteuid().as_raw() != 0 {
+            println!("skipped: giving files away needs root");
+            return;
+        }
+        chown(file(&cache, &key), Some(4242), None).unwrap();
+        assert_eq!(cache.read(&key), None);
+        chown(dir.path().join("cache"), Some(4242), None).unwrap();
+        let said = self::cache(&dir).describe();
+        assert!(said.contains("uid 4242"), "{said}");
+    }
+
+    #[test]
+    fn the_oldest_files_make_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut cache = cache(&dir);
+        cache.limit = 1000;
+        let keys: Vec<Key> = (0..=WRITES_PER_LOOK).map(|i| cache.key(&i.to_le_bytes())).collect();
+        for (age, key) in keys.iter().enumerate() {
+            cache.write(key, PAYLOAD);
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(age as u64);
+            let open = std::fs::File::options().write(true).open(file(&cache, key)).unwrap();
+            open.set_modified(time).unwrap();
+        }
+        assert_eq!(cache.read(&keys[0]), None);
+        assert!(cache.read(&keys[keys.len() - 2]).is_some());
+        let sum: u64 = std::fs::read_dir(&cache.path)
+            .unwrap()
+            .map(|entry| entry.unwrap().metadata().unwrap().len())
+            .sum();
+        assert!(sum <= 1000, "{sum}");
+    }
+
+    #[test]
+    fn many_writers_of_one_key_leave_one_whole_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let caches: Vec<Cache> = (0..8).map(|_| cache(&dir)).collect();
+        let key = caches[0].key(b"a class");
+        std::thread::scope(|scope| {
+            for cache in &caches {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        cache.write(&key, PAYLOAD);
+                        assert_eq!(cache.read(&key).as_deref(), Some(PAYLOAD));
+                    }
+                });
+            }
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn foreign_bytes_are_refused(bytes: Vec<u8>, magic: bool) {
+            let key = blake3::hash(b"any");
+            let bytes = if magic { [MAGIC, bytes.as_slice()].concat() } else { bytes };
+            prop_assert_eq!(content(&bytes, &key), None);
+        }
+
+        #[test]
+        fn whole_files_are_read(payload: Vec<u8>, class: Vec<u8>) {
+            let dir = tempfile::tempdir().unwrap();
+            let cache = cache(&dir);
+            let key = cache.key(&class);
+            cache.write(&key, &payload);
+            prop_assert_eq!(cache.read(&key), Some(payload));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Calls into Java that leave no exception behind.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_void};
 
 use jni_sys::{JNIEnv, JNINativeMethod, jclass, jmethodID, jobject, jvalue, jweak};
 
@@ -201,8 +201,8 @@ impl Jni {
 /// A native method of a Java class.
 pub fn native(name: &'static CStr, types: &'static CStr, code: *const c_void) -> JNINativeMethod {
     JNINativeMethod {
-        name: name.as_ptr() as *mut c_char,
-        signature: types.as_ptr() as *mut c_char,
+        name: name.as_ptr().cast_mut(),
+        signature: types.as_ptr().cast_mut(),
         fnPtr: code.cast_mut(),
     }
 }

@@ -1,5 +1,5 @@
 //! Class loaders that were asked whether their classes see the hooks: a loader that hides them
-//! (OSGi) would make a woven class fail where it is used.
+//! (`OSGi`) would make a woven class fail where it is used.
 
 use std::sync::{Mutex, PoisonError};
 

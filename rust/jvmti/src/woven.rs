@@ -77,7 +77,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused(bytes: Vec<u8>, points in prop::collection::vec(0u16..4, 0..4)) {
             if let Some(woven) = Woven::parse(&bytes, &points) {
-                prop_assert_eq!([woven.points, woven.class_file].concat(), bytes);
+                prop_assert_eq!([woven.points, woven.class_file].concat(), bytes.clone());
                 prop_assert_eq!(woven.points.len(), 4 + 2 * points.len());
             }
         }

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 final class ControlPage {
   private static final int BYTES = Schema.CONTROL_POINTS_OFF + Schema.PROCESS_MAX_POINTS / 8;
 
-  private final TraceFiles files;
+  private final RecorderFiles files;
   private final String path;
   private final int uid;
   private final byte[] bytes = new byte[BYTES];
   private final ByteBuffer page = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
   private volatile long[] pointsOff = new long[Schema.PROCESS_MAX_POINTS / 64];
 
-  ControlPage(TraceFiles files, Path directory, int uid) {
+  ControlPage(RecorderFiles files, Path directory, int uid) {
     this.files = files;
     this.path = directory.resolve("control").toString();
     this.uid = uid;

@@ -18,7 +18,7 @@ final class Dictionary {
 
   private static final long RETRY_NANOS = 1_000_000_000L;
 
-  private final TraceFiles mapped;
+  private final RecorderFiles mapped;
   private final Path directory;
   private final long proc;
   private final int fileBytes;
@@ -36,7 +36,7 @@ final class Dictionary {
   /**
    * @param maxFiles files that may exist at a time; the collector unlinks those it has read
    */
-  Dictionary(TraceFiles mapped, Path directory, long proc, int fileBytes, int maxFiles) {
+  Dictionary(RecorderFiles mapped, Path directory, long proc, int fileBytes, int maxFiles) {
     this.mapped = mapped;
     this.directory = directory;
     this.proc = proc;

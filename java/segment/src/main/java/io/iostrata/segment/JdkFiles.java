@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 
 /** Through what every JDK has. */
-final class JdkFiles implements TraceFiles {
+final class JdkFiles implements RecorderFiles {
   @Override
   public String makeDirectory(String dir, int uid, String name) throws IOException {
     return TraceDirectory.create(Paths.get(dir), uid, name).toString();

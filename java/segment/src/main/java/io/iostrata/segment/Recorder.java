@@ -72,7 +72,7 @@ public final class Recorder implements Closeable {
     public long capBytes;
 
     /** How files are made; null: through the JDK. */
-    public TraceFiles files;
+    public RecorderFiles files;
 
     /** CLOCK_MONOTONIC in ns; null: System.nanoTime. */
     public LongSupplier clock;

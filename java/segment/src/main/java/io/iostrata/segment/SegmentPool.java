@@ -16,7 +16,7 @@ final class SegmentPool {
   private static final int FIRST_EIGHTHS = 7;
   private static final int ALL_EIGHTHS = 8;
 
-  private final TraceFiles files;
+  private final RecorderFiles files;
   private final Path directory;
   private final long proc;
   private final long capBytes;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.MappedByteBuffer;
 
 /** How a recorder makes and reads its files. */
-public interface TraceFiles {
+public interface RecorderFiles {
   /**
    * Makes DIR/UID/NAME, and DIR/UID if need be, for nobody but this user.
    *
