@@ -5,9 +5,9 @@
 
 Starts three programs, interleaved: `main` with an empty body, and one that loads 3,000 classes: of
 java.desktop, as an application's, and of java.base, of which the JVM has a good part in an archive
-whose use any hook on class files makes slower. Each without an agent; with an empty Java agent; with that of iostrata as `-javaagent`,
-ready but off, and recording; and with its native loader (target/release), its cache empty (cold) or
-filled (warm, and warm while recording).
+whose use any hook on class files makes slower. Each without an agent; with an empty Java agent;
+with that of iostrata as `-javaagent`, ready but off, and recording; and with its native loader
+(target/release), its cache empty (cold) or filled (warm, and warm while recording).
 Writes startup.json into the folder: one entry per JVM started, CPU (user + system, getrusage) and
 wall time in ms. Prints medians.
 """

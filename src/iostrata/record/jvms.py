@@ -70,7 +70,8 @@ def _variable(name: str) -> str:
 
 def _has_agent(place: Path, words: list[str]) -> bool | None:
     """None when the process may not be looked into."""
-    if any(word.startswith("-javaagent:") and "iostrata-agent" in word for word in words):
+    ours = ("iostrata-agent", "iostrata_loader")
+    if any(word.startswith("-") and any(name in word for name in ours) for word in words):
         return True
     try:
         # The agent's jar stays open, so it is mapped or a descriptor names it.
