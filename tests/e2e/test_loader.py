@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ JDKS = {
     "17": Path("/usr/lib/jvm/java-17-openjdk-amd64"),
     "25": Path("/usr/lib/jvm/temurin-25-jdk-amd64"),
 }
+JARS = Path(__file__).parents[2] / "java/agent/target/hadoop/3.5.0"
+Iostrata = Callable[..., subprocess.CompletedProcess[str]]
 POINTS, MAX_POINTS = 256, 512  # [process] of schema/events.toml
 WOVEN, FAULTED = 1, 2
 FILE_INPUT_READ = 3  # java.io.FileInputStream#read([BII), loaded before any agent
@@ -280,7 +283,33 @@ def test_it_is_loaded_into_a_running_jvm(bench: Bench) -> None:
     assert f"iostrata 0.1.0: ready in {bench.traces}, off" in said.splitlines()
 
 
-Iostrata = Callable[..., subprocess.CompletedProcess[str]]
+def test_a_cache_that_was_filled_ahead_is_all_a_jvm_needs(bench: Bench, iostrata: Iostrata) -> None:
+    hadoop = f"{JARS}/*"
+    weave = ("weave", hadoop, "--cache", str(bench.cache), "--java", str(bench.java), "--json")
+    # WHEN
+    first, second = (json.loads(iostrata(*weave).stdout) for _ in range(2))
+    kept = bench.entries()
+    log = bench.folder / "classes.log"
+    traced = bench.run(*bench.options(), f"-Xlog:class+load:file={log}")
+    # THEN
+    assert first["cache"] == str(bench.cache)
+    found = {one["name"]: (one["state"], one["found"]) for one in first["classes"]}
+    assert found["org.apache.hadoop.hdfs.server.datanode.BlockReceiver"][0] == "new"
+    assert {one["state"] for one in second["classes"]} == {"known"}
+    assert sum(one["found"] for one in second["classes"]) > 200
+    assert traced.states[FILE_INPUT_READ] == traced.states[RANDOM_READ] == WOVEN
+    assert "io.iostrata.agent.asm." not in log.read_text()
+    assert bench.entries() == kept
+
+
+def test_a_cache_that_cannot_be_filled_is_said_in_one_line(
+    iostrata: Iostrata, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = iostrata("weave", "--cache", str(tmp_path / "file"))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"iostrata: no cache: {tmp_path}/file: Not a directory")
+    assert done.stderr.count("\n") == 1
 
 
 def test_both_ways_give_the_same_sums(tmp_path: Path, program: Path, iostrata: Iostrata) -> None:

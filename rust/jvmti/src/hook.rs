@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use jni_sys::{JNIEnv, jclass, jint, jobject};
 
+use crate::java::Agent;
 use crate::jni::{Jni, Thrown};
 use crate::loader::{self, Loader};
 use crate::table::Class;
@@ -72,24 +73,45 @@ fn replacement(
         agent.refused(jni, &class.name)?;
         return Ok(None);
     }
-    let key = loader.key(bytes);
-    if let Some(payload) = loader.cache.read(&key)
-        && let Some(woven) = Woven::parse(&payload, &class.points)
-    {
-        agent.woven(jni, woven.points)?;
-        return Ok(class_file(&woven));
+    let Some((payload, _)) = payload(loader, jni, agent, class, bytes)? else { return Ok(None) };
+    let Some(woven) = Woven::parse(&payload, &class.points) else { return Ok(None) };
+    agent.woven(jni, woven.points)?;
+    Ok((!woven.class_file.is_empty()).then(|| woven.class_file.to_vec()))
+}
+
+/// What the cache has of a class, or what the weaver makes of it, which is then kept; and whether
+/// it was made.
+fn payload(
+    loader: &Loader,
+    jni: Jni,
+    agent: &Agent,
+    class: &Class,
+    bytes: &[u8],
+) -> Result<Option<(Vec<u8>, bool)>, Thrown> {
+    let key = loader.cache.key(bytes);
+    let kept = loader.cache.read(&key);
+    if let Some(kept) = kept.filter(|kept| Woven::parse(kept, &class.points).is_some()) {
+        return Ok(Some((kept, false)));
     }
     if WEAVING.replace(true) {
         return Ok(None);
     }
     let made = agent.weave(jni, &class.name, bytes);
     WEAVING.set(false);
-    let Some(payload) = made? else { return Ok(None) };
-    let Some(woven) = Woven::parse(&payload, &class.points) else { return Ok(None) };
-    loader.cache.write(&key, &payload);
-    Ok(class_file(&woven))
+    let made = made?.filter(|made| Woven::parse(made, &class.points).is_some());
+    if let Some(made) = &made {
+        loader.cache.write(&key, made);
+    }
+    Ok(made.map(|made| (made, true)))
 }
 
-fn class_file(woven: &Woven<'_>) -> Option<Vec<u8>> {
-    (!woven.class_file.is_empty()).then(|| woven.class_file.to_vec())
+/// Sees to it that the cache has a class: whether it was made, and how many of its points were
+/// found and not found. `None` when the cache does not have it now.
+pub fn fill(loader: &Loader, jni: Jni, name: &str, bytes: &[u8]) -> Option<(bool, [i32; 2])> {
+    let class = loader.table.find(name.as_bytes())?;
+    let (_, made) = payload(loader, jni, loader.agent()?, class, bytes).ok()??;
+    let kept = loader.cache.read(&loader.cache.key(bytes))?;
+    let woven = Woven::parse(&kept, &class.points)?;
+    let found = i32::from(woven.found);
+    Some((made, [found, class.points.len() as i32 - found]))
 }

@@ -134,6 +134,12 @@ impl Jni {
         self.checked(())
     }
 
+    /// Overwrites the beginning of an array.
+    pub fn fill_ints(self, array: jobject, numbers: &[i32]) -> Result<(), Thrown> {
+        call!(self, SetIntArrayRegion, array, 0, numbers.len() as i32, numbers.as_ptr());
+        self.checked(())
+    }
+
     pub fn longs(self, numbers: &[i64]) -> Result<jobject, Thrown> {
         let size = numbers.len() as i32;
         let array = self.object(call!(self, NewLongArray, size))?;

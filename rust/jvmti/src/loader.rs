@@ -9,7 +9,7 @@ use iostrata_segment::points::POINTS_HASH;
 use iostrata_segment::writer::pid_start;
 use jni_sys::{JNIEnv, JavaVM, jint};
 
-use crate::cache::{Cache, Key};
+use crate::cache::Cache;
 use crate::java::Agent;
 use crate::jni::Jni;
 use crate::jvmti::{Callbacks, EVENT_CLASS_FILE_LOAD_HOOK, EVENT_VM_INIT, Env};
@@ -100,11 +100,6 @@ fn beside() -> Option<PathBuf> {
 impl Loader {
     pub fn agent(&self) -> Option<&Agent> {
         self.agent.get()
-    }
-
-    /// What the weaver made of a class goes by this name.
-    pub fn key(&self, class_file: &[u8]) -> Key {
-        self.cache.key(class_file)
     }
 
     /// Starts the Java side, which calls [`Loader::hook`] when it is ready.

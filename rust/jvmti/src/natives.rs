@@ -5,13 +5,15 @@ use std::path::Path;
 use jni_sys::{JNIEnv, jclass, jint, jobject};
 
 use crate::jni::{Jni, Thrown, native};
-use crate::{files, loader};
+use crate::{files, hook, loader};
 
 /// Binds them; the agent's classes are there already.
 pub fn register(jni: Jni) -> Result<(), Thrown> {
     let classes = [
         native(c"begin", c"()V", begin as *const _),
         native(c"end", c"()V", end as *const _),
+        native(c"cache", c"()Ljava/lang/String;", cache as *const _),
+        native(c"fill", c"(Ljava/lang/String;[B[I)Ljava/lang/String;", fill as *const _),
         native(c"loaded", c"()[Ljava/lang/Class;", loaded as *const _),
         native(c"retransformAll", c"([Ljava/lang/Class;)I", retransform as *const _),
     ];
@@ -55,6 +57,28 @@ extern "system" fn retransform(env: *mut JNIEnv, _: jclass, classes: jobject) ->
         }
     });
     code.unwrap_or(-1)
+}
+
+extern "system" fn cache(env: *mut JNIEnv, _: jclass) -> jobject {
+    let said = loader::with(|loader| loader.cache.describe()).unwrap_or_default();
+    Jni::new(env).string(&said).unwrap_or(std::ptr::null_mut())
+}
+
+extern "system" fn fill(
+    env: *mut JNIEnv,
+    _: jclass,
+    name: jobject,
+    class_file: jobject,
+    found: jobject,
+) -> jobject {
+    let jni = Jni::new(env);
+    let filled = loader::with(|loader| {
+        let (name, bytes) = (jni.text(name).ok()?, jni.bytes(class_file).ok()?);
+        let (is_new, counts) = hook::fill(loader, jni, &name, &bytes)?;
+        jni.fill_ints(found, &counts).ok()?;
+        Some(if is_new { "new" } else { "known" })
+    });
+    jni.string(filled.flatten().unwrap_or("failed")).unwrap_or(std::ptr::null_mut())
 }
 
 /// The value, or null and an exception in Java.

@@ -17,6 +17,8 @@ pub struct Woven<'a> {
     /// The two lists of points, for the agent to report.
     pub points: &'a [u8],
     pub class_file: &'a [u8],
+    /// How many points were found.
+    pub found: u16,
 }
 
 impl Woven<'_> {
@@ -33,7 +35,11 @@ impl Woven<'_> {
         all.sort_unstable();
         let whole = if found.is_empty() { rest.is_empty() } else { rest.starts_with(&MAGIC) };
         let head = bytes.len() - rest.len();
-        (all == points && whole).then_some(Woven { points: &bytes[..head], class_file: rest })
+        (all == points && whole).then_some(Woven {
+            points: &bytes[..head],
+            class_file: rest,
+            found: found.len() as u16,
+        })
     }
 }
 

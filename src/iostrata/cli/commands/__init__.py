@@ -13,6 +13,7 @@ from iostrata.cli.commands import (
     report,
     runs,
     summary,
+    weave,
 )
 
-COMMANDS = (demo, doctor, record, summary, report, query, runs, points, lab, prepare)
+COMMANDS = (demo, doctor, record, summary, report, query, runs, points, lab, prepare, weave)

@@ -107,9 +107,7 @@ final class NativeAgent {
     try {
       Point[] points = table().of(name);
       try {
-        byte[] made = bytes(Weaver.weave(classFile, points));
-        woven(made);
-        return made;
+        return bytes(Weaver.weave(classFile, points));
       } catch (Throwable e) {
         fault(points, e.toString());
         return null;

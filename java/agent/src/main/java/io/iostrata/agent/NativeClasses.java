@@ -20,4 +20,15 @@ final class NativeClasses implements Classes {
 
   @Override
   public native void end();
+
+  /** Where woven classes are kept; {@code none: } and why, when nowhere. */
+  static native String cache();
+
+  /**
+   * Weaves a class for the cache.
+   *
+   * @param found gets the numbers of points found and missing
+   * @return {@code new}, {@code known}, or {@code failed}
+   */
+  static native String fill(String name, byte[] classFile, int[] found);
 }
