@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import struct
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -327,3 +328,63 @@ def test_both_ways_give_the_same_sums(tmp_path: Path, program: Path, iostrata: I
         sums[loader] = iostrata("query", sql, "--run", loader, "--format", "csv").stdout
     assert sums["native"].count("\n") > 25
     assert sums["native"] == sums["javaagent"]
+
+
+@pytest.mark.parametrize("collector", ["Serial", "G1"])
+def test_as_many_pauses_as_the_jvm_says(collector: str, tmp_path: Path, iostrata: Iostrata) -> None:
+    source = tmp_path / "Collects.java"
+    source.write_text(
+        "public class Collects { public static void main(String[] a) throws Exception {\n"
+        "  Thread.sleep(500); for (int i = 0; i < 7; i++) { System.gc(); } } }\n"
+    )
+    subprocess.run(["javac", "-d", str(tmp_path), str(source)], check=True)
+    log = tmp_path / "gc.log"
+    options = [f"-XX:+Use{collector}GC", f"-Xlog:gc:file={log}", "-Xmx64m"]
+    # WHEN
+    java = ["java", *options, "-cp", str(tmp_path), "Collects"]
+    done = iostrata("record", "--run", "r", "--", *java, IOSTRATA_LOADER="native")
+    assert done.returncode == 0
+    # THEN
+    said = [line for line in log.read_text().splitlines() if " Pause " in line]
+    assert len(said) >= 7
+    found = json.loads(iostrata("summary", "r", "--json").stdout)
+    (pauses,) = found["pauses"]
+    assert (pauses["op"], pauses["processes"], pauses["count"]) == ("gc_pause", 1, len(said))
+    # AND about as long: the JVM's own figure begins later and ends earlier
+    millis = [float(line.rpartition(" ")[2].removesuffix("ms")) for line in said]
+    assert pauses["time"] >= sum(millis) * 1e6
+    assert pauses["max"] >= max(millis) * 1e6
+    # AND one by one, in no layer of I/O
+    assert "jvm" not in {row["layer"] for row in found["layers"]}
+    assert "jvm" not in found["silent_layers"] + found["absent_layers"]
+    sql = "SELECT count(*)::BIGINT AS n, min(dur) AS least FROM pauses WHERE kind = 'call'"
+    (one,) = json.loads(iostrata("query", sql, "--run", "r", "--format", "json").stdout)
+    assert one["n"] == len(said)
+    assert one["least"] > 0
+    assert f"gc_pause {len(said)} in 1 process," in iostrata("summary", "r").stdout
+
+
+def test_the_segment_of_a_thread_is_sealed_when_it_ends(tmp_path: Path, bench: Bench) -> None:
+    source = tmp_path / "Ends.java"
+    source.write_text(
+        "import java.io.*;\n"
+        "public class Ends { public static void main(String[] a) throws Exception {\n"
+        "  Thread t = new Thread(() -> { try (FileOutputStream o = new FileOutputStream(a[0])) {\n"
+        "    o.write(1); } catch (IOException e) { throw new UncheckedIOException(e); } });\n"
+        "  t.start(); t.join(); System.exit(0); } }\n"
+    )
+    subprocess.run(
+        [str(bench.java.with_name("javac")), "-d", str(tmp_path), str(source)], check=True
+    )
+    control = bytearray(4096)
+    struct.pack_into("<IHH", control, 0, 0x54534F49, 0, 4)
+    struct.pack_into("<I", control, 16, 1)
+    (bench.traces / "control").write_bytes(control)
+    # WHEN the thread ends, and the process at once, without hooks of ours
+    command = [str(bench.java), *bench.options(), "-cp", str(tmp_path), "Ends", str(tmp_path / "x")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    # THEN
+    assert done.stderr.startswith("iostrata 0.1.0: recording to ")
+    segments = [path.read_bytes() for path in bench.traces.glob("*/*/*.seg")]
+    states = [int.from_bytes(raw[36:40], "little") for raw in segments]
+    assert 2 in states, states

@@ -20,6 +20,21 @@ pub extern "system" fn vm_init(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
     crate::guarded(|| loader::with(|loader| loader.start(Jni::new(jni))).unwrap_or(Ok(())));
 }
 
+pub extern "system" fn thread_end(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
+    let jni = Jni::new(jni);
+    if !jni.is_throwing() {
+        loader::with(|loader| loader.agent().map(|agent| agent.thread_ended(jni)));
+    }
+}
+
+pub extern "system" fn pause_start(_: *mut c_void) {
+    loader::with(|loader| loader.pauses.begin());
+}
+
+pub extern "system" fn pause_end(_: *mut c_void) {
+    loader::with(|loader| loader.pauses.end());
+}
+
 pub extern "system" fn class_file_load_hook(
     _: *mut c_void,
     jni: *mut JNIEnv,

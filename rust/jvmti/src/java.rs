@@ -19,6 +19,7 @@ pub struct Agent {
     woven: jmethodID,
     sees: jmethodID,
     refused: jmethodID,
+    thread_ended: jmethodID,
 }
 
 // SAFETY: a global reference and ids of methods hold in every thread
@@ -36,6 +37,7 @@ impl Agent {
             woven: method(c"woven", c"([B)V")?,
             sees: method(c"sees", c"(Ljava/lang/ClassLoader;)Z")?,
             refused: method(c"refused", c"(Ljava/lang/String;)V")?,
+            thread_ended: method(c"threadEnded", c"()V")?,
         };
         natives::register(jni)?;
         Ok(agent)
@@ -84,6 +86,11 @@ impl Agent {
     /// Whether classes of this loader can call the hooks.
     pub fn sees(&self, jni: Jni, loader: jobject) -> Result<bool, Thrown> {
         jni.call_boolean(self.class, self.sees, &[jvalue { l: loader }])
+    }
+
+    /// The current thread ends.
+    pub fn thread_ended(&self, jni: Jni) -> Result<(), Thrown> {
+        jni.call_void(self.class, self.thread_ended, &[])
     }
 
     /// Counts that a class stays as it is because its loader hides the hooks.

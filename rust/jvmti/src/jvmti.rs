@@ -7,9 +7,13 @@ use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
 
 pub const VERSION_1_1: jint = 0x3001_0100;
 pub const EVENT_VM_INIT: jint = 50;
+pub const EVENT_THREAD_END: jint = 53;
 pub const EVENT_CLASS_FILE_LOAD_HOOK: jint = 54;
+pub const EVENT_GARBAGE_COLLECTION_START: jint = 81;
+pub const EVENT_GARBAGE_COLLECTION_FINISH: jint = 82;
 const FIRST_EVENT: usize = 50;
 const LAST_EVENT: usize = 86;
+const CAN_GENERATE_GARBAGE_COLLECTION_EVENTS: u128 = 1 << 31;
 const CAN_RETRANSFORM_CLASSES: u128 = 1 << 37;
 /// Up to `RetransformClasses`.
 const FUNCTIONS: usize = 152;
@@ -30,7 +34,10 @@ unsafe impl Send for Env {}
 // SAFETY: as above
 unsafe impl Sync for Env {}
 
-pub type VmInit = extern "system" fn(*mut c_void, *mut JNIEnv, jobject);
+/// Of a thread: its start, its end, that of the JVM.
+pub type OfThread = extern "system" fn(*mut c_void, *mut JNIEnv, jobject);
+/// In a pause: without a thread, so without Java.
+pub type OfPause = extern "system" fn(*mut c_void);
 pub type ClassFileLoadHook = extern "system" fn(
     *mut c_void,
     *mut JNIEnv,
@@ -50,10 +57,19 @@ pub type ClassFileLoadHook = extern "system" fn(
 pub struct Callbacks([*const c_void; LAST_EVENT - FIRST_EVENT + 1]);
 
 impl Callbacks {
-    pub fn new(init: VmInit, hook: ClassFileLoadHook) -> Callbacks {
+    pub fn new(
+        vm_init: OfThread,
+        thread_end: OfThread,
+        class_file_load_hook: ClassFileLoadHook,
+        pause: (OfPause, OfPause),
+    ) -> Callbacks {
         let mut all = [std::ptr::null(); LAST_EVENT - FIRST_EVENT + 1];
-        all[EVENT_VM_INIT as usize - FIRST_EVENT] = init as *const c_void;
-        all[EVENT_CLASS_FILE_LOAD_HOOK as usize - FIRST_EVENT] = hook as *const c_void;
+        let mut set = |event: jint, code: *const c_void| all[event as usize - FIRST_EVENT] = code;
+        set(EVENT_VM_INIT, vm_init as *const c_void);
+        set(EVENT_THREAD_END, thread_end as *const c_void);
+        set(EVENT_CLASS_FILE_LOAD_HOOK, class_file_load_hook as *const c_void);
+        set(EVENT_GARBAGE_COLLECTION_START, pause.0 as *const c_void);
+        set(EVENT_GARBAGE_COLLECTION_FINISH, pause.1 as *const c_void);
         Callbacks(all)
     }
 }
@@ -100,7 +116,7 @@ impl Env {
 
     /// Asks for what retransforming takes, and says what the JVM is to call.
     pub fn prepare(self, callbacks: &Callbacks) -> Result<(), Error> {
-        self.add_capabilities(&raw const CAN_RETRANSFORM)?;
+        self.add_capabilities(&raw const WANTED)?;
         self.set_event_callbacks(callbacks, size_of::<Callbacks>() as jint)
     }
 
@@ -157,4 +173,4 @@ impl Env {
     }
 }
 
-static CAN_RETRANSFORM: u128 = CAN_RETRANSFORM_CLASSES;
+static WANTED: u128 = CAN_RETRANSFORM_CLASSES | CAN_GENERATE_GARBAGE_COLLECTION_EVENTS;

@@ -7,6 +7,7 @@ What a JVM pays for `java.lang.instrument` and for ASM it therefore does not pay
 
 * [`table`], [`woven`], [`cache`] and [`options`] know nothing of a JVM;
 * [`files`] and [`memory`] are what the recorder asks of the operating system;
+* [`pauses`] writes what no Java code may run for;
 * [`jvmti`] and [`jni`] are the two interfaces of the JVM, as far as they are used;
 * [`hook`] is what the JVM calls, [`natives`] what Java calls, [`java`] what we call in it, [`loader`] holds both together.
 
@@ -25,6 +26,7 @@ mod loaders;
 mod memory;
 mod natives;
 pub mod options;
+mod pauses;
 pub mod table;
 pub mod woven;
 

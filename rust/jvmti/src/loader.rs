@@ -12,9 +12,13 @@ use jni_sys::{JNIEnv, JavaVM, jint};
 use crate::cache::Cache;
 use crate::java::Agent;
 use crate::jni::Jni;
-use crate::jvmti::{Callbacks, EVENT_CLASS_FILE_LOAD_HOOK, EVENT_VM_INIT, Env};
+use crate::jvmti::{
+    Callbacks, EVENT_CLASS_FILE_LOAD_HOOK, EVENT_GARBAGE_COLLECTION_FINISH,
+    EVENT_GARBAGE_COLLECTION_START, EVENT_THREAD_END, EVENT_VM_INIT, Env,
+};
 use crate::loaders::Loaders;
 use crate::options::{JAR, Options};
+use crate::pauses::Pauses;
 use crate::table::Table;
 use crate::{hook, memory, say};
 
@@ -28,6 +32,7 @@ pub struct Loader {
     pub table: Table,
     pub cache: Cache,
     pub loaders: Loaders,
+    pub pauses: Pauses,
     options: Options,
     agent: OnceLock<Agent>,
 }
@@ -62,7 +67,12 @@ fn make(vm: *mut JavaVM, options: &str) -> Result<&'static Loader, String> {
     let jar = options.jar.clone().or_else(beside).ok_or("cannot tell where this library is")?;
     let content = std::fs::read(&jar).map_err(|why| format!("{}: {why}", jar.display()))?;
     let env = Env::of(vm).ok_or("this JVM has no JVMTI 1.1")?;
-    let callbacks = Callbacks::new(hook::vm_init, hook::class_file_load_hook);
+    let callbacks = Callbacks::new(
+        hook::vm_init,
+        hook::thread_end,
+        hook::class_file_load_hook,
+        (hook::pause_start, hook::pause_end),
+    );
     let path = CString::new(jar.as_os_str().as_bytes()).map_err(|why| why.to_string())?;
     let ready = env.prepare(&callbacks).and_then(|()| env.append_to_bootstrap(&path));
     if let Err(error) = ready {
@@ -75,6 +85,7 @@ fn make(vm: *mut JavaVM, options: &str) -> Result<&'static Loader, String> {
         table: Table::built_in(),
         cache,
         loaders: Loaders::default(),
+        pauses: Pauses::default(),
         options,
         agent: OnceLock::new(),
     };
@@ -123,8 +134,16 @@ impl Loader {
 
     /// Whether the JVM hands over classes as it loads them.
     pub fn hook(&self, wanted: bool) {
-        if let Err(error) = self.env.notify(EVENT_CLASS_FILE_LOAD_HOOK, wanted) {
-            say(&format!("not tracing: {error}"));
+        let events = [
+            EVENT_CLASS_FILE_LOAD_HOOK,
+            EVENT_THREAD_END,
+            EVENT_GARBAGE_COLLECTION_START,
+            EVENT_GARBAGE_COLLECTION_FINISH,
+        ];
+        for event in events {
+            if let Err(error) = self.env.notify(event, wanted) {
+                say(&format!("not all is traced: event {event}: {error}"));
+            }
         }
     }
 }

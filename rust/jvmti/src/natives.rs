@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jni_sys::{JNIEnv, jclass, jint, jobject};
+use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 
 use crate::jni::{Jni, Thrown, native};
 use crate::{files, hook, loader};
@@ -12,6 +12,7 @@ pub fn register(jni: Jni) -> Result<(), Thrown> {
     let classes = [
         native(c"begin", c"()V", begin as *const _),
         native(c"end", c"()V", end as *const _),
+        native(c"pauses", c"(JI)V", pauses as *const _),
         native(c"cache", c"()Ljava/lang/String;", cache as *const _),
         native(c"fill", c"(Ljava/lang/String;[B[I)Ljava/lang/String;", fill as *const _),
         native(c"loaded", c"()[Ljava/lang/Class;", loaded as *const _),
@@ -31,6 +32,10 @@ pub fn register(jni: Jni) -> Result<(), Thrown> {
 
 extern "system" fn begin(_: *mut JNIEnv, _: jclass) {
     loader::with(|loader| loader.hook(true));
+}
+
+extern "system" fn pauses(_: *mut JNIEnv, _: jclass, proc: jlong, context: jint) {
+    loader::with(|loader| loader.pauses.follow(proc as u64, context as u32));
 }
 
 extern "system" fn end(_: *mut JNIEnv, _: jobject) {
@@ -104,6 +109,7 @@ extern "system" fn make_directory(
     let made = || {
         let (dir, name) = (text(jni, dir)?, text(jni, name)?);
         let path = files::make_directory(Path::new(&dir), uid as u32, &name)?;
+        loader::with(|loader| loader.pauses.record_in(&path));
         jni.string(&path.display().to_string()).map_err(|_| "no memory".into())
     };
     or_throw(jni, made())

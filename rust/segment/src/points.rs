@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 560447649761010078;
+pub const POINTS_HASH: u64 = 2826454889731981271;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -240,4 +240,5 @@ pub const POINTS: &[Point] = &[
     Point { id: 318, layer: "namenode", op: "flush_edits", class: "org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream", method: "flushAndSync", hot: false, woven: true },
     Point { id: 319, layer: "namenode", op: "read_unlock", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", method: "readUnlock", hot: false, woven: true },
     Point { id: 320, layer: "namenode", op: "write_unlock", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", method: "writeUnlock", hot: false, woven: true },
+    Point { id: 330, layer: "jvm", op: "gc_pause", class: "io.iostrata.agent.NativeClasses", method: "pauses", hot: false, woven: false },
 ];

@@ -46,10 +46,12 @@ final class NativeAgent {
     }
     ProcessFacts facts =
         new ProcessFacts(System.getProperty("sun.java.command"), options.run, container);
-    Recorder recorder = Recorder.open(recorderOptions(options, facts.text() + more, numbers));
+    Recorder.Options to = recorderOptions(options, facts.text() + more, numbers);
+    Recorder recorder = Recorder.open(to);
     Hooks.recorder = recorder;
     ProcessFacts.current = facts;
     facts.reach(recorder, "");
+    NativeClasses.pauses(to.proc, facts.context(recorder));
     // Only now: while the hook is on, the JVM reads the file of each class of its own archive.
     NativeClasses.begin();
     Classes classes = new NativeClasses();
@@ -87,6 +89,12 @@ final class NativeAgent {
     } finally {
       probe.busy = busy;
     }
+  }
+
+  /** The current thread ends: what it wrote can be drained to its end at once. */
+  static void threadEnded() {
+    Probe.forget();
+    Hooks.recorder.endThread();
   }
 
   /** A class stays as it is because its loader does not see the hooks. */

@@ -5,6 +5,13 @@ final class NativeClasses implements Classes {
   /** From here on classes are handed over as they are loaded. */
   static native void begin();
 
+  /**
+   * From here on pauses of the garbage collector are recorded while a run is.
+   *
+   * @param context dictionary id of what this process works for, 0 none
+   */
+  static native void pauses(long proc, int context);
+
   @Override
   public native Class<?>[] loaded();
 

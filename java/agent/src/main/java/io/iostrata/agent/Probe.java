@@ -71,6 +71,11 @@ final class Probe {
     return probe;
   }
 
+  /** The current thread ends. */
+  static void forget() {
+    CURRENT.remove();
+  }
+
   void enter(int point, long target, long asked, long offset, long bytesAtEntry) {
     begin();
     int at = depth * WIDTH;

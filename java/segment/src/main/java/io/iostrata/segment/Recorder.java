@@ -271,6 +271,20 @@ public final class Recorder implements Closeable {
     page.acknowledge(word);
   }
 
+  /** The current thread ends: seals its segment. Should it write again, it begins anew. */
+  public void endThread() {
+    ThreadLog log = logs.get();
+    if (log == null) {
+      return;
+    }
+    logs.remove();
+    synchronized (live) {
+      if (live.remove(log)) {
+        log.end();
+      }
+    }
+  }
+
   /** Seals the segments of threads that have ended. For the agent's own thread, once a second. */
   public void sealDeadThreads() {
     synchronized (live) {

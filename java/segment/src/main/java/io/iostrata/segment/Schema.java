@@ -32,6 +32,7 @@ public final class Schema {
   public static final int LAYER_JAVA = 8;
   public static final int LAYER_POSIX = 9;
   public static final int LAYER_DEVICE = 10;
+  public static final int LAYER_JVM = 11;
   public static final int CATEGORY_UNKNOWN = 0;
   public static final int CATEGORY_RECORD = 1;
   public static final int CATEGORY_PROPERTIES = 2;
@@ -167,8 +168,8 @@ public final class Schema {
   public static final int CONTROL_WORD = 16;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_HEARTBEAT = 24;
-  public static final int POINT_COUNT = 222;
-  public static final long POINTS_HASH = 560447649761010078L;
+  public static final int POINT_COUNT = 223;
+  public static final long POINTS_HASH = 2826454889731981271L;
 
   private Schema() {}
 }
