@@ -1,7 +1,7 @@
 """A run opened for reading: DuckDB over its Parquet files, nothing else in reach.
 
 Views: `events`, `sums` (kind sum), `calls` (kind call), `pauses` (of whole JVMs, which are no I/O
-and in neither of the two), `processes`, `system` (what each host did, one row a second); columns as in
+in neither of the two), `processes`, `system` (what each host did, one row a second); columns as in
 schema/events.toml, times in integer ns.
 """
 
