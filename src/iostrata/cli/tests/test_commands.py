@@ -47,9 +47,10 @@ ALL = dict(leaves(typer.main.get_command(app)))
 def test_the_registry_is_what_help_lists() -> None:
     assert list(ALL) == [
         "demo", "doctor", "record", "summary", "report", "query", "runs", "points",
+        "weave",
         "lab status", "lab logs", "lab down", "lab env", "lab up hadoop", "prepare hadoop",
     ]  # fmt: skip
-    assert len(COMMANDS) == 10
+    assert len(COMMANDS) == 11
 
 
 @pytest.mark.parametrize("words", ALL)
