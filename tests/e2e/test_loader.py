@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.e2e.conftest import Verifies
+from tests.e2e.truth import Run
 
 from iostrata.record.artifacts import agent_jar, native_loader
 from iostrata.schema.points import POINTS_HASH
@@ -26,6 +28,7 @@ POINTS, MAX_POINTS = 256, 512  # [process] of schema/events.toml
 WOVEN, FAULTED = 1, 2
 FILE_INPUT_READ = 3  # java.io.FileInputStream#read([BII), loaded before any agent
 RANDOM_READ = 23  # java.io.RandomAccessFile#read([BII), loaded when the program asks
+GC_PAUSE = 330
 LOG_SYNC = 317  # FSEditLog#logSync
 NAMENODE = "org/apache/hadoop/hdfs/server/namenode"
 
@@ -331,7 +334,9 @@ def test_both_ways_give_the_same_sums(tmp_path: Path, program: Path, iostrata: I
 
 
 @pytest.mark.parametrize("collector", ["Serial", "G1"])
-def test_as_many_pauses_as_the_jvm_says(collector: str, tmp_path: Path, iostrata: Iostrata) -> None:
+def test_as_many_pauses_as_the_jvm_says(
+    collector: str, tmp_path: Path, iostrata: Iostrata, verifies: Verifies
+) -> None:
     source = tmp_path / "Collects.java"
     source.write_text(
         "public class Collects { public static void main(String[] a) throws Exception {\n"
@@ -350,6 +355,7 @@ def test_as_many_pauses_as_the_jvm_says(collector: str, tmp_path: Path, iostrata
     found = json.loads(iostrata("summary", "r", "--json").stdout)
     (pauses,) = found["pauses"]
     assert (pauses["op"], pauses["processes"], pauses["count"]) == ("gc_pause", 1, len(said))
+    verifies(Run(tmp_path / "store", "r"), {GC_PAUSE: len(said)})
     assert 0 < pauses["max"] <= pauses["time"]
     # AND one by one, in no layer of I/O
     assert "jvm" not in {row["layer"] for row in found["layers"]}
