@@ -36,6 +36,7 @@ pub const LEVEL_THREAD: u8 = 2;
 pub const LEVEL_PHASE: u8 = 3;
 pub const LEVEL_TASK: u8 = 4;
 pub const LEVEL_JOB: u8 = 5;
+pub const LAYER_JVM: u8 = 11;
 pub const CATEGORY_UNKNOWN: u8 = 0;
 pub const CATEGORY_RECORD: u8 = 1;
 pub const CATEGORY_PROPERTIES: u8 = 2;
@@ -208,6 +209,7 @@ pub const fn layer_name(code: u8) -> Option<&'static str> {
         8 => Some("java"),
         9 => Some("posix"),
         10 => Some("device"),
+        11 => Some("jvm"),
         _ => None,
     }
 }

@@ -48,9 +48,9 @@ def test_the_registry_is_what_help_lists() -> None:
     assert list(ALL) == [
         "demo", "doctor", "record", "level", "summary", "report", "query", "runs", "points",
         "attach", "detach", "lab status", "lab logs", "lab down", "lab env", "lab up hadoop",
-        "prepare hadoop",
+        "prepare hadoop", "weave",
     ]  # fmt: skip
-    assert len(COMMANDS) == 13
+    assert len(COMMANDS) == 14
 
 
 @pytest.mark.parametrize("words", ALL)

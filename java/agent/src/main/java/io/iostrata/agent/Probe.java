@@ -75,6 +75,11 @@ final class Probe {
     probes = new ThreadLocal<>();
   }
 
+  /** The current thread ends. */
+  static void forgetThread() {
+    probes.remove();
+  }
+
   void enter(int point, long target, long asked, long offset, long bytesAtEntry) {
     begin();
     int at = depth * WIDTH;

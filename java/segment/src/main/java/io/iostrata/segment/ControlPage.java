@@ -1,28 +1,23 @@
 package io.iostrata.segment;
 
-import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-/**
- * DIR/control as the agent's own thread reads it. Read, not mapped: whoever truncates a mapped file
- * kills its readers.
- */
+/** DIR/control as the agent's own thread reads it. */
 final class ControlPage {
   private static final int BYTES = Schema.CONTROL_POINTS_OFF + Schema.PROCESS_MAX_POINTS / 8;
 
-  private final Path path;
+  private final RecorderFiles files;
+  private final String path;
   private final int uid;
   private final byte[] bytes = new byte[BYTES];
   private final ByteBuffer page = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
   private volatile long[] pointsOff = new long[Schema.PROCESS_MAX_POINTS / 64];
 
-  ControlPage(Path directory, int uid) {
-    this.path = directory.resolve("control");
+  ControlPage(RecorderFiles files, Path directory, int uid) {
+    this.files = files;
+    this.path = directory.resolve("control").toString();
     this.uid = uid;
   }
 
@@ -55,23 +50,9 @@ final class ControlPage {
   }
 
   private boolean readable() {
-    try (RandomAccessFile file = new RandomAccessFile(path.toString(), "r")) {
-      file.readFully(bytes);
-    } catch (IOException e) {
-      return false;
-    }
-    return page.getInt(Schema.PREAMBLE_MAGIC) == Schema.MAGIC
+    return files.readControl(path, bytes, uid)
+        && page.getInt(Schema.PREAMBLE_MAGIC) == Schema.MAGIC
         && page.getShort(Schema.PREAMBLE_VERSION) == Schema.VERSION
-        && page.getShort(Schema.PREAMBLE_FILE_KIND) == Schema.FILE_KIND_CONTROL
-        && trusted();
-  }
-
-  private boolean trusted() {
-    try {
-      int owner = (Integer) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-      return owner == 0 || owner == uid;
-    } catch (IOException e) {
-      return false;
-    }
+        && page.getShort(Schema.PREAMBLE_FILE_KIND) == Schema.FILE_KIND_CONTROL;
   }
 }

@@ -37,6 +37,7 @@ public final class Schema {
   public static final int LEVEL_PHASE = 3;
   public static final int LEVEL_TASK = 4;
   public static final int LEVEL_JOB = 5;
+  public static final int LAYER_JVM = 11;
   public static final int CATEGORY_UNKNOWN = 0;
   public static final int CATEGORY_RECORD = 1;
   public static final int CATEGORY_PROPERTIES = 2;
@@ -186,6 +187,8 @@ public final class Schema {
   public static final long KEPT_JOB = 183437185L;
   public static final int POINT_COUNT = 222;
   public static final long POINTS_HASH = 560447649761010078L;
+  public static final int POINT_COUNT = 223;
+  public static final long POINTS_HASH = 2826454889731981271L;
 
   private Schema() {}
 }
