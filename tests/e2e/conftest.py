@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from tests.e2e.serving import Node, node
 from tests.e2e.truth import Run
 
 from iostrata.errors import UserError
@@ -56,6 +57,23 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compiler = ["javac", "--release", "8", "-Xlint:-options"]
     subprocess.run([*compiler, "-d", str(folder), *sources], check=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class path with the program that does what it is told (serving.py)."""
+    folder = tmp_path_factory.mktemp("classes")
+    source = Path(__file__).with_name("Serves.java")
+    compiler = ["javac", "--release", "8", "-Xlint:-options"]
+    subprocess.run([*compiler, "-d", str(folder), str(source)], check=True)
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Node]:
+    """A collector of the test's own."""
+    with node(tmp_path / "node") as one:
+        yield one
 
 
 @dataclass(frozen=True)

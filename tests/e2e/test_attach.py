@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +20,6 @@ from iostrata.record.artifacts import agent_jar
 from iostrata.record.jvms import has_live_agent
 
 CALLS = 300
-
-
-@pytest.fixture(scope="module")
-def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("classes")
-    source = Path(__file__).with_name("Serves.java")
-    compiler = ["javac", "--release", "8", "-Xlint:-options"]
-    subprocess.run([*compiler, "-d", str(folder), str(source)], check=True)
-    return folder
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Iterator[Node]:
-    with node(tmp_path / "node") as one:
-        yield one
 
 
 def acted(on: Node, command: str, pid: int, *options: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.e2e.serving import wait_until
 from tests.e2e.truth import Run
 
 from iostrata.schema.events import LEVEL
@@ -77,13 +78,13 @@ def test_a_level_is_changed_while_a_program_runs(
         stderr=subprocess.PIPE,
         text=True,
     ) as recording:
-        wait_for(lambda: (tmp_path / "data").exists() and (tmp_path / "data").stat().st_size > 50)
+        wait_until(lambda: (tmp_path / "data").exists() and (tmp_path / "data").stat().st_size > 50)
         said = iostrata("level", "r", "job")
         assert said.returncode == 0, said.stderr
         assert "run r: level job" in said.stderr
         changed = time.time_ns()
         before = (tmp_path / "data").stat().st_size
-        wait_for(lambda: (tmp_path / "data").stat().st_size > before + 50)
+        wait_until(lambda: (tmp_path / "data").stat().st_size > before + 50)
         output, error = recording.communicate("end\n", timeout=60)
     assert recording.returncode == 0, error
     written = int(output)
@@ -107,10 +108,3 @@ def test_bad_levels_are_refused_in_a_line(tmp_path: Path, iostrata: Iostrata) ->
     assert "no level is called 'fine'" in done.stderr
     assert len(done.stderr.splitlines()) <= 2
     assert "exists" not in iostrata("level", "nothing", "job").stderr
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "waited 60 s"
-        time.sleep(0.02)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.serving import JDKS, Node, node, serving, wait_until
+from tests.e2e.serving import JDKS, Node, serving, wait_until
 from tests.e2e.truth import Run
 
 CALLS = 500
@@ -44,21 +42,6 @@ method = "pack"
 desc = "(Ljava/lang/String;[B)I"
 target = "block(arg1)"
 """
-
-
-@pytest.fixture(scope="module")
-def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("classes")
-    source = Path(__file__).with_name("Serves.java")
-    compiler = ["javac", "--release", "8", "-Xlint:-options"]
-    subprocess.run([*compiler, "-d", str(folder), str(source)], check=True)
-    return folder
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Iterator[Node]:
-    with node(tmp_path / "node") as one:
-        yield one
 
 
 def written(folder: Path, name: str, *texts: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -23,11 +24,19 @@ PATIENCE = 3.0
 
 def register(app: typer.Typer) -> None:
     app.command(
-        epilog=examples("iostrata level nightly phase", "iostrata level nightly record --json")
+        epilog=examples(
+            "iostrata level nightly task    fewer calls one by one, from now on",
+            "iostrata level nightly record --json",
+        )
     )(level)
 
 
-def level(run: str, level: str, store: StoreOption = None, json: JsonOption = False) -> None:
+def level(
+    run: Annotated[str, typer.Argument(help="Name of a run that is being recorded.")],
+    level: Annotated[str, typer.Argument(help="record, thread, phase, task or job.")],
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
     """Changes how much of a run that is being recorded is kept one by one.
 
     LEVEL is record, thread, phase, task or job, each keeping less than the one before. What is not

@@ -36,10 +36,6 @@ public final class Detail {
     summed[point] = only;
   }
 
-  public boolean isSummed(int point) {
-    return summed[point];
-  }
-
   boolean keeps(PointLog point, long target) {
     return point.anchor || !summed[point.id] && (categories >>> (target >>> 32 & 63) & 1) != 0;
   }

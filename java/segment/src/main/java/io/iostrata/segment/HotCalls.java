@@ -96,7 +96,6 @@ final class HotCalls {
     long key = Row.key(point.id, point.flags(layers), target, bytes, context);
     RowLog row = point.row(key, anchor);
     if (row != null && level.inside == 0 && !error && point.timedDepth <= depth) {
-      point.again++;
       row.again(chain, bytes, level.asked);
     } else {
       exitSlowly(chain, span, level, key, anchor, bytes, error);
@@ -130,7 +129,6 @@ final class HotCalls {
     if (inside != 0 && depth > (span == null ? 0 : span.hotBefore)) {
       inside(inside);
     }
-    point.slow++;
     RowLog row = chain.row(point, key, anchor);
     if (row != null) {
       row.addSampled(chain.segment, bytes, level.asked, error, point.sampler, dur, end, inside);

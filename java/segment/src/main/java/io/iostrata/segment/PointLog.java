@@ -31,11 +31,6 @@ final class PointLog {
   int timedDepth;
   long timedStart;
 
-  // Calls so far by how they were recorded; the agent's own thread reads them.
-  long kept;
-  long again;
-  long slow;
-
   PointLog(int id, Recorder.Options options, long seed) {
     this.id = id;
     sampler = new Sampler(seed + id);

@@ -448,7 +448,6 @@ public final class ThreadLog {
       hot.inside(dur);
     }
     boolean error = (flags & ERROR) != 0;
-    top.point.kept++;
     // The row first: after kill -9 the counts may be ahead of the slots, never behind.
     RowLog row = chain.row(top.point, key(top, bytes), top.anchor);
     if (row != null) {
@@ -473,10 +472,8 @@ public final class ThreadLog {
       return; // counted as lost
     }
     if (dur == Row.UNTIMED && !error) {
-      point.again++;
       row.again(chain, bytes, top.asked);
     } else {
-      point.slow++;
       row.addSampled(chain.segment, bytes, top.asked, error, point.sampler, dur, end, 0);
     }
     if (open.depth == 0) {
