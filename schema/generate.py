@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))  # the system's Python calls this
 
 from iostrata.schema.pointfile import (  # noqa: E402
+    EXTRACTOR,
     FaultyPointError,
     PointError,
     Rules,

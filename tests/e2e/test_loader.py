@@ -25,6 +25,7 @@ JDKS = {
 JARS = Path(__file__).parents[2] / "java/agent/target/hadoop/3.5.0"
 Iostrata = Callable[..., subprocess.CompletedProcess[str]]
 POINTS, MAX_POINTS = 256, 512  # [process] of schema/events.toml
+PROCESS_STATE, DETACHED = 48, 3
 WOVEN, FAULTED = 1, 2
 FILE_INPUT_READ = 3  # java.io.FileInputStream#read([BII), loaded before any agent
 RANDOM_READ = 23  # java.io.RandomAccessFile#read([BII), loaded when the program asks
@@ -112,8 +113,8 @@ def test_the_second_jvm_gets_what_the_first_has_woven(bench: Bench) -> None:
     assert first.out == second.out == portable.out
     # AND the second has woven nothing itself
     loaded = log.read_text()
-    assert "io.iostrata.agent.Hooks " in loaded
-    for not_needed in ("io.iostrata.agent.asm.", "PointText", "JdkFiles", "OfJava8"):
+    assert ".agent.Hooks " in loaded
+    for not_needed in (".agent.asm.", "PointText", "JdkFiles", "OfJava8"):
         assert not_needed not in loaded
     assert len(kept) >= 4
     assert bench.entries() == kept
@@ -210,12 +211,15 @@ def test_without_a_usable_cache_each_jvm_weaves_for_itself(bench: Bench, trouble
 
 
 def test_two_agents(bench: Bench) -> None:
-    already = "iostrata 0.1.0: not tracing: this JVM has an agent already"
+    already = "iostrata 0.1.0: not tracing: this JVM has an agent already, io.iostrata."
     ready = f"iostrata 0.1.0: ready in {bench.traces}, off"
     portable = f"-javaagent:{bench.jar}=dir={bench.traces}"
     for both in ([*bench.options(), portable], bench.options() * 2):
         traced = bench.run(*both)
-        assert (traced.code, sorted(traced.said)) == (0, sorted([already, ready])), both
+        second, first = sorted(traced.said)
+        assert (traced.code, first) == (0, ready), both
+        assert second.startswith(already)
+        assert second.endswith(".agent.ControlWatch")
         assert traced.states[FILE_INPUT_READ] == WOVEN
 
 
@@ -259,11 +263,12 @@ def test_a_class_loader_that_hides_the_hooks(bench: Bench, tmp_path: Path) -> No
     assert bench.entries() == kept
 
 
-def test_it_is_loaded_into_a_running_jvm(bench: Bench) -> None:
+def test_it_is_loaded_into_a_running_jvm_and_leaves_it(bench: Bench) -> None:
     source = bench.folder / "Waits.java"
     source.write_text(
         "public class Waits { public static void main(String[] a) throws Exception {\n"
-        '  System.out.println("up"); System.in.read(); System.out.println("end"); } }\n'
+        '  System.out.println("up"); System.in.read(); System.gc(); System.gc();\n'
+        '  System.out.println("collected"); System.in.read(); System.out.println("end"); } }\n'
     )
     jvm = subprocess.Popen(
         [str(bench.java), str(source)],
@@ -274,17 +279,39 @@ def test_it_is_loaded_into_a_running_jvm(bench: Bench) -> None:
     assert jvm.stdout.readline() == "up\n"
     options = f"dir={bench.traces},cache={bench.cache}"
     jcmd = [str(bench.java.with_name("jcmd")), str(jvm.pid), "JVMTI.agent_load"]
-    # WHEN
-    done = subprocess.run(
-        [*jcmd, str(bench.library), f'"{options}"'], capture_output=True, text=True, check=False
-    )
-    assert "return code: 0" in done.stdout, done
+
+    def load(options: str) -> None:
+        command = [*jcmd, str(bench.library), f'"{options}"']
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "return code: 0" in done.stdout, done
+
+    def mapped() -> list[str]:
+        maps = Path(f"/proc/{jvm.pid}/maps").read_text().splitlines()
+        return [line.split()[5] for line in maps if str(bench.traces) in line]
+
+    # WHEN it comes, leaves and comes again
+    load(options)
     (page,) = bench.traces.glob("*/*/process")
     assert page.read_bytes()[POINTS + 8 * FILE_INPUT_READ] == WOVEN
+    assert str(page) in mapped()
+    load("detach")
+    assert int.from_bytes(page.read_bytes()[PROCESS_STATE : PROCESS_STATE + 4], "little") == DETACHED
+    jvm.stdin.write("\n")
+    jvm.stdin.flush()
+    assert jvm.stdout.readline() == "collected\n"
+    left = mapped()
+    load(options)
+    # THEN nothing of the first stay is mapped, and the second is like it
+    assert left == []
+    (second,) = set(bench.traces.glob("*/*/process")) - {page}
+    assert second.read_bytes()[POINTS : POINTS + 8 * MAX_POINTS : 8] == (
+        page.read_bytes()[POINTS : POINTS + 8 * MAX_POINTS : 8]
+    )
     out, said = jvm.communicate("\n", timeout=30)
-    # THEN
     assert (jvm.returncode, out) == (0, "end\n")
-    assert f"iostrata 0.1.0: ready in {bench.traces}, off" in said.splitlines()
+    ready = f"iostrata 0.1.0: ready in {bench.traces}, off"
+    ours = [line for line in said.splitlines() if line.startswith("iostrata")]
+    assert ours == [ready, "iostrata 0.1.0: detached", ready]
 
 
 def test_a_cache_that_was_filled_ahead_is_all_a_jvm_needs(bench: Bench, iostrata: Iostrata) -> None:
@@ -302,7 +329,7 @@ def test_a_cache_that_was_filled_ahead_is_all_a_jvm_needs(bench: Bench, iostrata
     assert {one["state"] for one in second["classes"]} == {"known"}
     assert sum(one["found"] for one in second["classes"]) > 200
     assert traced.states[FILE_INPUT_READ] == traced.states[RANDOM_READ] == WOVEN
-    assert "io.iostrata.agent.asm." not in log.read_text()
+    assert ".agent.asm." not in log.read_text()
     assert bench.entries() == kept
 
 

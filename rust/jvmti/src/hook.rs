@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 
-use jni_sys::{JNIEnv, jclass, jint, jobject};
+use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 
 use crate::java::Agent;
 use crate::jni::{Jni, Thrown};
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 pub extern "system" fn vm_init(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
-    crate::guarded(|| loader::with(|loader| loader.start(Jni::new(jni))).unwrap_or(Ok(())));
+    crate::guarded(|| loader::begin(Jni::new(jni)));
 }
 
 pub extern "system" fn thread_end(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
@@ -33,6 +33,10 @@ pub extern "system" fn pause_start(_: *mut c_void) {
 
 pub extern "system" fn pause_end(_: *mut c_void) {
     loader::with(|loader| loader.pauses.end());
+}
+
+pub extern "system" fn object_free(_: *mut c_void, tag: jlong) {
+    loader::with(|loader| loader.mapped.freed(tag));
 }
 
 pub extern "system" fn class_file_load_hook(
@@ -53,7 +57,9 @@ pub extern "system" fn class_file_load_hook(
     // SAFETY: the JVM passes a string that ends with 0
     let name = unsafe { CStr::from_ptr(name) };
     loader::with(|loader| {
-        let Some(class) = loader.table.find(name.to_bytes()) else { return };
+        if !loader.knows(name.to_bytes()) {
+            return;
+        }
         // SAFETY: the JVM passes as many bytes as it says
         let bytes = unsafe { std::slice::from_raw_parts(bytes, size as usize) };
         crate::guarded(|| {
@@ -62,7 +68,7 @@ pub extern "system" fn class_file_load_hook(
                 return Ok(());
             }
             // Whatever Java threw is cleared, and the class stays as it is.
-            if let Ok(Some(woven)) = replacement(loader, jni, of, class, bytes) {
+            if let Ok(Some(woven)) = replacement(loader, jni, of, name, bytes) {
                 let copy = loader.env.copy(&woven).map_err(|error| error.to_string())?;
                 // SAFETY: the JVM passes two places to write to
                 unsafe {
@@ -80,10 +86,15 @@ fn replacement(
     loader: &Loader,
     jni: Jni,
     of: jobject,
-    class: &Class,
+    name: &CStr,
     bytes: &[u8],
 ) -> Result<Option<Vec<u8>>, Thrown> {
     let Some(agent) = loader.agent() else { return Ok(None) };
+    if loader.users.have(name.to_bytes()) {
+        let name = name.to_string_lossy();
+        return once(|| agent.transform(jni, of, &name, bytes));
+    }
+    let Some(class) = loader.table.find(name.to_bytes()) else { return Ok(None) };
     if !loader.loaders.see(jni, agent, of) {
         agent.refused(jni, &class.name)?;
         return Ok(None);
@@ -92,6 +103,18 @@ fn replacement(
     let Some(woven) = Woven::parse(&payload, &class.points) else { return Ok(None) };
     agent.woven(jni, woven.points)?;
     Ok((!woven.class_file.is_empty()).then(|| woven.class_file.to_vec()))
+}
+
+/// Runs the weaver; not for what it loads itself.
+fn once(
+    weave: impl FnOnce() -> Result<Option<Vec<u8>>, Thrown>,
+) -> Result<Option<Vec<u8>>, Thrown> {
+    if WEAVING.replace(true) {
+        return Ok(None);
+    }
+    let made = weave();
+    WEAVING.set(false);
+    made
 }
 
 /// What the cache has of a class, or what the weaver makes of it, which is then kept; and whether
@@ -108,12 +131,8 @@ fn payload(
     if let Some(kept) = kept.filter(|kept| Woven::parse(kept, &class.points).is_some()) {
         return Ok(Some((kept, false)));
     }
-    if WEAVING.replace(true) {
-        return Ok(None);
-    }
-    let made = agent.weave(jni, &class.name, bytes);
-    WEAVING.set(false);
-    let made = made?.filter(|made| Woven::parse(made, &class.points).is_some());
+    let made = once(|| agent.weave(jni, &class.name, bytes))?;
+    let made = made.filter(|made| Woven::parse(made, &class.points).is_some());
     if let Some(made) = &made {
         loader.cache.write(&key, made);
     }

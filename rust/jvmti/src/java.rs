@@ -1,4 +1,4 @@
-//! The agent's Java side, `io.iostrata.agent.NativeAgent`.
+//! The agent's Java side, `NativeAgent` in the package of its version.
 
 use std::ffi::CStr;
 
@@ -6,6 +6,18 @@ use jni_sys::{jclass, jmethodID, jobject, jvalue};
 
 use crate::jni::{Jni, Thrown};
 use crate::natives;
+
+/// `class!("Name")`: a class of the agent's package, as JNI names it.
+macro_rules! class {
+    ($name:literal) => {{
+        const NAME: &str = concat!(env!("IOSTRATA_AGENT_PACKAGE"), "/", $name, "\0");
+        match CStr::from_bytes_with_nul(NAME.as_bytes()) {
+            Ok(name) => name,
+            Err(_) => unreachable!(),
+        }
+    }};
+}
+pub(crate) use class;
 
 /// `NativeAgent.start`: options, facts, container, numbers; what it has to say.
 const START: &CStr =
@@ -16,6 +28,7 @@ const START: &CStr =
 pub struct Agent {
     class: jclass,
     weave: jmethodID,
+    transform: jmethodID,
     woven: jmethodID,
     sees: jmethodID,
     refused: jmethodID,
@@ -29,11 +42,15 @@ unsafe impl Sync for Agent {}
 
 impl Agent {
     pub fn find(jni: Jni) -> Result<Agent, Thrown> {
-        let class = jni.class(c"io/iostrata/agent/NativeAgent")?;
+        let class = jni.class(class!("NativeAgent"))?;
         let method = |name, types| jni.static_method(class, name, types);
         let agent = Agent {
             class: jni.global(class)?,
             weave: method(c"weave", c"(Ljava/lang/String;[B)[B")?,
+            transform: method(
+                c"transform",
+                c"(Ljava/lang/ClassLoader;Ljava/lang/String;[B)[B",
+            )?,
             woven: method(c"woven", c"([B)V")?,
             sees: method(c"sees", c"(Ljava/lang/ClassLoader;)Z")?,
             refused: method(c"refused", c"(Ljava/lang/String;)V")?,
@@ -75,6 +92,20 @@ impl Agent {
     ) -> Result<Option<Vec<u8>>, Thrown> {
         let with = [jvalue { l: jni.string(name)? }, jvalue { l: jni.array(class_file)? }];
         let made = jni.call_object(self.class, self.weave, &with)?;
+        if made.is_null() { Ok(None) } else { jni.bytes(made).map(Some) }
+    }
+
+    /// What becomes of a class that users may have points in; `None`: it stays as it is.
+    pub fn transform(
+        &self,
+        jni: Jni,
+        loader: jobject,
+        name: &str,
+        class_file: &[u8],
+    ) -> Result<Option<Vec<u8>>, Thrown> {
+        let (name, bytes) = (jni.string(name)?, jni.array(class_file)?);
+        let with = [jvalue { l: loader }, jvalue { l: name }, jvalue { l: bytes }];
+        let made = jni.call_object(self.class, self.transform, &with)?;
         if made.is_null() { Ok(None) } else { jni.bytes(made).map(Some) }
     }
 

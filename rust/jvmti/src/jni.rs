@@ -152,12 +152,6 @@ impl Jni {
         self.object(call!(self, NewDirectByteBuffer, start.cast(), size as i64))
     }
 
-    /// Where the memory of a direct buffer is; null when it is none.
-    pub fn memory(self, buffer: jobject) -> (*mut u8, usize) {
-        let start = call!(self, GetDirectBufferAddress, buffer);
-        (start.cast(), call!(self, GetDirectBufferCapacity, buffer) as usize)
-    }
-
     /// Leaves an exception for Java.
     pub fn throw(self, class: &CStr, message: &str) {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();

@@ -11,8 +11,11 @@ pub const EVENT_THREAD_END: jint = 53;
 pub const EVENT_CLASS_FILE_LOAD_HOOK: jint = 54;
 pub const EVENT_GARBAGE_COLLECTION_START: jint = 81;
 pub const EVENT_GARBAGE_COLLECTION_FINISH: jint = 82;
+pub const EVENT_OBJECT_FREE: jint = 83;
 const FIRST_EVENT: usize = 50;
 const LAST_EVENT: usize = 86;
+const CAN_TAG_OBJECTS: u128 = 1;
+const CAN_GENERATE_OBJECT_FREE_EVENTS: u128 = 1 << 32;
 const CAN_GENERATE_GARBAGE_COLLECTION_EVENTS: u128 = 1 << 31;
 const CAN_RETRANSFORM_CLASSES: u128 = 1 << 37;
 /// Up to `RetransformClasses`.
@@ -38,6 +41,8 @@ unsafe impl Sync for Env {}
 pub type OfThread = extern "system" fn(*mut c_void, *mut JNIEnv, jobject);
 /// In a pause: without a thread, so without Java.
 pub type OfPause = extern "system" fn(*mut c_void);
+/// An object is gone; its tag.
+pub type OfObject = extern "system" fn(*mut c_void, jlong);
 pub type ClassFileLoadHook = extern "system" fn(
     *mut c_void,
     *mut JNIEnv,
@@ -62,6 +67,7 @@ impl Callbacks {
         thread_end: OfThread,
         class_file_load_hook: ClassFileLoadHook,
         pause: (OfPause, OfPause),
+        object_free: OfObject,
     ) -> Callbacks {
         let mut all = [std::ptr::null(); LAST_EVENT - FIRST_EVENT + 1];
         let mut set = |event: jint, code: *const c_void| all[event as usize - FIRST_EVENT] = code;
@@ -70,6 +76,7 @@ impl Callbacks {
         set(EVENT_CLASS_FILE_LOAD_HOOK, class_file_load_hook as *const c_void);
         set(EVENT_GARBAGE_COLLECTION_START, pause.0 as *const c_void);
         set(EVENT_GARBAGE_COLLECTION_FINISH, pause.1 as *const c_void);
+        set(EVENT_OBJECT_FREE, object_free as *const c_void);
         Callbacks(all)
     }
 }
@@ -99,6 +106,7 @@ impl Env {
         deallocate = 47(memory: *mut u8);
         get_class_signature = 48(class: jclass, name: *mut *mut c_char, generic: *mut *mut c_char);
         get_loaded_classes = 78(count: *mut jint, classes: *mut *mut jclass);
+        set_tag = 107(object: jobject, tag: jlong);
         set_event_callbacks = 122(callbacks: *const Callbacks, size: jint);
         dispose_environment = 127();
         add_capabilities = 142(capabilities: *const u128);
@@ -122,6 +130,11 @@ impl Env {
 
     pub fn notify(self, event: jint, wanted: bool) -> Result<(), Error> {
         self.set_event_notification_mode(jint::from(wanted), event, std::ptr::null_mut())
+    }
+
+    /// What [`OfObject`] is told when the object is gone.
+    pub fn tag(self, object: jobject, tag: jlong) -> Result<(), Error> {
+        self.set_tag(object, tag)
     }
 
     /// Classes of this jar are found by the bootstrap loader from now on.
@@ -173,4 +186,7 @@ impl Env {
     }
 }
 
-static WANTED: u128 = CAN_RETRANSFORM_CLASSES | CAN_GENERATE_GARBAGE_COLLECTION_EVENTS;
+static WANTED: u128 = CAN_RETRANSFORM_CLASSES
+    | CAN_GENERATE_GARBAGE_COLLECTION_EVENTS
+    | CAN_TAG_OBJECTS
+    | CAN_GENERATE_OBJECT_FREE_EVENTS;

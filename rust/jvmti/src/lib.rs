@@ -6,7 +6,7 @@ woven bytes: from a cache on this host ([`cache`]), else made by the agent's wea
 What a JVM pays for `java.lang.instrument` and for ASM it therefore does not pay.
 
 * [`table`], [`woven`], [`cache`] and [`options`] know nothing of a JVM;
-* [`files`] and [`memory`] are what the recorder asks of the operating system;
+* [`files`], [`mapped`] and [`memory`] are what the recorder asks of the operating system;
 * [`pauses`] writes what no Java code may run for;
 * [`jvmti`] and [`jni`] are the two interfaces of the JVM, as far as they are used;
 * [`hook`] is what the JVM calls, [`natives`] what Java calls, [`java`] what we call in it, [`loader`] holds both together.
@@ -23,11 +23,13 @@ mod jni;
 mod jvmti;
 mod loader;
 mod loaders;
+mod mapped;
 mod memory;
 mod natives;
 pub mod options;
 mod pauses;
 pub mod table;
+mod users;
 pub mod woven;
 
 use std::ffi::{CStr, c_char, c_void};

@@ -17,9 +17,11 @@ use crate::jvmti::{
     EVENT_GARBAGE_COLLECTION_START, EVENT_THREAD_END, EVENT_VM_INIT, Env,
 };
 use crate::loaders::Loaders;
+use crate::mapped::Mapped;
 use crate::options::{JAR, Options};
 use crate::pauses::Pauses;
 use crate::table::Table;
+use crate::users::Users;
 use crate::{hook, memory, say};
 
 static LOADER: OnceLock<Loader> = OnceLock::new();
@@ -33,7 +35,8 @@ pub struct Loader {
     pub cache: Cache,
     pub loaders: Loaders,
     pub pauses: Pauses,
-    options: Options,
+    pub users: Users,
+    pub mapped: Mapped,
     agent: OnceLock<Agent>,
 }
 
@@ -42,13 +45,21 @@ pub fn with<T>(work: impl FnOnce(&Loader) -> T) -> Option<T> {
     LOADER.get().map(work)
 }
 
+/// What the agent is started with once the JVM is up.
+static AT_START: OnceLock<String> = OnceLock::new();
+
 /// Before the JVM is up: waits for it.
 pub fn load(vm: *mut JavaVM, options: &str) -> Result<(), String> {
-    let loader = make(vm, options)?;
+    if LOADER.get().is_some() {
+        return Err("this JVM has an agent already".into());
+    }
+    let options = Options::parse(options);
+    let loader = make(vm, &options)?;
+    AT_START.get_or_init(|| options.agent);
     loader.env.notify(EVENT_VM_INIT, true).map_err(|error| error.to_string())
 }
 
-/// Into a running JVM: begins at once.
+/// Into a running JVM: begins at once. An agent that was here before has left its loader.
 pub fn attach(vm: *mut JavaVM, options: &str) -> Result<(), String> {
     let mut env = std::ptr::null_mut();
     // SAFETY: the JVM passed us this pointer; the thread it calls us in is one of Java's
@@ -56,14 +67,20 @@ pub fn attach(vm: *mut JavaVM, options: &str) -> Result<(), String> {
     if code != 0 {
         return Err(format!("this thread is none of Java's: JNI error {code}"));
     }
-    make(vm, options)?.start(Jni::new(env.cast::<JNIEnv>()))
+    let options = Options::parse(options);
+    let loader = LOADER.get().map_or_else(|| make(vm, &options), Ok)?;
+    loader.start(Jni::new(env.cast::<JNIEnv>()), &options.agent)
 }
 
-fn make(vm: *mut JavaVM, options: &str) -> Result<&'static Loader, String> {
-    if LOADER.get().is_some() {
-        return Err("this JVM has an agent already".into());
+/// The JVM is up.
+pub fn begin(jni: Jni) -> Result<(), String> {
+    match (LOADER.get(), AT_START.get()) {
+        (Some(loader), Some(options)) => loader.start(jni, options),
+        _ => Ok(()),
     }
-    let options = Options::parse(options);
+}
+
+fn make(vm: *mut JavaVM, options: &Options) -> Result<&'static Loader, String> {
     let jar = options.jar.clone().or_else(beside).ok_or("cannot tell where this library is")?;
     let content = std::fs::read(&jar).map_err(|why| format!("{}: {why}", jar.display()))?;
     let env = Env::of(vm).ok_or("this JVM has no JVMTI 1.1")?;
@@ -72,6 +89,7 @@ fn make(vm: *mut JavaVM, options: &str) -> Result<&'static Loader, String> {
         hook::thread_end,
         hook::class_file_load_hook,
         (hook::pause_start, hook::pause_end),
+        hook::object_free,
     );
     let path = CString::new(jar.as_os_str().as_bytes()).map_err(|why| why.to_string())?;
     let ready = env.prepare(&callbacks).and_then(|()| env.append_to_bootstrap(&path));
@@ -86,7 +104,8 @@ fn make(vm: *mut JavaVM, options: &str) -> Result<&'static Loader, String> {
         cache,
         loaders: Loaders::default(),
         pauses: Pauses::default(),
-        options,
+        users: Users::default(),
+        mapped: Mapped::default(),
         agent: OnceLock::new(),
     };
     Ok(LOADER.get_or_init(|| loader))
@@ -113,8 +132,13 @@ impl Loader {
         self.agent.get()
     }
 
+    /// Whether a class of this name may have points.
+    pub fn knows(&self, name: &[u8]) -> bool {
+        self.table.find(name).is_some() || self.users.have(name)
+    }
+
     /// Starts the Java side, which calls [`Loader::hook`] when it is ready.
-    pub fn start(&self, jni: Jni) -> Result<(), String> {
+    fn start(&self, jni: Jni, options: &str) -> Result<(), String> {
         let agent = Agent::find(jni).map_err(|_| "the agent's jar is not this library's")?;
         let agent = self.agent.get_or_init(|| agent);
         let facts = format!("loader=native\ncache={}\n", self.cache.describe());
@@ -127,7 +151,7 @@ impl Loader {
             pid_start(pid).unwrap_or(0) as i64,
             memory::limit(),
         ];
-        let line = agent.start(jni, &self.options.agent, &facts, container.as_deref(), &numbers);
+        let line = agent.start(jni, options, &facts, container.as_deref(), &numbers);
         say(&line.map_err(|_| "the agent has thrown an exception")?);
         Ok(())
     }

@@ -1,9 +1,11 @@
-//! Native methods of `io.iostrata.agent`.
+//! Native methods of the agent.
 
+use std::ffi::CStr;
 use std::path::Path;
 
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 
+use crate::java::class;
 use crate::jni::{Jni, Thrown, native};
 use crate::{files, hook, loader};
 
@@ -15,19 +17,19 @@ pub fn register(jni: Jni) -> Result<(), Thrown> {
         native(c"pauses", c"(JI)V", pauses as *const _),
         native(c"cache", c"()Ljava/lang/String;", cache as *const _),
         native(c"fill", c"(Ljava/lang/String;[B[I)Ljava/lang/String;", fill as *const _),
+        native(c"user", c"(Ljava/lang/String;)V", user as *const _),
         native(c"loaded", c"()[Ljava/lang/Class;", loaded as *const _),
         native(c"retransformAll", c"([Ljava/lang/Class;)I", retransform as *const _),
     ];
-    jni.register(jni.class(c"io/iostrata/agent/NativeClasses")?, &classes)?;
+    jni.register(jni.class(class!("NativeClasses"))?, &classes)?;
     let made = c"(Ljava/lang/String;ILjava/lang/String;)Ljava/lang/String;";
     let mapped = c"(Ljava/lang/String;I)Ljava/nio/MappedByteBuffer;";
     let files = [
         native(c"makeDirectory", made, make_directory as *const _),
         native(c"create", mapped, create as *const _),
-        native(c"release", c"(Ljava/nio/MappedByteBuffer;)V", release as *const _),
         native(c"readControl", c"(Ljava/lang/String;[BI)Z", read_control as *const _),
     ];
-    jni.register(jni.class(c"io/iostrata/agent/NativeFiles")?, &files)
+    jni.register(jni.class(class!("NativeFiles"))?, &files)
 }
 
 extern "system" fn begin(_: *mut JNIEnv, _: jclass) {
@@ -39,13 +41,22 @@ extern "system" fn pauses(_: *mut JNIEnv, _: jclass, proc: jlong, context: jint)
 }
 
 extern "system" fn end(_: *mut JNIEnv, _: jobject) {
-    loader::with(|loader| loader.hook(false));
+    loader::with(|loader| {
+        loader.hook(false);
+        loader.pauses.forget();
+    });
+}
+
+extern "system" fn user(env: *mut JNIEnv, _: jclass, name: jobject) {
+    if let Ok(name) = Jni::new(env).text(name) {
+        loader::with(|loader| loader.users.add(&name));
+    }
 }
 
 extern "system" fn loaded(env: *mut JNIEnv, _: jobject) -> jobject {
     let jni = Jni::new(env);
     let found = loader::with(|loader| {
-        let classes = loader.env.loaded(|name| loader.table.find(name).is_some()).ok()?;
+        let classes = loader.env.loaded(|name| loader.knows(name)).ok()?;
         jni.classes(&classes).ok()
     });
     found.flatten().unwrap_or(std::ptr::null_mut())
@@ -120,22 +131,19 @@ extern "system" fn create(env: *mut JNIEnv, _: jobject, path: jobject, size: jin
     let made = || {
         let path = text(jni, path)?;
         let why = |why| format!("{path}: {why}");
-        let start = files::create(Path::new(&path), size as usize).map_err(why)?;
-        jni.buffer(start.as_ptr(), size as usize).map_err(|_| {
-            // SAFETY: nobody has seen the mapping
-            unsafe { files::release(start.as_ptr(), size as usize) };
-            format!("{path}: no memory")
-        })
+        let size = size as usize;
+        let start = files::create(Path::new(&path), size).map_err(why)?.as_ptr();
+        jni.buffer(start, size)
+            .inspect(|buffer| {
+                loader::with(|loader| loader.mapped.keep(loader.env, *buffer, start, size));
+            })
+            .map_err(|_| {
+                // SAFETY: nobody has seen the mapping
+                unsafe { files::release(start, size) };
+                format!("{path}: no memory")
+            })
     };
     or_throw(jni, made())
-}
-
-extern "system" fn release(env: *mut JNIEnv, _: jobject, buffer: jobject) {
-    let (start, size) = Jni::new(env).memory(buffer);
-    if !start.is_null() {
-        // SAFETY: the recorder calls this for a mapping of ours that no thread will touch again
-        unsafe { files::release(start, size) };
-    }
 }
 
 extern "system" fn read_control(

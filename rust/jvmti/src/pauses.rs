@@ -7,7 +7,7 @@ recording. Its serial is the last that spans have room for, which the recorder n
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use iostrata_segment::mapping::Mapping;
 use iostrata_segment::memory::Memory;
@@ -30,12 +30,11 @@ const OP: &str = "gc_pause";
 /// What is known of the process, and its segment.
 #[derive(Debug, Default)]
 pub struct Pauses {
-    directory: OnceLock<PathBuf>,
-    process: OnceLock<Process>,
+    directory: Mutex<Option<PathBuf>>,
+    /// Pauses follow one another: the lock is not waited for but when the agent comes or goes.
+    process: Mutex<Option<Process>>,
     /// When the pause began, `CLOCK_MONOTONIC` ns.
     start: AtomicU64,
-    /// Pauses follow one another: the lock is never waited for.
-    log: Mutex<Option<Log>>,
 }
 
 #[derive(Debug)]
@@ -44,25 +43,36 @@ struct Process {
     proc: u64,
     context: u32,
     point: u16,
+    directory: PathBuf,
+    log: Option<Log>,
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Pauses {
     /// The recorder has made its directory.
     pub fn record_in(&self, directory: &Path) {
-        let _ = self.directory.set(directory.to_owned());
+        *locked(&self.directory) = Some(directory.to_owned());
     }
 
     /// From here on pauses are recorded while a run is; `context`: a dictionary id.
     pub fn follow(&self, proc: u64, context: u32) {
-        let Some(directory) = self.directory.get() else { return };
+        let Some(directory) = locked(&self.directory).clone() else { return };
         let Some(point) = POINTS.iter().find(|point| point.op == OP) else { return };
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let page = openat(CWD, directory.join("process"), flags, Mode::empty())
             .ok()
             .and_then(|file| Mapping::unguarded(&file, PROCESS_SIZE).ok());
-        if let Some(page) = page {
-            let _ = self.process.set(Process { page, proc, context, point: point.id });
-        }
+        let point = point.id;
+        *locked(&self.process) =
+            page.map(|page| Process { page, proc, context, point, directory, log: None });
+    }
+
+    /// The agent leaves: its files are for the collector to take away.
+    pub fn forget(&self) {
+        *locked(&self.process) = None;
     }
 
     pub fn begin(&self) {
@@ -72,18 +82,18 @@ impl Pauses {
     /// The pause that began last ends.
     pub fn end(&self) {
         let start = self.start.swap(0, Ordering::Relaxed);
-        let Some(process) = self.process.get() else { return };
+        let mut process = locked(&self.process);
+        let Some(process) = process.as_mut() else { return };
         // What the agent has acknowledged: 0 while nothing is recorded.
         if start == 0 || process.page.relaxed_u32(PROCESS_SEEN_CONTROL) == 0 {
             return;
         }
         let dur = now().saturating_sub(start);
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        if log.is_none() {
-            *log = self.directory.get().and_then(|path| Log::create(path, process, start));
+        if process.log.is_none() {
+            process.log = Log::create(process, start);
         }
-        if let Some(log) = log.as_mut() {
-            log.pause(process, start, dur);
+        if let Some(log) = process.log.as_mut() {
+            log.pause(process.point, process.context, start, dur);
         }
     }
 }
@@ -99,9 +109,9 @@ struct Log {
 
 impl Log {
     /// None when there is no room: pauses are not what a full host is asked for.
-    fn create(directory: &Path, process: &Process, start: u64) -> Option<Log> {
+    fn create(process: &Process, start: u64) -> Option<Log> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = openat(CWD, directory, flags, Mode::empty()).ok()?;
+        let folder = openat(CWD, &process.directory, flags, Mode::empty()).ok()?;
         let name = format!("{SERIAL}.seg");
         let file = make(&folder, &name, LAYOUT.size(), FILE_KIND_SEGMENT, Mapping::unguarded);
         let memory = file.ok()?;
@@ -120,10 +130,10 @@ impl Log {
         Some(log)
     }
 
-    fn pause(&mut self, process: &Process, start: u64, dur: u64) {
-        self.add(process, start + dur, dur);
+    fn pause(&mut self, point: u16, context: u32, start: u64, dur: u64) {
+        let key = Key { point, context, ..Key::default() };
+        self.add(key, start + dur, dur);
         let span = u64::from(SERIAL) << 40 | self.values.count;
-        let point = process.point;
         let event = Event { kind: KIND_CALL, point, start, dur, span, ..Event::default() };
         if !self.publish(Event { offset: -1, ..event }) {
             let gaps = self.memory.relaxed_u64(SEGMENT_GAPS);
@@ -139,7 +149,7 @@ impl Log {
     }
 
     /// To the one row first: counts may be ahead of slots, never behind.
-    fn add(&mut self, process: &Process, end: u64, dur: u64) {
+    fn add(&mut self, key: Key, end: u64, dur: u64) {
         let old = self.values;
         self.values = Values {
             count: old.count + 1,
@@ -155,7 +165,6 @@ impl Log {
             row::write_row(&self.memory, at, &mut self.version, &self.values);
             return;
         }
-        let key = Key { point: process.point, context: process.context, ..Key::default() };
         row::begin_row(&self.memory, at, &Row { key, values: self.values });
         self.memory.release_u32(SEGMENT_ROWS, 1);
     }
@@ -220,8 +229,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         process_in(dir.path(), 1);
         let pauses = paused(dir.path(), 1030);
-        let log = pauses.log.lock().unwrap();
-        let log = log.as_ref().unwrap();
+        let process = locked(&pauses.process);
+        let log = process.as_ref().unwrap().log.as_ref().unwrap();
         assert_eq!(log.values.count, 1030);
         // one slot is the context's
         assert_eq!(log.memory.relaxed_u64(SEGMENT_GAPS), 1030 - 1023);
@@ -233,6 +242,6 @@ mod tests {
         process_in(dir.path(), 1);
         let pauses = paused(dir.path(), 0);
         pauses.end();
-        assert!(pauses.log.lock().unwrap().is_none());
+        assert!(locked(&pauses.process).as_ref().unwrap().log.is_none());
     }
 }

@@ -14,8 +14,6 @@ from iostrata.record.artifacts import agent_jar, native_loader
 from iostrata.record.classpath import ClassPath
 from iostrata.schema.points import POINTS
 
-MAIN = "io.iostrata.agent.FillCache"
-
 
 @dataclass(frozen=True)
 class WovenClass:
@@ -50,13 +48,14 @@ def weave(paths: Iterable[ClassPath], cache: Path | None, java: Path) -> Filled:
         folder = Path(scratch)
         classes = folder / "classes"
         _extract(paths, classes)
-        options = [f"jar={agent_jar()}", f"dir={folder}"]
+        jar = agent_jar()
+        options = [f"jar={jar}", f"dir={folder}"]
         options += [f"cache={cache.absolute()}"] if cache else []
         for option in options:
             if "," in option:
                 raise UserError(f"{option}: a comma ends an option of the agent", "move it")
         agent = f"-agentpath:{native_loader()}={','.join(options)}"
-        done = _java([str(java), agent, MAIN, str(classes)])
+        done = _java([str(java), agent, "-jar", str(jar), str(classes)])
     head, *rows = done.splitlines() or [""]
     where = head.removeprefix("cache\t")
     if where.startswith("none: "):
@@ -91,5 +90,5 @@ def _java(command: list[str]) -> str:
     if said:
         raise UserError(said.partition("not tracing: ")[2], "iostrata doctor")
     if done.returncode or not done.stdout.startswith("cache\t"):
-        raise InternalError(f"{MAIN}: exit code {done.returncode}: {done.stderr or done.stdout}")
+        raise InternalError(f"filling the cache: exit code {done.returncode}: {done.stderr or done.stdout}")
     return done.stdout

@@ -2,90 +2,67 @@ package io.iostrata.agent;
 
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
-import java.io.File;
 import java.io.IOException;
 
 /**
- * Where the native loader ({@code rust/jvmti}) starts us, and asks for what its cache lacks. A
- * short task pays for each class and each line that runs here: neither the point table is read nor
- * the weaver loaded before a class needs them.
+ * What the native loader ({@code rust/jvmti}) calls. A short task pays for each class and each line
+ * that runs here: neither the point table is read nor the weaver loaded before a class needs them.
  */
 final class NativeAgent {
-  private static PointTable table;
+  /** Null before the agent has started. */
+  static volatile Loader loader;
 
   private NativeAgent() {}
 
   /**
-   * Called once the JVM is up. Never throws.
+   * Called once the JVM is up, or by its attach protocol. Never throws.
    *
-   * @param options as written behind the library
-   * @param facts lines key=value for the process page
+   * @param text options as written behind the library
+   * @param more lines key=value for the process page
    * @param container {@code CONTAINER_ID} of YARN; null when there is none
    * @param numbers identity of the library's point table, then pid, effective uid, start of the
    *     process in clock ticks since boot, memory limit of its cgroup in bytes
    * @return the one line we owe
    */
-  static String start(String options, String facts, String container, long[] numbers) {
+  static String start(String text, String more, String container, long[] numbers) {
+    AgentOptions options = new AgentOptions();
+    Answer answer = new Answer();
     try {
+      options.parse(text);
       if (numbers[0] != Schema.POINTS_HASH) {
         throw new IOException("library and jar are of two builds: install both of one");
       }
-      return begin(AgentOptions.parse(options), facts, container, numbers);
+      if (options.detach) {
+        Session.detach(answer);
+      } else {
+        Recorder.Options to = recorderOptions(options, more, numbers);
+        Session.attach(options, container, to, new NativeClasses(), answer);
+      }
     } catch (Throwable e) {
-      return "not tracing: " + (e instanceof IOException ? e.getMessage() : e.toString());
+      answer.refuse(e);
     }
-  }
-
-  private static String begin(AgentOptions options, String more, String container, long[] numbers)
-      throws Exception {
-    if (Hooks.recorder != null) {
-      throw new IOException("this JVM has an agent already");
-    }
-    if (!new File(options.dir).isDirectory()) {
-      throw new IOException(options.dir + " is no directory");
-    }
-    ProcessFacts facts =
-        new ProcessFacts(System.getProperty("sun.java.command"), options.run, container);
-    Recorder.Options to = recorderOptions(options, facts.text() + more, numbers);
-    Recorder recorder = Recorder.open(to);
-    Hooks.recorder = recorder;
-    ProcessFacts.current = facts;
-    facts.reach(recorder, "");
-    NativeClasses.pauses(to.proc, facts.context(recorder));
-    // Only now: while the hook is on, the JVM reads the file of each class of its own archive.
-    NativeClasses.begin();
-    Classes classes = new NativeClasses();
-    Class<?>[] loaded = classes.loaded();
-    if (loaded.length > 0) {
-      classes.retransform(loaded);
-    }
-    ControlWatch watch = new ControlWatch(recorder);
-    boolean recording = watch.look();
-    watch.start();
-    return recording ? "recording to " + options.dir : "ready in " + options.dir + ", off";
+    return answer.give(options.answer);
   }
 
   private static Recorder.Options recorderOptions(
       AgentOptions options, String text, long[] numbers) {
     Recorder.Options to = new Recorder.Options();
-    to.dir = new File(options.dir).toPath();
     to.text = text;
     to.files = new NativeFiles();
-    to.pid = (int) numbers[1];
+    to.pid = options.pid != 0 ? options.pid : (int) numbers[1];
     to.uid = (int) numbers[2];
     to.pidStart = numbers[3];
     to.capBytes = options.capBytes != 0 ? options.capBytes : Recorder.capBytes(numbers[4]);
-    PointCodes.install(to);
     return to;
   }
 
   /** False for a loader that hides the hooks: a woven class would fail where it is used. */
-  static boolean sees(ClassLoader loader) throws ClassNotFoundException {
+  static boolean sees(ClassLoader of) throws ClassNotFoundException {
     Probe probe = Probe.current();
     boolean busy = probe.busy;
     probe.busy = true;
     try {
-      return Class.forName(Hooks.class.getName(), false, loader) == Hooks.class;
+      return Loader.sees(of);
     } finally {
       probe.busy = busy;
     }
@@ -94,12 +71,20 @@ final class NativeAgent {
   /** The current thread ends: what it wrote can be drained to its end at once. */
   static void threadEnded() {
     Probe.forgetThread();
-    Hooks.recorder.endThread();
+    Recorder recorder = Hooks.recorder;
+    if (recorder != null) {
+      recorder.endThread();
+    }
   }
 
   /** A class stays as it is because its loader does not see the hooks. */
   static void refused(String name) {
-    fault(table().of(name), "its class loader has another " + Hooks.class.getName());
+    loader.refused(name);
+  }
+
+  /** See {@link Loader#transform}: of a class that users may have points in. */
+  static byte[] transform(ClassLoader of, String name, byte[] classFile) {
+    return loader.transform(of, name, classFile);
   }
 
   /**
@@ -113,28 +98,10 @@ final class NativeAgent {
     boolean busy = probe.busy;
     probe.busy = true;
     try {
-      Point[] points = table().of(name);
-      try {
-        return bytes(Weaver.weave(classFile, points));
-      } catch (Throwable e) {
-        fault(points, e.toString());
-        return null;
-      }
+      Weaver.Woven woven = loader.weave(name, classFile);
+      return woven == null ? null : bytes(woven);
     } finally {
       probe.busy = busy;
-    }
-  }
-
-  private static synchronized PointTable table() {
-    if (table == null) {
-      table = PointTable.parse(PointText.table());
-    }
-    return table;
-  }
-
-  private static void fault(Point[] points, String message) {
-    for (int i = 0; i < points.length; i++) {
-      Hooks.recorder.fault(points[i].id, message);
     }
   }
 
@@ -178,7 +145,7 @@ final class NativeAgent {
   private static int report(byte[] points, int start, int state) {
     int end = start + 2 + 2 * number(points, start);
     for (int at = start + 2; at < end; at += 2) {
-      Hooks.recorder.pointState(number(points, at), state);
+      loader.state(number(points, at), state);
     }
     return end;
   }

@@ -1,25 +1,46 @@
 package io.iostrata.agent;
 
-/** The native loader ({@code rust/jvmti}), which hands over classes of the point table only. */
+import io.iostrata.segment.Recorder;
+import java.util.Collection;
+
+/**
+ * The native loader ({@code rust/jvmti}): hands out the classes of the point table itself and asks
+ * {@link NativeAgent} for what its cache lacks.
+ */
 final class NativeClasses implements Classes {
-  /** From here on classes are handed over as they are loaded. */
-  static native void begin();
+  @Override
+  public void begin(Loader loader, Recorder recorder) {
+    NativeAgent.loader = loader;
+    pauses(recorder.proc(), recorder.context());
+    begin();
+  }
+
+  private static native void begin();
 
   /**
    * From here on pauses of the garbage collector are recorded while a run is.
    *
    * @param context dictionary id of what this process works for, 0 none
    */
-  static native void pauses(long proc, int context);
+  private static native void pauses(long proc, int context);
 
   @Override
   public native Class<?>[] loaded();
 
   @Override
+  public void users(Collection<String> names) {
+    for (String name : names) {
+      user(name);
+    }
+  }
+
+  private static native void user(String name);
+
+  @Override
   public void retransform(Class<?>[] classes) {
     int error = retransformAll(classes);
     if (error != 0) {
-      throw new IllegalStateException("JVMTI error " + error + " while weaving loaded classes");
+      throw new IllegalStateException("JVMTI error " + error);
     }
   }
 

@@ -16,8 +16,5 @@ final class NativeFiles implements RecorderFiles {
   public native MappedByteBuffer create(String path, int size) throws IOException;
 
   @Override
-  public native void release(MappedByteBuffer memory);
-
-  @Override
   public native boolean readControl(String path, byte[] page, int uid);
 }

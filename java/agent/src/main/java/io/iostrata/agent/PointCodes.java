@@ -23,8 +23,9 @@ final class PointCodes {
 
   private PointCodes() {}
 
-  /** Before anything is woven: what {@link Hooks#install} and {@link PointTable} say otherwise. */
+  /** Before anything is woven. */
   static void install(Recorder.Options to) {
+    Hooks.begin();
     to.layerOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
     to.anchorOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
     to.beginOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];

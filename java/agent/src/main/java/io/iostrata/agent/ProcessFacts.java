@@ -95,11 +95,6 @@ final class ProcessFacts {
     }
   }
 
-  /** Dictionary id of what the process works for; 0 when that is not known. */
-  int context(Recorder recorder) {
-    return run.isEmpty() && job.isEmpty() ? 0 : recorder.context(run, job, attempt, "", "");
-  }
-
   /** The context of all calls of this process from now on. */
   void reach(Recorder recorder, String phase) {
     if (!run.isEmpty() || !job.isEmpty()) {

@@ -114,7 +114,6 @@ final class Dictionary {
       if (memory != null) {
         Fence.release();
         memory.putInt(Schema.DICTIONARY_SEALED, 1);
-        mapped.release(memory);
       }
       memory = next;
       number++;

@@ -21,11 +21,6 @@ final class JdkFiles implements RecorderFiles {
   }
 
   @Override
-  public void release(MappedByteBuffer memory) {
-    // The garbage collector unmaps it.
-  }
-
-  @Override
   public boolean readControl(String path, byte[] page, int uid) {
     // Read, not mapped: whoever truncates a mapped file kills its readers.
     try (RandomAccessFile file = new RandomAccessFile(path, "r")) {

@@ -254,6 +254,16 @@ public final class Recorder implements Closeable {
     baseContext = id;
   }
 
+  /** 64-bit name of this process. */
+  public long proc() {
+    return options.proc;
+  }
+
+  /** Base context of every thread; 0 none. */
+  public int context() {
+    return baseContext;
+  }
+
   /** Adds to a {@code process_counter}. */
   public void count(int processCounter, long add) {
     page.count(processCounter, add);

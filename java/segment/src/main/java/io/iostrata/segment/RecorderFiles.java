@@ -16,14 +16,12 @@ public interface RecorderFiles {
   String makeDirectory(String dir, int uid, String name) throws IOException;
 
   /**
-   * A new file of {@code size} zero bytes that are reserved, mapped.
+   * A new file of {@code size} zero bytes that are reserved, mapped until the garbage collector
+   * finds its buffer.
    *
    * @throws IOException the file exists, or there is no room for it; then nothing is left behind
    */
   MappedByteBuffer create(String path, int size) throws IOException;
-
-  /** No thread will touch a mapping that {@link #create} made. */
-  void release(MappedByteBuffer memory);
 
   /**
    * Reads the control page from its beginning to the end of {@code page}.
