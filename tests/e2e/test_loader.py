@@ -211,7 +211,7 @@ def test_without_a_usable_cache_each_jvm_weaves_for_itself(bench: Bench, trouble
 
 
 def test_two_agents(bench: Bench) -> None:
-    already = "iostrata 0.1.0: not tracing: this JVM has an agent already, io.iostrata."
+    already = "iostrata 0.1.0: not tracing: this JVM has an agent already"
     ready = f"iostrata 0.1.0: ready in {bench.traces}, off"
     portable = f"-javaagent:{bench.jar}=dir={bench.traces}"
     for both in ([*bench.options(), portable], bench.options() * 2):
@@ -219,7 +219,6 @@ def test_two_agents(bench: Bench) -> None:
         second, first = sorted(traced.said)
         assert (traced.code, first) == (0, ready), both
         assert second.startswith(already)
-        assert second.endswith(".agent.ControlWatch")
         assert traced.states[FILE_INPUT_READ] == WOVEN
 
 
