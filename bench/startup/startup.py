@@ -81,8 +81,8 @@ def build(work: Path, jdk: Path) -> tuple[Path, Path]:
     """Jars of the programs and of the empty agent."""
     for name, text in (("Nothing", PROGRAM), ("Loads", LOADS), ("Empty", EMPTY_AGENT)):
         (work / f"{name}.java").write_text(text, "utf-8")
-        javac = [jdk / "bin/javac", "--release", "8", "-Xlint:-options", "-d", work]
-        subprocess.run([*javac, work / f"{name}.java"], check=True)
+        javac = [str(jdk / "bin/javac"), "--release", "8", "-Xlint:-options", "-d", str(work)]
+        subprocess.run([*javac, str(work / f"{name}.java")], check=True)
     programs = jar(work / "programs.jar", work, ("Nothing", "Loads"), "")
     agent = jar(work / "empty.jar", work, ("Empty",), "Premain-Class: Empty\n")
     return programs, agent

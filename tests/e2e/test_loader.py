@@ -294,7 +294,9 @@ def test_it_is_loaded_into_a_running_jvm_and_leaves_it(bench: Bench) -> None:
     assert page.read_bytes()[POINTS + 8 * FILE_INPUT_READ] == WOVEN
     assert str(page) in mapped()
     load("detach")
-    assert int.from_bytes(page.read_bytes()[PROCESS_STATE : PROCESS_STATE + 4], "little") == DETACHED
+    assert (
+        int.from_bytes(page.read_bytes()[PROCESS_STATE : PROCESS_STATE + 4], "little") == DETACHED
+    )
     jvm.stdin.write("\n")
     jvm.stdin.flush()
     assert jvm.stdout.readline() == "collected\n"
@@ -303,8 +305,9 @@ def test_it_is_loaded_into_a_running_jvm_and_leaves_it(bench: Bench) -> None:
     # THEN nothing of the first stay is mapped, and the second is like it
     assert left == []
     (second,) = set(bench.traces.glob("*/*/process")) - {page}
-    assert second.read_bytes()[POINTS : POINTS + 8 * MAX_POINTS : 8] == (
-        page.read_bytes()[POINTS : POINTS + 8 * MAX_POINTS : 8]
+    assert (
+        second.read_bytes()[POINTS : POINTS + 8 * MAX_POINTS : 8]
+        == (page.read_bytes()[POINTS : POINTS + 8 * MAX_POINTS : 8])
     )
     out, said = jvm.communicate("\n", timeout=30)
     assert (jvm.returncode, out) == (0, "end\n")

@@ -47,10 +47,7 @@ impl Agent {
         let agent = Agent {
             class: jni.global(class)?,
             weave: method(c"weave", c"(Ljava/lang/String;[B)[B")?,
-            transform: method(
-                c"transform",
-                c"(Ljava/lang/ClassLoader;Ljava/lang/String;[B)[B",
-            )?,
+            transform: method(c"transform", c"(Ljava/lang/ClassLoader;Ljava/lang/String;[B)[B")?,
             woven: method(c"woven", c"([B)V")?,
             sees: method(c"sees", c"(Ljava/lang/ClassLoader;)Z")?,
             refused: method(c"refused", c"(Ljava/lang/String;)V")?,

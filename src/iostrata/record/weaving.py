@@ -90,5 +90,7 @@ def _java(command: list[str]) -> str:
     if said:
         raise UserError(said.partition("not tracing: ")[2], "iostrata doctor")
     if done.returncode or not done.stdout.startswith("cache\t"):
-        raise InternalError(f"filling the cache: exit code {done.returncode}: {done.stderr or done.stdout}")
+        raise InternalError(
+            f"filling the cache: exit code {done.returncode}: {done.stderr or done.stdout}"
+        )
     return done.stdout
