@@ -47,8 +47,8 @@ ALL = dict(leaves(typer.main.get_command(app)))
 def test_the_registry_is_what_help_lists() -> None:
     assert list(ALL) == [
         "demo", "doctor", "record", "level", "summary", "report", "query", "runs", "points",
-        "attach", "detach", "lab status", "lab logs", "lab down", "lab env", "lab up hadoop",
-        "prepare hadoop", "weave",
+        "attach", "detach", "weave", "lab status", "lab logs", "lab down", "lab env",
+        "lab up hadoop", "prepare hadoop",
     ]  # fmt: skip
     assert len(COMMANDS) == 14
 
