@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))  # the system's Python calls this
 
 from iostrata.schema.pointfile import (  # noqa: E402
+    EXTRACTOR,
     FaultyPointError,
     PointError,
     Rules,
@@ -150,6 +151,51 @@ def java_points(points: list[dict[str, str]]) -> str:
     )
 
 
+def named(extraction: str) -> str:
+    """Name of the extractor; empty for none and for what the woven code finds itself."""
+    found = EXTRACTOR.fullmatch(extraction)
+    own = extraction.startswith(("of(", "delta("))
+    return extraction[: extraction.index("(")] if found and not own else ""
+
+
+def java_rows(points: list[dict[str, str]], schema: dict[str, Any]) -> str:
+    """What PointTable.java and Hooks.java work out of the table, as numbers."""
+    flows: dict[tuple[str, str], int] = {}
+    sums: dict[tuple[str, str], int] = {}
+    fields = ("target", "context", "effect", "bytes")
+    names = sorted({named(p[field]) for p in points for field in fields} - {""})
+    whole = [p for p in points if p["bytes"].startswith("of(") and p["mode"] != "own"]
+    for point in whole:
+        sums.setdefault((point["layer"], point["bytes"][3:-1]), len(sums) + 1)
+    codes = ""
+    for point in points:
+        rows = point["mode"] not in ("effect", "replace")
+        flow = adds = added = 0
+        if rows and point["bytes"]:
+            op = "read" if point["op"] == "transfer" else point["op"]
+            flow = flows.setdefault((point["layer"], op), len(flows) + 1)
+        if point in whole:
+            adds = sums[point["layer"], point["bytes"][3:-1]]
+        if point["mode"] != "own":
+            added = sums.get((point["layer"], point["op"]), 0)
+        layer = schema["layer"][point["layer"]] if rows else 0
+        numbers = [int(point["id"]), layer, int(point["anchor"]), int(point["begin"])]
+        numbers += [flow, adds, added]
+        numbers += [names.index(n) + 1 if (n := named(point[f])) else 0 for f in fields]
+        codes += "\n        + " * bool(codes)
+        codes += '"' + "".join(f"\\u{0x100 + number:04x}" for number in numbers) + '"'
+    listed = ",\n    ".join(f'"{name}"' for name in names)
+    return (
+        f"// {NOTE}\npackage io.iostrata.agent;\n\n"
+        "/** The built-in points as {@link PointCodes} reads them, one a line. */\n"
+        "final class PointRows {\n"
+        "  static final char ZERO = '\\u0100';\n"
+        f"  static final String[] EXTRACTORS = {{\n    {listed}\n  }};\n"
+        f"  static final String CODES =\n      {codes};\n\n"
+        "  private PointRows() {}\n}\n"
+    )
+
+
 def rust_type(name: str) -> str:
     if name == "MAGIC":
         return "u32"
@@ -189,7 +235,8 @@ def rust_points(points: list[dict[str, str]]) -> str:
     rows = "".join(
         f'    Point {{ id: {p["id"]}, layer: "{p["layer"]}", op: "{p["op"]}", '
         f'class: "{p["class"]}", method: "{p["method"]}", '
-        f"hot: {'true' if p['mode'] in SUMMED else 'false'} }},\n"
+        f"hot: {'true' if p['mode'] in SUMMED else 'false'}, "
+        f"woven: {'false' if p['mode'] == 'own' else 'true'} }},\n"
         for p in points
     )
     return (
@@ -197,7 +244,8 @@ def rust_points(points: list[dict[str, str]]) -> str:
         "#[derive(Debug, Clone, Copy, PartialEq, Eq)]\n"
         "pub struct Point {\n    pub id: u16,\n    pub layer: &'static str,\n"
         "    pub op: &'static str,\n    pub class: &'static str,\n"
-        "    pub method: &'static str,\n    pub hot: bool,\n}\n\n"
+        "    pub method: &'static str,\n    pub hot: bool,\n"
+        "    /// False where the agent itself makes the rows.\n    pub woven: bool,\n}\n\n"
         f"pub const POINTS_HASH: u64 = {points_hash(points_table(points))};\n\n"
         f"#[rustfmt::skip]\npub const POINTS: &[Point] = &[\n{rows}];\n"
     )
@@ -256,6 +304,9 @@ def outputs() -> dict[Path, str]:
             schema, points
         ),
         ROOT / "java/agent/src/main/java/io/iostrata/agent/PointText.java": java_points(points),
+        ROOT / "java/agent/src/main/java/io/iostrata/agent/PointRows.java": java_rows(
+            points, schema
+        ),
         ROOT / "rust/segment/src/schema.rs": rust_schema(schema),
         ROOT / "rust/segment/src/points.rs": rust_points(points),
         ROOT / "src/iostrata/schema/events.py": python_schema(schema),

@@ -4,7 +4,8 @@
     python scripts/dist.py --here          against this machine's glibc: what the tests install
     python scripts/dist.py --to FOLDER     another folder than dist/
 
-Both hold the same binary and the same jar. Run by `make dist`, which builds the jar first.
+Both hold the same binary, the same loader of the agent and the same jar. Run by `make dist`, which
+builds the jar first.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NODE = ROOT / "scripts" / "node"
 JAR = ROOT / "java/agent/target/iostrata-agent.jar"
+NATIVES = ("iostrata-native", "libiostrata_loader.so")
 # The oldest that Rust's standard library runs on; CentOS 7 has it.
 GLIBC = (2, 17)
 TARGET = f"{platform.machine()}-unknown-linux-gnu"
@@ -44,7 +46,7 @@ def needed_glibc(binary: bytes) -> tuple[int, int]:
 
 
 def cross_built() -> Path:
-    """The native binary against the oldest glibc, linked by Zig."""
+    """The folder of binary and loader against the oldest glibc, linked by Zig."""
     uv = sorted((ROOT / ".uv").glob("*/bin/uv"))
     if not uv:
         raise DistError("no .uv/*/bin/uv: run make setup")
@@ -58,24 +60,30 @@ def cross_built() -> Path:
         "CARGO_PROFILE_RELEASE_STRIP": "debuginfo",  # names of functions stay, for backtraces
     }
     target = f"{TARGET}.{GLIBC[0]}.{GLIBC[1]}"
-    build = ["cargo", "zigbuild", "--release", "--locked", "-p", "iostrata-native"]
+    build = ["cargo", "zigbuild", "--release", "--locked"]
+    build += ["-p", "iostrata-native", "-p", "iostrata-jvmti"]
     subprocess.run([*build, "--target", target], cwd=ROOT, env=environment, check=True)
-    return ROOT / "target" / TARGET / "release" / "iostrata-native"
+    return ROOT / "target" / TARGET / "release"
 
 
-def stage(folder: Path, binary: Path) -> tuple[int, int]:
-    """Copy binary (without debug information) and jar into `folder`; the glibc it needs."""
-    for path, command in ((binary, "make build"), (JAR, "make build")):
+def stage(folder: Path, built: Path) -> tuple[int, int]:
+    """Copy binary and loader (without debug information) and jar into `folder`.
+
+    Returns the glibc that both run on.
+    """
+    natives = [built / name for name in NATIVES]
+    for path in (*natives, JAR):
         if not path.is_file():
-            raise DistError(f"no {path}: {command}")
+            raise DistError(f"no {path}: make build")
     folder.mkdir()
-    native = folder / "iostrata-native"
-    shutil.copyfile(binary, native)
-    subprocess.run(["strip", "--strip-debug", str(native)], check=True)
-    native.chmod(0o755)
+    for path in natives:
+        copy = folder / path.name
+        shutil.copyfile(path, copy)
+        subprocess.run(["strip", "--strip-debug", str(copy)], check=True)
+        copy.chmod(0o755)
     shutil.copyfile(JAR, folder / "iostrata-agent.jar")
     (folder / "iostrata-agent.jar").chmod(0o644)
-    return needed_glibc(native.read_bytes())
+    return max(needed_glibc((folder / name).read_bytes()) for name in NATIVES)
 
 
 def make_wheel(staged: Path, glibc: tuple[int, int], target: Path) -> Path:
@@ -119,11 +127,11 @@ def main() -> None:
     parser.add_argument("--here", action="store_true", help="for this machine's glibc, no Zig")
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="folder to write to")
     options = parser.parse_args()
-    binary = ROOT / "target/release/iostrata-native" if options.here else cross_built()
+    built = ROOT / "target/release" if options.here else cross_built()
     options.to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="iostrata-dist-") as folder:
         staged = Path(folder) / "staged"
-        glibc = stage(staged, binary)
+        glibc = stage(staged, built)
         if not options.here and glibc > GLIBC:
             raise DistError(f"the binary needs glibc {glibc[0]}.{glibc[1]}, not {GLIBC}")
         promised = glibc if options.here else GLIBC

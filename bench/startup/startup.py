@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""CPU that the agent adds to the start of a JVM that does nothing.
+"""CPU that the agent adds to the start of a JVM.
 
-    bench/startup/startup.py bench/runs/2026-11-21-startup [--runs 15]
+    bench/startup/startup.py bench/runs/2026-11-22-startup [--runs 15]
 
-Starts `public static void main` with an empty body, interleaved, without an agent, with an empty
-Java agent, and with that of iostrata (java/agent/target) ready but off, and recording.
+Starts three programs, interleaved: `main` with an empty body, and one that loads 3,000 classes: of
+java.desktop, as an application's, and of java.base, of which the JVM has a good part in an archive
+whose use any hook on class files makes slower. Each without an agent; with an empty Java agent;
+with that of iostrata as `-javaagent`, ready but off, and recording; and with its native loader
+(target/release), its cache empty (cold) or filled (warm, and warm while recording).
 Writes startup.json into the folder: one entry per JVM started, CPU (user + system, getrusage) and
 wall time in ms. Prints medians.
 """
@@ -28,7 +31,30 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 AGENT = ROOT / "java/agent/target/iostrata-agent.jar"
+LOADER = ROOT / "target/release/libiostrata_loader.so"
 PROGRAM = "public class Nothing { public static void main(String[] a) {} }"
+LOADS = """
+import java.net.URI;
+import java.nio.file.*;
+import java.util.Iterator;
+public class Loads {
+  public static void main(String[] a) throws Exception {
+    Path base = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("modules", a[0]);
+    int left = 3000;
+    for (Iterator<Path> i = Files.walk(base).iterator(); i.hasNext() && left > 0; ) {
+      String name = base.relativize(i.next()).toString();
+      if (name.endsWith(".class") && !name.equals("module-info.class")) {
+        Class.forName(name.substring(0, name.length() - 6).replace('/', '.'), false, null);
+        left--;
+      }
+    }
+    if (left > 0) {
+      throw new AssertionError(left + " classes too few");
+    }
+  }
+}
+"""
+PROGRAMS = (["Nothing"], ["Loads", "java.desktop"], ["Loads", "java.base"])
 EMPTY_AGENT = (
     "public class Empty { public static void premain(String o, "
     "java.lang.instrument.Instrumentation i) {} }"
@@ -43,22 +69,23 @@ def jdks() -> list[Path]:
     return sorted(homes)
 
 
-def jar(path: Path, classes: Path, name: str, manifest: str) -> Path:
+def jar(path: Path, classes: Path, names: tuple[str, ...], manifest: str) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n" + manifest)
-        archive.write(classes / f"{name}.class", f"{name}.class")
+        for name in names:
+            archive.write(classes / f"{name}.class", f"{name}.class")
     return path
 
 
 def build(work: Path, jdk: Path) -> tuple[Path, Path]:
-    """Jars of the empty program and the empty agent."""
-    for name, text in (("Nothing", PROGRAM), ("Empty", EMPTY_AGENT)):
+    """Jars of the programs and of the empty agent."""
+    for name, text in (("Nothing", PROGRAM), ("Loads", LOADS), ("Empty", EMPTY_AGENT)):
         (work / f"{name}.java").write_text(text, "utf-8")
-        javac = [jdk / "bin/javac", "--release", "8", "-Xlint:-options", "-d", work]
-        subprocess.run([*map(str, javac), str(work / f"{name}.java")], check=True)
-    program = jar(work / "program.jar", work, "Nothing", "")
-    agent = jar(work / "empty.jar", work, "Empty", "Premain-Class: Empty\n")
-    return program, agent
+        javac = [str(jdk / "bin/javac"), "--release", "8", "-Xlint:-options", "-d", str(work)]
+        subprocess.run([*javac, str(work / f"{name}.java")], check=True)
+    programs = jar(work / "programs.jar", work, ("Nothing", "Loads"), "")
+    agent = jar(work / "empty.jar", work, ("Empty",), "Premain-Class: Empty\n")
+    return programs, agent
 
 
 def control_page(on: bool) -> bytes:
@@ -83,33 +110,46 @@ def start(command: list[str]) -> dict[str, float]:
 
 
 def measure(jdk: Path, runs: int, work: Path) -> list[dict[str, Any]]:
-    program, empty = build(work, jdk)
-    variants: dict[str, list[str]] = {"none": [], "empty": [f"-javaagent:{empty}"]}
+    programs, empty = build(work, jdk)
     for name in ("off", "recording"):
-        traces = work / name
-        traces.mkdir()
-        (traces / "control").write_bytes(control_page(name == "recording"))
-        variants[name] = [f"-javaagent:{AGENT}=dir={traces}"]
+        (work / name).mkdir()
+        (work / name / "control").write_bytes(control_page(name == "recording"))
+    agent = f"-javaagent:{AGENT}=dir={work}"
+    native = f"-agentpath:{LOADER}=jar={AGENT},dir={work}"
+    variants: dict[str, list[str]] = {
+        "none": [],
+        "empty": [f"-javaagent:{empty}"],
+        "off": [f"{agent}/off"],
+        "recording": [f"{agent}/recording"],
+        "native cold": [f"{native}/off,cache={work}/cold"],
+        "native warm": [f"{native}/off,cache={work}/warm"],
+        "native recording": [f"{native}/recording,cache={work}/warm"],
+    }
     found = []
-    for run in range(runs):
-        for name, options in variants.items():
-            figures = start([f"{jdk}/bin/java", *options, "-cp", str(program), "Nothing"])
-            found.append({"jdk": jdk.name, "agent": name, "run": run, **figures})
-            shutil.rmtree(work / "off" / str(os.getuid()), ignore_errors=True)
-            shutil.rmtree(work / "recording" / str(os.getuid()), ignore_errors=True)
+    for run in range(-1, runs):  # the first fills caches and is not kept
+        for program in PROGRAMS:
+            for name, options in variants.items():
+                java = [f"{jdk}/bin/java", *options, "-cp", str(programs)]
+                figures = start([*java, *program])
+                if run >= 0:
+                    which = " ".join(program)
+                    row = {"jdk": jdk.name, "program": which, "agent": name, "run": run}
+                    found.append({**row, **figures})
+                for left in ("off", "recording"):
+                    shutil.rmtree(work / left / str(os.getuid()), ignore_errors=True)
+                shutil.rmtree(work / "cold", ignore_errors=True)
     return found
 
 
 def report(found: list[dict[str, Any]]) -> None:
-    for jdk in dict.fromkeys(row["jdk"] for row in found):
+    for jdk, program in dict.fromkeys((row["jdk"], row["program"]) for row in found):
+        rows = [row for row in found if (row["jdk"], row["program"]) == (jdk, program)]
         medians = {
-            agent: statistics.median(
-                row["cpu_ms"] for row in found if row["jdk"] == jdk and row["agent"] == agent
-            )
-            for agent in dict.fromkeys(row["agent"] for row in found)
+            agent: statistics.median(row["cpu_ms"] for row in rows if row["agent"] == agent)
+            for agent in dict.fromkeys(row["agent"] for row in rows)
         }
         text = "  ".join(f"{agent} {ms:.0f}" for agent, ms in medians.items())
-        print(f"{jdk}: median CPU ms  {text}")
+        print(f"{jdk} {program}: median CPU ms  {text}")
 
 
 def main() -> int:
@@ -117,8 +157,9 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=15)
     arguments = parser.parse_args()
-    if not AGENT.exists():
-        sys.exit(f"{AGENT} is missing: run `make build`")
+    for built in (AGENT, LOADER):
+        if not built.exists():
+            sys.exit(f"{built} is missing: run `make build`")
     found: list[dict[str, Any]] = []
     for jdk in jdks():
         with tempfile.TemporaryDirectory(dir="/dev/shm") as work:

@@ -21,7 +21,7 @@ from tests.e2e.serving import Node, node
 from tests.e2e.truth import Run
 
 from iostrata.errors import UserError
-from iostrata.record.artifacts import agent_jar, native_binary
+from iostrata.record.artifacts import agent_jar, native_binary, native_loader
 from iostrata.schema.points import POINTS
 from iostrata.schema.verified import PATH, point_key, verified_points
 
@@ -37,6 +37,7 @@ def built() -> None:
     try:
         agent_jar()
         native_binary()
+        native_loader()
     except UserError as error:
         pytest.exit(f"{error.message}: {error.remedy}", returncode=1)
 

@@ -24,7 +24,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CALLS, SIZE = 200, 4096
 Words = Sequence[str | Path]
-PARTS = {"iostrata-native", "iostrata-agent.jar"}
+PARTS = {"iostrata-native", "iostrata-agent.jar", "libiostrata_loader.so"}
 
 
 def without_checkout(**more: str) -> dict[str, str]:

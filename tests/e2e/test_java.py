@@ -222,4 +222,7 @@ def test_existing_java_tool_options_stay(tmp_path: Path, iostrata: Iostrata) -> 
     script = tmp_path / "show.sh"
     script.write_text('echo "$JAVA_TOOL_OPTIONS"\n')
     done = iostrata("record", "--", "sh", str(script), JAVA_TOOL_OPTIONS="-Da=b")
-    assert re.fullmatch(r"-Da=b -javaagent:\S+iostrata-agent\.jar=dir=\S+,run=\S+\n", done.stdout)
+    agent = r"-agentpath:\S+libiostrata_loader\.so=dir=\S+,run=\S+"
+    assert re.fullmatch(rf"-Da=b {agent}\n", done.stdout)
+    done = iostrata("record", "--", "sh", str(script), IOSTRATA_LOADER="javaagent")
+    assert re.fullmatch(r"-javaagent:\S+iostrata-agent\.jar=dir=\S+,run=\S+\n", done.stdout)

@@ -44,7 +44,8 @@ pub enum Refused {
 pub struct Mapping {
     start: *mut u8,
     size: usize,
-    guard: Guard,
+    /// None: a producer inside somebody else's process, whose SIGBUS is its own.
+    guard: Option<Guard>,
 }
 
 // SAFETY: all access goes through atomics; the mapping is unmapped only when dropped
@@ -78,17 +79,20 @@ impl Mapping {
 
     /// Maps the first `size` bytes of an open file.
     pub fn of(file: &OwnedFd, size: usize) -> Result<Mapping, Refused> {
+        let mut mapping = Mapping::unguarded(file, size)?;
+        mapping.guard = Guard::new(mapping.start as usize, size);
+        if mapping.guard.is_some() { Ok(mapping) } else { Err(Refused::TooMany) }
+    }
+
+    /// Maps without a handler for SIGBUS: of a file whose bytes are reserved, inside a process that
+    /// has a handler of its own, as a JVM has.
+    pub fn unguarded(file: &OwnedFd, size: usize) -> Result<Mapping, Refused> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice aliases nothing of ours
         let start = unsafe {
             mmap(std::ptr::null_mut(), size, protection, MapFlags::SHARED, file.as_fd(), 0)?
         };
-        let Some(guard) = Guard::new(start as usize, size) else {
-            // SAFETY: just mapped, nobody has the address
-            let _ = unsafe { munmap(start, size) };
-            return Err(Refused::TooMany);
-        };
-        Ok(Mapping { start: start.cast(), size, guard })
+        Ok(Mapping { start: start.cast(), size, guard: None })
     }
 
     /// Checks the first eight bytes against what the file's name promises.
@@ -110,7 +114,7 @@ impl Mapping {
     /// Whether the file turned out shorter than it was when mapped: its content is worth nothing.
     #[must_use]
     pub fn truncated(&self) -> bool {
-        self.guard.hit()
+        self.guard.as_ref().is_some_and(Guard::hit)
     }
 
     /// Copies `from..to`, both multiples of 8, within the file.

@@ -31,6 +31,7 @@ pub const LAYER_DATANODE: u8 = 7;
 pub const LAYER_JAVA: u8 = 8;
 pub const LAYER_POSIX: u8 = 9;
 pub const LAYER_DEVICE: u8 = 10;
+pub const LAYER_JVM: u8 = 11;
 pub const LEVEL_RECORD: u8 = 1;
 pub const LEVEL_THREAD: u8 = 2;
 pub const LEVEL_PHASE: u8 = 3;
@@ -216,6 +217,7 @@ pub const fn layer_name(code: u8) -> Option<&'static str> {
         8 => Some("java"),
         9 => Some("posix"),
         10 => Some("device"),
+        11 => Some("jvm"),
         _ => None,
     }
 }

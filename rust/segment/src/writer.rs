@@ -115,7 +115,7 @@ impl Process {
         let path = directory.join(uid.to_string()).join(format!("{pid}-{proc:016x}"));
         DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
         let handle: OwnedFd = std::fs::File::open(&path)?.into();
-        let page = make(&handle, "process", PROCESS_SIZE, FILE_KIND_PROCESS)?;
+        let page = make(&handle, "process", PROCESS_SIZE, FILE_KIND_PROCESS, Mapping::of)?;
         page.set_u64(PROCESS_PROC, proc);
         page.set_u32(PROCESS_PID, pid);
         page.set_u32(PROCESS_UID, uid);
@@ -206,7 +206,7 @@ impl Process {
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let layout = Layout { ring_slots: slots, table_rows: TABLE_ROWS };
         let name = format!("{serial}.seg");
-        let made = make(&self.directory, &name, layout.size(), FILE_KIND_SEGMENT);
+        let made = make(&self.directory, &name, layout.size(), FILE_KIND_SEGMENT, Mapping::of);
         let memory = made.inspect_err(|_| self.count(PROCESS_COUNTER_REFUSED_SEGMENTS))?;
         memory.set_u64(SEGMENT_PROC, self.proc);
         memory.set_u32(SEGMENT_SERIAL, serial);
@@ -242,7 +242,7 @@ impl Names {
             let number = if self.file.is_some() { self.number + 1 } else { 0 };
             let size = DICTIONARY_HEADER + (room as usize).max(record.len());
             let name = format!("dict-{number}");
-            let file = make(&process.directory, &name, size, FILE_KIND_DICTIONARY)?;
+            let file = make(&process.directory, &name, size, FILE_KIND_DICTIONARY, Mapping::of)?;
             file.set_u64(DICTIONARY_PROC, process.proc);
             file.set_u32(DICTIONARY_NUMBER, number);
             file.set_u32(DICTIONARY_CAPACITY, (size - DICTIONARY_HEADER) as u32);
@@ -273,11 +273,19 @@ pub fn pid_start(pid: u32) -> Option<u64> {
 }
 
 /// Makes a file of `size` reserved bytes with its preamble: what is full is full now, not later.
-fn make(directory: &OwnedFd, name: &str, size: usize, kind: u16) -> io::Result<Mapping> {
+///
+/// `map`: [`Mapping::of`], or [`Mapping::unguarded`] inside somebody else's process.
+pub fn make(
+    directory: &OwnedFd,
+    name: &str,
+    size: usize,
+    kind: u16,
+    map: impl FnOnce(&OwnedFd, usize) -> Result<Mapping, Refused>,
+) -> io::Result<Mapping> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(directory, name, flags, Mode::from_raw_mode(0o600))?;
     fallocate(&file, FallocateFlags::empty(), 0, size as u64)?;
-    let memory = Mapping::of(&file, size).map_err(|refused| match refused {
+    let memory = map(&file, size).map_err(|refused| match refused {
         Refused::Io(errno) => io::Error::from(errno),
         other => io::Error::other(other),
     })?;

@@ -67,11 +67,16 @@ class Preparation:
 
 
 def prepare(conf_dir: Path, agent_jar: Path, shm_dir: Path) -> Preparation:
-    """Read a configuration directory and say what to change. Raises PrepareError."""
+    """Read a configuration directory and say what to change. Raises PrepareError.
+
+    `agent_jar` may be the native loader, a library that has the jar beside it.
+    """
     _check(conf_dir, agent_jar, shm_dir)
-    option = f"-javaagent:{agent_jar}=dir={shm_dir}"
+    native = agent_jar.suffix == ".so"
+    how = "agentpath" if native else "javaagent"
+    option = f"-{how}:{agent_jar}=dir={shm_dir}"
     before = {name: _read(conf_dir / name) for name in (ENV, YARN, "hdfs-env.sh", "yarn-env.sh")}
-    if any("-javaagent:" in line and str(agent_jar) in line for line in _code(before)):
+    if any(f"-{how}:" in line and str(agent_jar) in line for line in _code(before)):
         raise PrepareError(f"{conf_dir} is prepared already", "take it back: patch -R -p1")
     for name in ("core-site.xml", "hdfs-site.xml"):
         _document(conf_dir / name, _read(conf_dir / name) or b"<configuration></configuration>")
@@ -89,6 +94,11 @@ def prepare(conf_dir: Path, agent_jar: Path, shm_dir: Path) -> Preparation:
         "SIGBUS. A new version goes into a folder of its own.",
         f"A job that sets {VARIABLE} itself finds a ':' behind its value: Hadoop joins them so.",
     ]
+    if native:
+        notes.append(
+            "A JVM that cannot load the library does not start: musl instead of glibc, another "
+            "processor, a noexec mount. IOSTRATA_LOADER=javaagent prints the portable option."
+        )
     if before[YARN] is None:
         notes.append(f"{conf_dir} has no {YARN}: without it no container is traced.")
     elif not _recovers(conf_dir / YARN, before[YARN] or b""):

@@ -1,11 +1,12 @@
-"""Where the agent's jar and the native binary are.
+"""Where the agent's jar, its native loader and the native binary are.
 
-Looked for in this order: IOSTRATA_AGENT and IOSTRATA_NATIVE, the folder `_native` of the
-installed package, the build folders of the checkout.
+Looked for in this order: IOSTRATA_AGENT, IOSTRATA_LOADER_LIBRARY and IOSTRATA_NATIVE, the folder
+`_native` of the installed package, the build folders of the checkout.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 from pathlib import Path
@@ -14,6 +15,8 @@ from iostrata.errors import UserError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _CHECKOUT = _PACKAGE.parent.parent
+JAR = "iostrata-agent.jar"
+LIBRARY = "libiostrata_loader.so"
 
 
 def agent_jar() -> Path:
@@ -25,16 +28,63 @@ def agent_jar() -> Path:
     )
 
 
-def stage_agent(directory: Path) -> Path:
-    """A copy of the jar in the directory of a collector, whose life it shares.
+def native_loader() -> Path:
+    """The native loader of the agent; raises UserError when there is none."""
+    if "IOSTRATA_AGENT" in os.environ:  # a jar of one's own brings its library along
+        return _find("IOSTRATA_LOADER_LIBRARY", agent_jar().with_name(LIBRARY))
+    return _find(
+        "IOSTRATA_LOADER_LIBRARY",
+        _PACKAGE / "_native" / LIBRARY,
+        _CHECKOUT / "target/release" / LIBRARY,
+    )
 
+
+def stage_agent(directory: Path) -> Path:
+    """A copy of the agent in the directory of a collector, whose life it shares: what JVMs load.
+
+    That is the native loader, with the jar beside it, where it is there and runs, else the jar.
+    IOSTRATA_LOADER=native or javaagent chooses.
     A JVM maps the jar it loads: one that is built or installed again in place crashes every JVM
     that has it (SIGBUS in libzip). The copy is also within reach of every user of the directory.
     """
-    copy = staged_agent(directory)
+    jar = _staged(agent_jar(), directory / JAR)
+    wanted = loader()
+    if wanted != "javaagent":
+        try:
+            return _loadable(_staged(native_loader(), directory / LIBRARY))
+        except UserError:
+            if wanted == "native":
+                raise
+    (directory / LIBRARY).unlink(missing_ok=True)
+    return jar
+
+
+def loader() -> str:
+    """`native`, `javaagent`, or empty: whatever works. Raises UserError."""
+    wanted = os.environ.get("IOSTRATA_LOADER", "")
+    if wanted not in ("", "native", "javaagent"):
+        raise UserError(f"IOSTRATA_LOADER={wanted}", "say native or javaagent, or unset it")
+    return wanted
+
+
+def _loadable(library: Path) -> Path:
+    """A JVM that is told to load a library and cannot does not start: so it is tried here first.
+
+    /dev/shm of a container is mounted noexec as a rule.
+    """
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as error:
+        raise UserError(
+            f"{library} cannot be loaded: {error}", "use IOSTRATA_LOADER=javaagent"
+        ) from error
+    return library
+
+
+def _staged(file: Path, copy: Path) -> Path:
     draft = copy.with_suffix(f".{os.getpid()}.tmp")
     try:
-        shutil.copyfile(agent_jar(), draft)
+        shutil.copyfile(file, draft)
         draft.chmod(0o644)
         draft.rename(copy)
     except OSError as error:
@@ -42,19 +92,31 @@ def stage_agent(directory: Path) -> Path:
     return copy
 
 
-def staged_agent(directory: Path) -> Path:
-    """Where `stage_agent` puts the copy."""
-    return directory / "iostrata-agent.jar"
-
-
 def agent_for(directory: Path) -> Path:
-    """The jar for a process of this directory: the copy there, else the installed one."""
-    copy = staged_agent(directory)
-    try:
-        trusted = copy.stat().st_uid in (0, os.getuid())
-    except OSError:
-        trusted = False
-    return copy if trusted else agent_jar()
+    """What a process of this directory loads: the copy there, else the installed jar."""
+    names = (JAR,) if loader() == "javaagent" else (LIBRARY, JAR)
+    for name in names:
+        copy = directory / name
+        try:
+            if copy.stat().st_uid in (0, os.getuid()):
+                return copy
+        except OSError:
+            continue
+    return agent_jar()
+
+
+def installed_agent() -> Path:
+    """What JVMs load where jar and library lie in one folder, as on a node; else the jar."""
+    jar = agent_jar()
+    if loader() != "javaagent":
+        try:
+            library = native_loader()
+            if library.parent == jar.parent:
+                return _loadable(library)
+        except UserError:
+            if loader() == "native":
+                raise
+    return jar
 
 
 def native_binary() -> Path:

@@ -43,16 +43,16 @@ def attach(pid: int, collector: Collector, run: str = "") -> Outcome:
             f"{collector.uid}",
             "use one of root",
         )
-    jar = agent_for(collector.dir)
-    _check_option(collector.dir, jar)
-    _check_seen(target, jar)
+    agent = agent_for(collector.dir)
+    _check_option(collector.dir, agent)
+    _check_seen(target, agent)
     _check_seen(target, collector.dir)
     options = [f"dir={collector.dir}"]
     if run:
         options.append(f"run={run}")
     if target.own_pid != pid:
         options.append(f"pid={pid}")  # the collector knows it by the pid that we see
-    said = _load(target, jar, ",".join(options))
+    said = _load(target, agent, ",".join(options))
     named = {str(point.id): f"{point.cls}#{point.method}" for point in POINTS}
     woven = [named.get(number, number) for number in said.get("woven", "").split(",") if number]
     return _outcome(pid, said, woven)
@@ -111,12 +111,12 @@ def _check_seen(target: Target, path: Path) -> None:
         )
 
 
-def _load(target: Target, jar: Path, options: str) -> dict[str, str]:
+def _load(target: Target, agent: Path, options: str) -> dict[str, str]:
     """Loads the agent; the key=value lines it answered. Raises UserError when it refuses."""
     attachment = Attachment(target)
     try:
         with attachment.answer_file() as (name, path):
-            attachment.load(jar, f"{options},answer={name}")
+            attachment.load(agent, f"{options},answer={name}")
             lines = Path(path).read_text("utf-8", "replace").splitlines()
     finally:
         attachment.close()

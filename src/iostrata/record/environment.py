@@ -9,19 +9,21 @@ from iostrata.errors import UserError
 
 # An outer recording's agent: two of them would weave everything twice.
 _OURS = re.compile(
-    r"""(?:"-javaagent:[^"]*iostrata-agent[^"]*"|-javaagent:\S*iostrata-agent\S*)\s*"""
+    r"""(?:"-(?:javaagent|agentpath):[^"]*iostrata[-_](?:agent|loader)[^"]*\""""
+    r"""|-(?:javaagent|agentpath):\S*iostrata[-_](?:agent|loader)\S*)\s*"""
 )
 
 
-def agent_option(jar: Path, directory: Path, run: str) -> str:
-    """The JVM option that loads the agent, quoted for JAVA_TOOL_OPTIONS where needed."""
-    for path in (jar, directory):
+def agent_option(agent: Path, directory: Path, run: str) -> str:
+    """The JVM option that loads jar or native loader, quoted for JAVA_TOOL_OPTIONS if needed."""
+    for path in (agent, directory):
         if re.search(r"""[,"'\n=]""", str(path)):
             raise UserError(
                 f"{str(path)!r} cannot stand in a JVM option",
                 "choose a path without commas, quotes and equal signs",
             )
-    option = f"-javaagent:{jar}=dir={directory},run={run}"
+    how = "agentpath" if agent.suffix == ".so" else "javaagent"
+    option = f"-{how}:{agent}=dir={directory},run={run}"
     return f'"{option}"' if re.search(r"\s", option) else option
 
 

@@ -2,8 +2,8 @@
 
 The JVM is asked with a file `.attach_pidN` and SIGQUIT to listen on the socket `.java_pidN`, both
 in its own /tmp; N is its pid in its own namespace. What is sent there is `1 load instrument false
-JAR=OPTIONS`, each word ended by a zero byte. Nothing is sent to a process that is not a JVM or
-would die of the signal.
+JAR=OPTIONS` or `1 load LIBRARY true OPTIONS`, each word ended by a zero byte. Nothing is sent to a
+process that is not a JVM or would die of the signal.
 """
 
 from __future__ import annotations
@@ -118,9 +118,12 @@ class Attachment:
         """A name in the JVM's /tmp, as this process reaches it."""
         return f"/proc/self/fd/{self._tmp}/{name}"
 
-    def load(self, jar: Path, options: str) -> None:
-        """Loads the agent; returns when its agentmain has. Raises UserError with the reason."""
-        answer = self._ask("load", "instrument", "false", f"{jar}={options}")
+    def load(self, agent: Path, options: str) -> None:
+        """Loads jar or library; returns when it has begun. Raises UserError with the reason."""
+        if agent.suffix == ".so":
+            answer = self._ask("load", str(agent), "true", options)
+        else:
+            answer = self._ask("load", "instrument", "false", f"{agent}={options}")
         code, _, rest = answer.partition("\n")
         # `return code: 0`; before JDK 9 the number alone
         result = re.fullmatch(r"(?:return code: )?(-?\d+)", rest.strip())
@@ -129,7 +132,9 @@ class Attachment:
         failed = int(result[1]) if result else 0
         pid = self.target.pid
         if failed in (_BAD_JAR, _NOT_ON_PATH):
-            raise UserError(f"pid {pid} cannot read the agent {jar}", "chmod a+r, or another --dir")
+            raise UserError(
+                f"pid {pid} cannot read the agent {agent}", "chmod a+r, or another --dir"
+            )
         said = " ".join(rest.split()) or f"code {code}"
         raise UserError(
             f"pid {pid} did not load the agent: {said}",

@@ -92,7 +92,8 @@ def _has_agent(place: Path, words: list[str]) -> bool | None:
     live = _has_live_thread(place)
     if live is not None:
         return live
-    if any(word.startswith("-javaagent:") and "iostrata-agent" in word for word in words):
+    ours = ("iostrata-agent", "iostrata_loader")
+    if any(word.startswith("-") and any(name in word for name in ours) for word in words):
         return True
     try:
         # The agent's jar stays open, so it is mapped or a descriptor names it.

@@ -86,8 +86,8 @@ def record(request: Request, seen: Callable[[Progress], None]) -> Recorded:
     with Signals() as signals:
         collector = request.collector or _private(request)
         try:
-            jar = stage_agent(collector.dir) if collector.started else agent_for(collector.dir)
-            option = agent_option(jar, collector.dir, request.run)
+            agent = stage_agent(collector.dir) if collector.started else agent_for(collector.dir)
+            option = agent_option(agent, collector.dir, request.run)
             recorded = _Recording(request, collector, signals, seen).run(option)
         finally:
             if collector.started:

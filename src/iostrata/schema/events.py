@@ -30,6 +30,7 @@ LAYER = {
     "java": 8,
     "posix": 9,
     "device": 10,
+    "jvm": 11,
 }
 LEVEL = {
     "record": 1,

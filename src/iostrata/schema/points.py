@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 560447649761010078
+POINTS_HASH = 2826454889731981271
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -256,4 +256,5 @@ POINTS = (
     Point(318, "namenode", "flush_edits", "org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream", "flushAndSync", "(Z)V", "call", "", "", "", (), ""),
     Point(319, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;)V", "call", "", "", "", (), ""),
     Point(320, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;Z)V", "call", "", "", "", (), ""),
+    Point(330, "jvm", "gc_pause", "io.iostrata.agent.NativeClasses", "pauses", "(JI)V", "own", "", "", "", (), ""),
 )

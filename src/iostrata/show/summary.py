@@ -179,6 +179,12 @@ def _other_layers(totals: Totals) -> list[str]:
         lines.append(f"no calls seen: {', '.join(totals.silent_layers)}")
     if totals.absent_layers:
         lines.append(f"not traced by this version: {', '.join(totals.absent_layers)}")
+    for row in totals.pauses:
+        what = f"{count(row['count'])} in {plural(row['processes'], 'process')}"
+        lines.append(
+            f"pauses of whole JVMs, in no layer: {row['op']} {what}, "
+            f"{seconds(row['time'])} together, longest {seconds(row['max'])}"
+        )
     return lines
 
 

@@ -32,6 +32,8 @@ MOVING = tuple(op for ops in DIRECTIONS.values() for op in ops)
 SIZES = (("0", 0), ("<512", 9), ("<4K", 12), ("<64K", 16), ("<1M", 20), ("<16M", 24), (">=16M", 64))
 
 Row = dict[str, Any]
+# All but the one that holds pauses.
+IO_LAYERS = [layer for layer in LAYER if layer != "jvm"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Totals:
     tasks: list[Row]  # job, task, layer, calls, bytes_*, time
     orphans: list[Row]  # layer, calls, bytes: of HDFS servers, for no traced client
     sizes: list[Row]  # layer, op, then calls per size of SIZES and "unknown"
+    pauses: list[Row]  # of whole JVMs: op, processes, count, time, max
     unfinished: int  # calls still open when their process died
     user_points: list[UserPoint]  # that the recorder brought
     hosts: list[Row]  # host, interval, cpu, cpu_max, iowait (0 to 1), bytes within interval
@@ -72,13 +75,13 @@ class Totals:
     def silent_layers(self) -> list[str]:
         """Layers that have points, none of which was called."""
         seen = {row["layer"] for row in self.layers}
-        return [layer for layer in LAYER if layer in _layers_with_points() and layer not in seen]
+        return [layer for layer in IO_LAYERS if layer in _layers_with_points() - seen]
 
     @property
     def absent_layers(self) -> list[str]:
         """Layers that this version has no points for."""
         seen = {row["layer"] for row in self.layers}
-        return [layer for layer in LAYER if layer not in _layers_with_points() | seen]
+        return [layer for layer in IO_LAYERS if layer not in _layers_with_points() | seen]
 
     def as_dict(self) -> Row:
         """JSON values; every count is exact, sizes in bytes, times in ns."""
@@ -101,6 +104,7 @@ class Totals:
             "orphans": self.orphans,
             "sizes": self.sizes,
             "user_points": [point.as_dict() for point in self.user_points],
+            "pauses": self.pauses,
             "hosts": self.hosts,
         }
 
@@ -121,6 +125,7 @@ def totals(opened: OpenedRun) -> Totals:
         tasks=opened.rows(_BY_TASK),
         orphans=in_layer_order(opened.rows(_ORPHANS)),
         sizes=in_layer_order(opened.rows(_SIZES)),
+        pauses=opened.rows(_PAUSES),
         unfinished=opened.rows(_UNFINISHED)[0]["n"],
         user_points=user_points(opened),
         hosts=opened.rows(_HOSTS),
@@ -201,6 +206,10 @@ _LOSSES = """
 _FAULTED = """
     SELECT DISTINCT unnest(string_split(points_faulted, ',')) AS point
     FROM processes WHERE coalesce(points_faulted, '') <> ''"""
+_PAUSES = """
+    SELECT op, count(DISTINCT proc)::BIGINT AS processes, sum(count)::BIGINT AS count,
+        sum(timed_dur)::BIGINT AS time, max(max)::BIGINT AS max
+    FROM pauses WHERE kind = 'sum' GROUP BY op ORDER BY op"""
 _BY_LAYER = summed("layer")
 # Nested calls too, in rows of their own: packets lie within blocks, but are worth seeing.
 _BY_OP = (

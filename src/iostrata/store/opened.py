@@ -1,7 +1,8 @@
 """A run opened for reading: DuckDB over its Parquet files, nothing else in reach.
 
-Views: `events`, `sums` (kind sum), `calls` (kind call), `processes`, `system` (what each host did,
-one row a second); columns as in schema/events.toml, times in integer ns.
+Views: `events`, `sums` (kind sum), `calls` (kind call), `pauses` (of whole JVMs, which are no I/O
+in neither of the two), `processes`, `system` (what each host did, one row a second); columns as in
+schema/events.toml, times in integer ns.
 """
 
 from __future__ import annotations
@@ -47,8 +48,12 @@ class OpenedRun:
         _view(self._db, "events", self.event_files, COLUMNS)
         _view(self._db, "processes", self.process_files, PROCESS_COLUMNS)
         _view(self._db, "system", self.system_files, SYSTEM_COLUMNS)
-        self._db.execute("CREATE VIEW sums AS SELECT * FROM events WHERE kind = 'sum'")
-        self._db.execute("CREATE VIEW calls AS SELECT * FROM events WHERE kind = 'call'")
+        for name, which in (
+            ("sums", "kind = 'sum' AND layer <> 'jvm'"),
+            ("calls", "kind = 'call' AND layer <> 'jvm'"),
+            ("pauses", "layer = 'jvm'"),
+        ):
+            self._db.execute(f"CREATE VIEW {name} AS SELECT * FROM events WHERE {which}")
         quoted = f"{root}/".replace("'", "''")
         self._db.execute(f"SET allowed_directories = ['{quoted}']")
         self._db.execute("SET enable_external_access = false")

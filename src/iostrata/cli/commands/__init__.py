@@ -16,6 +16,7 @@ from iostrata.cli.commands import (
     report,
     runs,
     summary,
+    weave,
 )
 
 COMMANDS = (
@@ -32,4 +33,5 @@ COMMANDS = (
     detach,
     lab,
     prepare,
+    weave,
 )

@@ -30,7 +30,7 @@ def hadoop(
 ) -> None:
     """Prints the exact change of configuration that traces this cluster, and its undo."""
     from iostrata.prepare import prepare
-    from iostrata.record.artifacts import agent_jar
+    from iostrata.record.artifacts import installed_agent
     from iostrata.record.collector import NODE_DIR
 
-    print(prepare(conf, agent_jar(), NODE_DIR))
+    print(prepare(conf, installed_agent(), NODE_DIR))

@@ -47,10 +47,10 @@ ALL = dict(leaves(typer.main.get_command(app)))
 def test_the_registry_is_what_help_lists() -> None:
     assert list(ALL) == [
         "demo", "doctor", "record", "level", "summary", "report", "query", "runs", "points",
-        "attach", "detach", "lab status", "lab logs", "lab down", "lab env", "lab up hadoop",
-        "prepare hadoop",
+        "attach", "detach", "weave", "lab status", "lab logs", "lab down", "lab env",
+        "lab up hadoop", "prepare hadoop",
     ]  # fmt: skip
-    assert len(COMMANDS) == 13
+    assert len(COMMANDS) == 14
 
 
 @pytest.mark.parametrize("words", ALL)

@@ -32,14 +32,15 @@ STAGING = "/tmp/hadoop-yarn/staging"
 
 @dataclass(frozen=True)
 class AgentOptions:
-    """What goes onto command lines: the agent's jar and the directory of its segments."""
+    """What goes onto command lines: the agent and the directory of its segments."""
 
-    jar: Path
+    jar: Path  # or the native loader, a library with the jar beside it
     dir: Path
 
     @property
     def option(self) -> str:
-        return f"-javaagent:{self.jar}=dir={self.dir}"
+        how = "agentpath" if self.jar.suffix == ".so" else "javaagent"
+        return f"-{how}:{self.jar}=dir={self.dir}"
 
 
 @dataclass(frozen=True)

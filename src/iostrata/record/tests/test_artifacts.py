@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import _ctypes
 import os
 from pathlib import Path
 
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.record.artifacts import agent_for, agent_jar, native_binary, stage_agent
+from iostrata.record.artifacts import (
+    agent_for,
+    agent_jar,
+    installed_agent,
+    native_binary,
+    stage_agent,
+)
 
 
 @pytest.fixture
@@ -54,3 +61,34 @@ def test_a_directory_without_a_copy_uses_the_installed_one(jar: Path, tmp_path: 
 def test_a_copy_of_a_third_user_is_not_loaded(jar: Path, tmp_path: Path) -> None:
     os.chown(stage_agent(tmp_path), 65534, 65534)
     assert agent_for(tmp_path) == jar
+
+
+def test_the_native_loader_is_staged_beside_the_jar_if_it_can_be_loaded(
+    jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = jar.with_name("libiostrata_loader.so")
+    directory = tmp_path / "d"
+    directory.mkdir()
+    # GIVEN a library that this machine cannot load
+    library.write_bytes(b"ELF, but no more")
+    # THEN the jar is loaded, unless somebody asks for the library
+    assert stage_agent(directory) == directory / "iostrata-agent.jar"
+    assert installed_agent() == jar
+    assert [path.name for path in directory.iterdir()] == ["iostrata-agent.jar"]
+    monkeypatch.setenv("IOSTRATA_LOADER", "native")
+    with pytest.raises(UserError, match="cannot be loaded"):
+        stage_agent(directory)
+    # AND one that it can is chosen, by those who come later, too
+    monkeypatch.delenv("IOSTRATA_LOADER")
+    library.write_bytes(Path(_ctypes.__file__).read_bytes())
+    assert stage_agent(directory) == agent_for(directory) == directory / library.name
+    assert installed_agent() == library
+    monkeypatch.setenv("IOSTRATA_LOADER", "javaagent")
+    assert agent_for(directory) == directory / "iostrata-agent.jar"
+    assert installed_agent() == jar
+
+
+def test_a_loader_of_another_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("IOSTRATA_LOADER", "nativ")
+    with pytest.raises(UserError, match="IOSTRATA_LOADER=nativ"):
+        agent_for(tmp_path)

@@ -16,6 +16,12 @@ def test_option_of_a_run() -> None:
     )
 
 
+def test_the_native_loader_is_a_library() -> None:
+    assert agent_option(Path("/opt/libiostrata_loader.so"), Path("/dev/shm/d"), "r-1") == (
+        "-agentpath:/opt/libiostrata_loader.so=dir=/dev/shm/d,run=r-1"
+    )
+
+
 def test_option_with_a_blank_is_quoted() -> None:
     assert agent_option(JAR, Path("/dev/shm/my dir"), "r") == (
         '"-javaagent:/opt/iostrata-agent.jar=dir=/dev/shm/my dir,run=r"'
@@ -36,6 +42,8 @@ def test_directory_that_no_option_can_hold(name: str) -> None:
         ("-Xmx1g -Da=b", "-Xmx1g -Da=b NEW"),
         ("-javaagent:/other.jar=x", "-javaagent:/other.jar=x NEW"),
         ("-Xmx1g -javaagent:/x/iostrata-agent.jar=dir=/d,run=outer -Da=b", "-Xmx1g -Da=b NEW"),
+        ("-agentpath:/x/libiostrata_loader.so=dir=/d -Da=b", "-Da=b NEW"),
+        ('"-agentpath:/x y/libiostrata_loader.so=dir=/d,run=r" -Da=b', "-Da=b NEW"),
         ('"-javaagent:/x y/iostrata-agent.jar=dir=/d,run=outer" -Da=b', "-Da=b NEW"),
     ],
 )

@@ -1,5 +1,6 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.Recorder;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 
@@ -34,11 +35,10 @@ public final class Agent {
         attach(options, instrumentation, answer);
       }
     } catch (Throwable e) {
-      answer.refuse(e instanceof IOException ? e.getMessage() : e.toString());
+      answer.refuse(e);
     }
     try {
-      System.err.println("iostrata " + VERSION + ": " + answer.line());
-      answer.write(options.answer);
+      System.err.println("iostrata " + VERSION + ": " + answer.give(options.answer));
     } catch (Throwable e) {
       // the one line we owe has nowhere to go
     }
@@ -49,11 +49,10 @@ public final class Agent {
     if (Agent.class.getClassLoader() != null) {
       throw new IOException("the agent's jar has been renamed: call it iostrata-agent.jar");
     }
-    Thread living = Session.living();
-    if (Hooks.recorder != null || living != null) {
-      String other = living == null ? "" : ", " + living.getClass().getName();
-      throw new IOException("this JVM has an agent already" + other);
-    }
-    Session.attach(options, instrumentation, answer);
+    Recorder.Options to = new Recorder.Options();
+    to.pid = options.pid;
+    to.capBytes = options.capBytes;
+    Classes classes = new InstrumentedClasses(instrumentation);
+    Session.attach(options, System.getenv("CONTAINER_ID"), to, classes, answer);
   }
 }

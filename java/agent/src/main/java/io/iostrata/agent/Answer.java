@@ -14,17 +14,14 @@ final class Answer {
     line = text;
   }
 
-  void refuse(String why) {
+  void refuse(Throwable e) {
+    String why = e instanceof IOException ? e.getMessage() : e.toString();
     line = "not tracing: " + why;
     facts.append("refused=").append(oneLine(why)).append('\n');
   }
 
   void fact(String key, Object value) {
     facts.append(key).append('=').append(oneLine(String.valueOf(value))).append('\n');
-  }
-
-  String line() {
-    return line;
   }
 
   /** Facts as written by {@link #fact}: from an agent that may be of another version. */
@@ -39,8 +36,18 @@ final class Answer {
   /**
    * @param path of a file that who asked has made; empty for nobody. It is not made here: somebody
    *     else's option may name any path.
+   * @return the line for people
    */
-  void write(String path) throws IOException {
+  String give(String path) {
+    try {
+      write(path);
+    } catch (Throwable e) {
+      // who asked finds an empty file, and says so
+    }
+    return line;
+  }
+
+  private void write(String path) throws IOException {
     if (path.isEmpty() || !new File(path).isFile()) {
       return;
     }

@@ -1,13 +1,22 @@
 package io.iostrata.agent;
 
-/** What the JVM does for us besides handing over classes as it loads them. */
+import io.iostrata.segment.Recorder;
+import java.util.Collection;
+
+/** Classes as this JVM loads and has them: by {@code -javaagent} or by the native loader. */
 interface Classes {
-  /** All classes that are loaded; more than asked for is fine, fewer is not. */
+  /** From here on classes are handed over as they are loaded. */
+  void begin(Loader loader, Recorder recorder);
+
+  /** Loaded classes that {@link Loader#knows}. */
   Class<?>[] loaded();
+
+  /** Users have points in the classes of these internal names. */
+  void users(Collection<String> names);
 
   /** Hands these classes over again, from their original bytes. */
   void retransform(Class<?>[] classes) throws Exception;
 
-  /** From here on no class is handed over. */
+  /** From here on no class is handed over; one that is retransformed gets its own bytes back. */
   void end();
 }

@@ -9,7 +9,7 @@ final class Extractors {
     return extraction == null ? null : named(extraction.name);
   }
 
-  private static Extractor named(String name) {
+  static Extractor named(String name) {
     switch (name) {
       case "file":
         return new FileTarget();

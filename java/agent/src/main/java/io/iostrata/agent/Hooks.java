@@ -46,26 +46,15 @@ public final class Hooks {
   static final boolean[] REPORTED = new boolean[Schema.PROCESS_MAX_POINTS];
 
   private static int recordings;
-  private static byte operations;
 
   private Hooks() {}
 
-  /** Before anything is woven. */
-  static void install(PointTable table) {
-    // An agent of this version may have been here before.
+  /** An agent of this version may have been here before. */
+  static void begin() {
     Arrays.fill(OFF, (byte) 0);
     Arrays.fill(REPORTED, false);
     Arrays.fill(ADDS_UP, (byte) 0);
     Arrays.fill(ADDED_UP, (byte) 0);
-    operations = 0;
-    for (Point[] points : table.classes()) {
-      for (int i = 0; i < points.length; i++) {
-        install(points[i]);
-        if (points[i].bytes != null && points[i].bytes.isInside()) {
-          addUp(points[i], table);
-        }
-      }
-    }
   }
 
   /** A point more; off until it is switched on. */
@@ -96,22 +85,6 @@ public final class Hooks {
     StreamWrapped.INNER.clear();
     DescriptorOpened.PATHS.clear();
     AsynchronousTarget.Opened.PATHS.clear();
-  }
-
-  /** Gives the operation that makes up {@code whole} a number, the same for all its points. */
-  private static void addUp(Point whole, PointTable table) {
-    byte number = 0;
-    for (Point[] points : table.classes()) {
-      for (int i = 0; i < points.length; i++) {
-        if (points[i].layer == whole.layer && points[i].op.equals(whole.bytes.field)) {
-          // The first point of an operation gives it its number.
-          number = number != 0 ? number : ADDED_UP[points[i].id];
-          number = number != 0 ? number : ++operations;
-          ADDED_UP[points[i].id] = number;
-        }
-      }
-    }
-    ADDS_UP[whole.id] = number;
   }
 
   /** Starts or ends a recording; called by one thread only. */

@@ -1,22 +1,50 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.Recorder;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
+import java.security.ProtectionDomain;
+import java.util.ArrayList;
+import java.util.Collection;
 
-/** {@code -javaagent}, the portable way. */
-final class InstrumentedClasses implements Classes {
+/** {@code -javaagent} and attached jars, the portable way. */
+final class InstrumentedClasses implements Classes, ClassFileTransformer {
   private final Instrumentation instrumentation;
-  private final ClassFileTransformer transformer;
+  private Loader loader;
 
-  InstrumentedClasses(Instrumentation instrumentation, ClassFileTransformer transformer) {
+  InstrumentedClasses(Instrumentation instrumentation) {
     this.instrumentation = instrumentation;
-    this.transformer = transformer;
-    instrumentation.addTransformer(transformer, true);
+  }
+
+  @Override
+  public void begin(Loader loader, Recorder recorder) {
+    this.loader = loader;
+    // Reads the table: not while another class is being loaded.
+    loader.knows("");
+    instrumentation.addTransformer(this, true);
+  }
+
+  @Override
+  public byte[] transform(
+      ClassLoader of, String name, Class<?> old, ProtectionDomain domain, byte[] bytes) {
+    return loader.transform(of, name, bytes);
   }
 
   @Override
   public Class<?>[] loaded() {
-    return instrumentation.getAllLoadedClasses();
+    ArrayList<Class<?>> known = new ArrayList<>();
+    Class<?>[] all = instrumentation.getAllLoadedClasses();
+    for (int i = 0; i < all.length; i++) {
+      if (loader.knows(Loader.internalName(all[i]))) {
+        known.add(all[i]);
+      }
+    }
+    return known.toArray(new Class<?>[0]);
+  }
+
+  @Override
+  public void users(Collection<String> names) {
+    // All classes are handed over.
   }
 
   @Override
@@ -26,6 +54,6 @@ final class InstrumentedClasses implements Classes {
 
   @Override
   public void end() {
-    instrumentation.removeTransformer(transformer);
+    instrumentation.removeTransformer(this);
   }
 }

@@ -5,7 +5,7 @@ import io.iostrata.segment.Schema;
 /** Codes of schema/events.toml [layer] by name. */
 final class Layers {
   private static final String[] NAMES = {
-    "record", "task", "fs", "hdfs", "rpc", "namenode", "datanode", "java", "posix", "device"
+    "record", "task", "fs", "hdfs", "rpc", "namenode", "datanode", "java", "posix", "device", "jvm"
   };
   private static final int[] CODES = {
     Schema.LAYER_RECORD,
@@ -17,7 +17,8 @@ final class Layers {
     Schema.LAYER_DATANODE,
     Schema.LAYER_JAVA,
     Schema.LAYER_POSIX,
-    Schema.LAYER_DEVICE
+    Schema.LAYER_DEVICE,
+    Schema.LAYER_JVM
   };
 
   private Layers() {}

@@ -2,22 +2,25 @@ package io.iostrata.agent;
 
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
-import java.lang.instrument.ClassFileTransformer;
-import java.security.ProtectionDomain;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 
 /** Hands classes to the weaver as the JVM loads them, and those that are loaded a second time. */
-final class Loader implements ClassFileTransformer {
+final class Loader {
   private static final int MAX_FAILURES = 2_000;
+  private static final String HIDDEN = "its class loader has another " + Hooks.class.getName();
 
-  private final PointTable table;
+  private final Recorder recorder;
 
-  /** States of points found before the recorder is open. */
+  /** Read when it is needed: a JVM whose classes all come from a cache never does. */
+  private volatile PointTable table;
+
   private final byte[] states = new byte[Schema.PROCESS_MAX_POINTS];
 
-  private Recorder recorder;
+  /** Classes that users have or had points in. */
+  private final HashSet<String> ofUsers = new HashSet<>();
 
   /** Classes that the JVM refused to change, and why. */
   private final StringBuilder failures = new StringBuilder();
@@ -28,13 +31,30 @@ final class Loader implements ClassFileTransformer {
   /** From here on classes get back what they were. */
   private volatile boolean ended;
 
-  Loader(PointTable table) {
-    this.table = table;
+  Loader(Recorder recorder) {
+    this.recorder = recorder;
   }
 
-  @Override
-  public byte[] transform(
-      ClassLoader loader, String name, Class<?> old, ProtectionDomain domain, byte[] bytes) {
+  /** Mostly without the lock: threads that load classes wait for nobody. */
+  private PointTable table() {
+    PointTable known = table;
+    return known != null ? known : readTable();
+  }
+
+  private synchronized PointTable readTable() {
+    if (table == null) {
+      table = PointTable.parse(PointText.table());
+    }
+    return table;
+  }
+
+  /** Whether a class has points, or had some of users. */
+  synchronized boolean knows(String name) {
+    return ofUsers.contains(name) || table().of(name).length > 0;
+  }
+
+  /** Woven bytes of a class that is being loaded; null: it stays as it is. Never throws. */
+  byte[] transform(ClassLoader loader, String name, byte[] bytes) {
     Point[] points = wanted(name);
     if (points.length == 0) {
       return null;
@@ -47,7 +67,7 @@ final class Loader implements ClassFileTransformer {
   }
 
   private Point[] wanted(String name) {
-    Point[] points = ended ? PointTable.NONE : table.of(name);
+    Point[] points = ended ? PointTable.NONE : table().of(name);
     return points.length > 0 && isSpoiled(name) ? PointTable.of(points, false) : points;
   }
 
@@ -60,9 +80,8 @@ final class Loader implements ClassFileTransformer {
     boolean busy = probe.busy;
     probe.busy = true;
     try {
-      // A loader that hides the hooks would make the woven class fail where it is used.
-      if (loader != null && Class.forName(Hooks.class.getName(), false, loader) != Hooks.class) {
-        throw new IllegalStateException(loader + " has another " + Hooks.class.getName());
+      if (!sees(loader)) {
+        throw new IllegalStateException(HIDDEN);
       }
       Weaver.Woven woven = Weaver.weave(bytes, points);
       state(woven.found, Schema.POINT_STATE_WOVEN);
@@ -70,6 +89,27 @@ final class Loader implements ClassFileTransformer {
       return woven.bytes;
     } finally {
       probe.busy = busy;
+    }
+  }
+
+  /** False for a loader that hides the hooks: a woven class would fail where it is used. */
+  static boolean sees(ClassLoader loader) throws ClassNotFoundException {
+    return loader == null || Class.forName(Hooks.class.getName(), false, loader) == Hooks.class;
+  }
+
+  /** A class stays as it is because its loader does not see the hooks. */
+  void refused(String name) {
+    fault(table().of(name), new IllegalStateException(HIDDEN));
+  }
+
+  /** What the weaver makes of our points in a class; null for a fault of ours. */
+  Weaver.Woven weave(String name, byte[] classFile) {
+    Point[] points = PointTable.of(table().of(name), false);
+    try {
+      return Weaver.weave(classFile, points);
+    } catch (Throwable e) {
+      fault(points, e);
+      return null;
     }
   }
 
@@ -94,26 +134,19 @@ final class Loader implements ClassFileTransformer {
 
   private synchronized void state(Point[] points, int state) {
     for (int i = 0; i < points.length; i++) {
-      states[points[i].id] = (byte) state;
-      if (recorder != null) {
-        recorder.pointState(points[i].id, state);
-      }
+      state(points[i].id, state);
     }
+  }
+
+  /** See {@code point_state} of schema/events.toml. */
+  synchronized void state(int point, int state) {
+    states[point] = (byte) state;
+    recorder.pointState(point, state);
   }
 
   private synchronized void fault(Point[] points, Throwable e) {
-    for (int i = 0; i < points.length && recorder != null; i++) {
+    for (int i = 0; i < points.length; i++) {
       recorder.fault(points[i].id, e.toString());
-    }
-  }
-
-  /** From here on states go to the process page, with those known so far. */
-  synchronized void report(Recorder recorder) {
-    this.recorder = recorder;
-    for (int point = 0; point < states.length; point++) {
-      if (states[point] != 0) {
-        recorder.pointState(point, states[point]);
-      }
     }
   }
 
@@ -124,33 +157,25 @@ final class Loader implements ClassFileTransformer {
    * @return how many classes
    */
   int weaveLoaded(Classes classes) {
-    ArrayList<Class<?>> loaded = new ArrayList<>();
-    Class<?>[] all = classes.loaded();
-    for (int i = 0; i < all.length; i++) {
-      Point[] points = table.of(internalName(all[i]));
-      if (points.length > 0 && pending(points)) {
-        loaded.add(all[i]);
-      }
-    }
-    return retransform(classes, loaded);
-  }
-
-  private synchronized boolean pending(Point[] points) {
-    return states[points[0].id] == 0;
+    return retransform(classes, new ArrayList<>(Arrays.asList(classes.loaded())));
   }
 
   /** From here on these are the points of users. */
-  void users(Collection<Point> points) {
-    table.users(points);
+  synchronized void users(Collection<Point> points) {
+    for (Point point : points) {
+      ofUsers.add(point.internalName);
+    }
+    table().users(points);
   }
 
   /** See {@link PointTable#flow}. */
   byte flow(Point point) {
-    return table.flow(point);
+    return table().flow(point);
   }
 
   /** Weaves these classes, by internal name, as the table says now, where they are loaded. */
   int weaveAgain(Classes classes, Collection<String> names) {
+    classes.users(names);
     ArrayList<Class<?>> loaded = new ArrayList<>();
     Class<?>[] all = classes.loaded();
     for (int i = 0; i < all.length; i++) {
@@ -169,13 +194,14 @@ final class Loader implements ClassFileTransformer {
    */
   int weaveOut(Classes classes) {
     ended = true;
+    classes.end();
     synchronized (this) {
       failures.setLength(0);
     }
     ArrayList<Class<?>> woven = new ArrayList<>();
     Class<?>[] all = classes.loaded();
     for (int i = 0; i < all.length; i++) {
-      if (isWoven(table.of(internalName(all[i])))) {
+      if (isWoven(table().of(internalName(all[i])))) {
         woven.add(all[i]);
       }
     }
@@ -191,7 +217,7 @@ final class Loader implements ClassFileTransformer {
     return false;
   }
 
-  private static String internalName(Class<?> type) {
+  static String internalName(Class<?> type) {
     return type.getName().replace('.', '/');
   }
 
@@ -223,7 +249,7 @@ final class Loader implements ClassFileTransformer {
 
   /** True when there is still a way: without the points of users. */
   private synchronized boolean spoil(String name, Throwable e) {
-    Point[] users = PointTable.of(table.of(name), true);
+    Point[] users = PointTable.of(table().of(name), true);
     if (ended || users.length == 0 || !spoiled.add(name)) {
       return false;
     }
@@ -237,7 +263,7 @@ final class Loader implements ClassFileTransformer {
       failures.append(one.getName()).append(": ").append(e);
     }
     if (!ended) {
-      fault(table.of(internalName(one)), e);
+      fault(table().of(internalName(one)), e);
     }
     return false;
   }

@@ -12,11 +12,6 @@ final class PointTable {
   /** {@code PointLog} has a bit for each. */
   private static final int MAX_FLOWS = 48;
 
-  final byte[] layerOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
-  final boolean[] anchorOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
-  final boolean[] beginOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
-  final byte[] flowOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
-
   /** Never changed, only replaced: threads that load classes read it at any time. */
   private volatile HashMap<String, Point[]> byClass = new HashMap<>(128);
 
@@ -44,10 +39,7 @@ final class PointTable {
     if (!point.own) {
       add(byClass, point);
     }
-    layerOfPoint[point.id] = point.effectOnly ? 0 : point.layer;
-    anchorOfPoint[point.id] = point.anchor;
-    beginOfPoint[point.id] = point.begin;
-    flowOfPoint[point.id] = flow(point);
+    flow(point);
   }
 
   private static void add(HashMap<String, Point[]> to, Point point) {

@@ -228,6 +228,7 @@ final class PointText {
         + "317\tnamenode\tsync_edits\torg.apache.hadoop.hdfs.server.namenode.FSEditLog\tlogSync\t(J)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n"
         + "318\tnamenode\tflush_edits\torg.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream\tflushAndSync\t(Z)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n"
         + "319\tnamenode\tread_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\treadUnlock\t(Ljava/lang/String;)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n"
-        + "320\tnamenode\twrite_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\twriteUnlock\t(Ljava/lang/String;Z)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n";
+        + "320\tnamenode\twrite_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\twriteUnlock\t(Ljava/lang/String;Z)V\tcall\t0\t0\t\t\t\t\t\t\t\t\n"
+        + "330\tjvm\tgc_pause\tio.iostrata.agent.NativeClasses\tpauses\t(JI)V\town\t0\t0\t\t\t\t\t\t\t\t\n";
   }
 }

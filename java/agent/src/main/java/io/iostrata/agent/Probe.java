@@ -77,6 +77,11 @@ final class Probe {
     probes = new ThreadLocal<>();
   }
 
+  /** The current thread ends. */
+  static void forgetThread() {
+    probes.remove();
+  }
+
   /** The hook ends. */
   void free(int point) {
     weigher.end(point);

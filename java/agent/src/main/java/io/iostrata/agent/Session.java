@@ -3,7 +3,6 @@ package io.iostrata.agent;
 import io.iostrata.segment.Recorder;
 import java.io.File;
 import java.io.IOException;
-import java.lang.instrument.Instrumentation;
 import java.util.concurrent.Callable;
 
 /** The agent in this JVM, from attach to detach. */
@@ -27,31 +26,36 @@ final class Session {
     watch = new ControlWatch(recorder, this);
   }
 
-  static void attach(AgentOptions options, Instrumentation instrumentation, Answer answer)
+  /**
+   * Starts the agent, whichever way it came in.
+   *
+   * @param container {@code CONTAINER_ID} of YARN; null when there is none
+   * @param to what is known of this process; its text is added to
+   */
+  static void attach(
+      AgentOptions options, String container, Recorder.Options to, Classes classes, Answer answer)
       throws Exception {
+    Thread living = living();
+    if (Hooks.recorder != null || living != null) {
+      String other = living == null ? "" : ", " + living.getClass().getName();
+      throw new IOException("this JVM has an agent already" + other);
+    }
     if (!new File(options.dir).isDirectory()) {
       throw new IOException(options.dir + " is no directory");
     }
     ProcessFacts facts =
-        new ProcessFacts(
-            System.getProperty("sun.java.command"), options.run, System.getenv("CONTAINER_ID"));
-    PointTable table = PointTable.parse(PointText.table());
-    Hooks.install(table);
-    Loader loader = new Loader(table);
-    // First, so that what opening loads need not be woven a second time.
-    Classes classes = new InstrumentedClasses(instrumentation, loader);
-    Recorder recorder;
-    try {
-      recorder = Recorder.open(recorderOptions(options, facts, table));
-    } catch (Throwable e) {
-      classes.end();
-      throw e;
-    }
+        new ProcessFacts(System.getProperty("sun.java.command"), options.run, container);
+    to.dir = new File(options.dir).toPath();
+    to.text = facts.text() + to.text;
+    PointCodes.install(to);
+    Recorder recorder = Recorder.open(to);
     Hooks.recorder = recorder;
     Hooks.clockCost = recorder.clockCost;
     ProcessFacts.current = facts;
-    loader.report(recorder);
     facts.reach(recorder, "");
+    Loader loader = new Loader(recorder);
+    // Only now: from here on the JVM reads the file of each class that its own archive has.
+    classes.begin(loader, recorder);
     answer.fact("classes", loader.weaveLoaded(classes));
     answer.fact("failed", loader.failures());
     Session session = new Session(recorder, loader, classes);
@@ -59,20 +63,6 @@ final class Session {
     session.watch.start();
     answer.fact("woven", loader.woven());
     answer.line(recording ? "recording to " + options.dir : "ready in " + options.dir + ", off");
-  }
-
-  private static Recorder.Options recorderOptions(
-      AgentOptions options, ProcessFacts facts, PointTable table) {
-    Recorder.Options to = new Recorder.Options();
-    to.dir = new File(options.dir).toPath();
-    to.text = facts.text();
-    to.layerOfPoint = table.layerOfPoint;
-    to.anchorOfPoint = table.anchorOfPoint;
-    to.beginOfPoint = table.beginOfPoint;
-    to.flowOfPoint = table.flowOfPoint;
-    to.capBytes = options.capBytes;
-    to.pid = options.pid;
-    return to;
   }
 
   /**
@@ -122,7 +112,6 @@ final class Session {
       Thread.sleep(UNDER_WAY_MILLIS);
       watch.endRecording();
       recorder.detach();
-      classes.end();
       Hooks.forget();
     }
     answer.fact("detached", "yes");

@@ -5,16 +5,54 @@ import io.iostrata.segment.Schema;
 
 /** Sets the hooks up in the JVM of the tests, as the agent does in a traced one. */
 final class HooksForTests {
+  private static byte operations;
+
   private HooksForTests() {}
 
   static void begin(Recorder recorder, PointTable table) {
-    for (int point = 0; point < Schema.PROCESS_MAX_POINTS; point++) {
-      Hooks.OFF[point] = 0;
-      Hooks.REPORTED[point] = false;
-    }
-    Hooks.install(table);
+    install(table);
     Hooks.recorder = recorder;
     Hooks.record(true);
+  }
+
+  /** What {@link PointCodes} does with generated numbers, for any table. */
+  static void install(PointTable table) {
+    Hooks.begin();
+    operations = 0;
+    for (Point[] points : table.classes()) {
+      for (Point point : points) {
+        Hooks.install(point);
+        if (point.bytes != null && point.bytes.isInside()) {
+          addUp(point, table);
+        }
+      }
+    }
+  }
+
+  /** Gives the operation that makes up {@code whole} a number, the same for all its points. */
+  private static void addUp(Point whole, PointTable table) {
+    byte number = 0;
+    for (Point[] points : table.classes()) {
+      for (Point point : points) {
+        if (point.layer == whole.layer && point.op.equals(whole.bytes.field)) {
+          // The first point of an operation gives it its number.
+          number = number != 0 ? number : Hooks.ADDED_UP[point.id];
+          number = number != 0 ? number : ++operations;
+          Hooks.ADDED_UP[point.id] = number;
+        }
+      }
+    }
+    Hooks.ADDS_UP[whole.id] = number;
+  }
+
+  static byte[] layerOfPoint(PointTable table) {
+    byte[] layers = new byte[Schema.PROCESS_MAX_POINTS];
+    for (Point[] points : table.classes()) {
+      for (Point point : points) {
+        layers[point.id] = point.effectOnly ? 0 : point.layer;
+      }
+    }
+    return layers;
   }
 
   static void target(int point, Extractor extractor) {

@@ -2,6 +2,7 @@ package io.iostrata.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.iostrata.segment.Recorder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -83,9 +84,10 @@ class PointsTest {
   /** A thread keeps the open layers and flows in the bits of a long: 15 and 48, counted from 1. */
   @Test
   void flowsOfBytesFitIntoTheMaskOfOpenOnes() {
-    byte[] flows = PointTable.parse(PointText.table()).flowOfPoint;
+    Recorder.Options options = new Recorder.Options();
+    PointCodes.install(options);
 
-    for (byte flow : flows) {
+    for (byte flow : options.flowOfPoint) {
       assertThat(flow).isBetween((byte) 0, (byte) 48);
     }
   }

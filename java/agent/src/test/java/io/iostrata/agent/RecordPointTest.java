@@ -108,7 +108,7 @@ class RecordPointTest {
     PointTable table = PointTable.parse(TABLE);
     Recorder.Options options = new Recorder.Options();
     options.dir = directory;
-    options.layerOfPoint = table.layerOfPoint;
+    options.layerOfPoint = HooksForTests.layerOfPoint(table);
     recorder = Recorder.open(options);
     HooksForTests.begin(recorder, table);
     byte[] woven = woven().bytes;

@@ -124,7 +124,7 @@ class WeaverTest {
     PointTable table = PointTable.parse(TABLE);
     Recorder.Options options = new Recorder.Options();
     options.dir = directory;
-    options.layerOfPoint = table.layerOfPoint;
+    options.layerOfPoint = HooksForTests.layerOfPoint(table);
     recorder = Recorder.open(options);
     HooksForTests.begin(recorder, table);
   }

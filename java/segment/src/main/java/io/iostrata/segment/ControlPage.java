@@ -1,34 +1,23 @@
 package io.iostrata.segment;
 
-import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-/**
- * DIR/control as the agent's own thread reads it. Read, not mapped: whoever truncates a mapped file
- * kills its readers. It stays open, which halves what looking costs, until no collector has written
- * to it for some looks: another may have put a new one in its place.
- */
+/** DIR/control as the agent's own thread reads it. */
 final class ControlPage {
   private static final int BYTES = Schema.CONTROL_POINTS_OFF + Schema.PROCESS_MAX_POINTS / 8;
 
-  private static final int LOOKS_WITHOUT_BEAT = 10;
-
-  private final Path path;
+  private final RecorderFiles files;
+  private final String path;
   private final int uid;
-  private RandomAccessFile file;
-  private long beat;
-  private int looks;
   private final byte[] bytes = new byte[BYTES];
   private final ByteBuffer page = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
   private volatile long[] pointsOff = new long[Schema.PROCESS_MAX_POINTS / 64];
 
-  ControlPage(Path directory, int uid) {
-    this.path = directory.resolve("control");
+  ControlPage(RecorderFiles files, Path directory, int uid) {
+    this.files = files;
+    this.path = directory.resolve("control").toString();
     this.uid = uid;
   }
 
@@ -66,56 +55,18 @@ final class ControlPage {
     return page.getInt(Schema.CONTROL_EVENT_COST);
   }
 
+  void close() {
+    files.close();
+  }
+
   boolean pointOff(int point) {
     return (pointsOff[point >> 6] >>> point & 1) != 0;
   }
 
   private boolean readable() {
-    try {
-      if (file == null) {
-        file = new RandomAccessFile(path.toString(), "r");
-        if (!trusted()) {
-          close();
-          return false;
-        }
-      }
-      file.seek(0);
-      file.readFully(bytes);
-    } catch (IOException e) {
-      close();
-      return false;
-    }
-    long now = page.getLong(Schema.CONTROL_HEARTBEAT);
-    looks = now == beat ? looks + 1 : 0;
-    beat = now;
-    if (looks >= LOOKS_WITHOUT_BEAT) {
-      looks = 0;
-      close();
-    }
-    return page.getInt(Schema.PREAMBLE_MAGIC) == Schema.MAGIC
+    return files.readControl(path, bytes, uid)
+        && page.getInt(Schema.PREAMBLE_MAGIC) == Schema.MAGIC
         && page.getShort(Schema.PREAMBLE_VERSION) == Schema.VERSION
         && page.getShort(Schema.PREAMBLE_FILE_KIND) == Schema.FILE_KIND_CONTROL;
-  }
-
-  /** Opened again when it is read again. */
-  synchronized void close() {
-    RandomAccessFile open = file;
-    file = null;
-    try {
-      if (open != null) {
-        open.close();
-      }
-    } catch (IOException e) {
-      // nothing was written to it
-    }
-  }
-
-  private boolean trusted() {
-    try {
-      int owner = (Integer) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-      return owner == 0 || owner == uid;
-    } catch (IOException e) {
-      return false;
-    }
   }
 }

@@ -1,6 +1,7 @@
 package io.iostrata.segment;
 
 import java.io.IOException;
+import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ final class Dictionary {
 
   private static final long RETRY_NANOS = 1_000_000_000L;
 
+  private final RecorderFiles mapped;
   private final Path directory;
   private final long proc;
   private final int fileBytes;
@@ -35,7 +37,8 @@ final class Dictionary {
   /**
    * @param maxFiles files that may exist at a time; the collector unlinks those it has read
    */
-  Dictionary(Path directory, long proc, int fileBytes, int maxFiles) {
+  Dictionary(RecorderFiles mapped, Path directory, long proc, int fileBytes, int maxFiles) {
+    this.mapped = mapped;
     this.directory = directory;
     this.proc = proc;
     this.fileBytes = fileBytes;
@@ -101,7 +104,8 @@ final class Dictionary {
         throw new IOException("all dictionary files are in use");
       }
       Path path = directory.resolve("dict-" + (number + 1));
-      MappedByteBuffer next = MappedFile.create(path, fileBytes);
+      MappedByteBuffer next = mapped.create(path.toString(), fileBytes);
+      next.order(ByteOrder.LITTLE_ENDIAN);
       next.putLong(Schema.DICTIONARY_PROC, proc);
       next.putInt(Schema.DICTIONARY_NUMBER, number + 1);
       next.putInt(Schema.DICTIONARY_CAPACITY, capacity());

@@ -16,37 +16,44 @@ final class Fence {
   static final String PROPERTY = "io.iostrata.fence";
 
   // static final: the JIT sees a constant and leaves a compiler barrier (x86) or one dmb (arm).
-  private static final MethodHandle RELEASE = find();
+  private static final boolean NAMED =
+      !System.getProperty("java.specification.version", "1.8").startsWith("1.")
+          && !"unsafe".equals(System.getProperty(PROPERTY));
 
   private Fence() {}
 
   static void release() {
-    try {
-      RELEASE.invokeExact();
-    } catch (Throwable cannotHappen) {
-      throw new IllegalStateException(cannotHappen);
+    if (NAMED) {
+      NamedFence.release();
+    } else {
+      OfJava8.release();
     }
   }
 
-  private static MethodHandle find() {
-    MethodHandles.Lookup lookup = MethodHandles.lookup();
-    MethodType type = MethodType.methodType(void.class);
-    try {
-      if (!"unsafe".equals(System.getProperty(PROPERTY))) {
-        try {
-          return lookup.findStatic(
-              Class.forName("java.lang.invoke.VarHandle"), "releaseFence", type);
-        } catch (ClassNotFoundException java8) {
-          // falls through
-        }
+  /** Only Java 8 comes here: newer JVMs warn at some first uses of Unsafe. */
+  private static final class OfJava8 {
+    private static final MethodHandle RELEASE = find();
+
+    static void release() {
+      try {
+        RELEASE.invokeExact();
+      } catch (Throwable cannotHappen) {
+        throw new IllegalStateException(cannotHappen);
       }
-      // Only Java 8 comes here: newer JVMs warn at some first uses of Unsafe.
-      Class<?> unsafe = Class.forName("sun.misc.Unsafe");
-      Field instance = unsafe.getDeclaredField("theUnsafe");
-      instance.setAccessible(true);
-      return lookup.findVirtual(unsafe, "storeFence", type).bindTo(instance.get(null));
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("no memory fence in this JVM", e);
+    }
+
+    private static MethodHandle find() {
+      try {
+        Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+        Field instance = unsafe.getDeclaredField("theUnsafe");
+        instance.setAccessible(true);
+        MethodType type = MethodType.methodType(void.class);
+        return MethodHandles.lookup()
+            .findVirtual(unsafe, "storeFence", type)
+            .bindTo(instance.get(null));
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException("no memory fence in this JVM", e);
+      }
     }
   }
 }

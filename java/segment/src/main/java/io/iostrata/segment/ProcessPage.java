@@ -2,9 +2,10 @@ package io.iostrata.segment;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The page `process`: who the process is, what it lost. Any thread may write. */
 final class ProcessPage {
@@ -17,11 +18,17 @@ final class ProcessPage {
   /** Shared, until {@link #detached}. */
   private volatile ByteBuffer memory;
 
-  private final AtomicLongArray counters = new AtomicLongArray(COUNTERS);
+  /** Not an AtomicLongArray: its handles cost a starting JVM milliseconds. */
+  private final AtomicLong[] counters = new AtomicLong[COUNTERS];
 
   ProcessPage(Path directory, Recorder.Options options, long start) throws IOException {
-    MappedByteBuffer memory = MappedFile.create(directory.resolve("process"), Schema.PROCESS_SIZE);
+    MappedByteBuffer memory =
+        options.files.create(directory.resolve("process").toString(), Schema.PROCESS_SIZE);
     this.memory = memory;
+    for (int i = 0; i < COUNTERS; i++) {
+      counters[i] = new AtomicLong();
+    }
+    memory.order(ByteOrder.LITTLE_ENDIAN);
     MappedFile.preamble(memory, Schema.FILE_KIND_PROCESS);
     memory.putLong(Schema.PROCESS_PROC, options.proc);
     memory.putInt(Schema.PROCESS_PID, options.pid);
@@ -63,14 +70,14 @@ final class ProcessPage {
   }
 
   void count(int counter, long add) {
-    long sum = counters.addAndGet(counter, add);
+    long sum = counters[counter].addAndGet(add);
     memory.putLong(Schema.PROCESS_COUNTERS + counter * 8, sum);
   }
 
   /** Two threads may have stored their sums in the wrong order; this stores the last ones. */
   void flush() {
     for (int i = 0; i < COUNTERS; i++) {
-      long sum = counters.get(i);
+      long sum = counters[i].get();
       if (sum != 0) {
         memory.putLong(Schema.PROCESS_COUNTERS + i * 8, sum);
       }

@@ -85,6 +85,9 @@ public final class Recorder implements Closeable {
     /** Bytes of all segments; 0: 64 MiB or 1 % of the cgroup's memory limit, the smaller. */
     public long capBytes;
 
+    /** How files are made; null: through the JDK. */
+    public RecorderFiles files;
+
     /** CLOCK_MONOTONIC in ns; null: System.nanoTime. */
     public LongSupplier clock;
 
@@ -105,19 +108,24 @@ public final class Recorder implements Closeable {
   public static Recorder open(Options options) throws IOException {
     try {
       complete(options);
-      return new Recorder(options, TraceDirectory.create(options));
+      return new Recorder(options, directory(options));
     } catch (RuntimeException | LinkageError e) {
       throw new IOException("cannot record in " + options.dir + ": " + e, e);
     }
   }
 
+  private static Path directory(Options options) throws IOException {
+    String name = options.pid + "-" + TraceDirectory.hex(options.proc);
+    return Paths.get(options.files.makeDirectory(options.dir.toString(), options.uid, name));
+  }
+
   private static void complete(Options options) throws IOException {
     options.proc = options.proc != 0 ? options.proc : new Random().nextLong() >>> 1 | 1;
+    options.files = options.files != null ? options.files : new JdkFiles();
     options.pid = options.pid != 0 ? options.pid : Self.pid();
     options.uid = options.uid >= 0 ? options.uid : Self.uid();
     options.pidStart = options.pidStart != 0 ? options.pidStart : Self.start();
-    options.capBytes =
-        options.capBytes != 0 ? options.capBytes : Math.min(64 << 20, MemoryLimit.bytes() / 100);
+    options.capBytes = options.capBytes != 0 ? options.capBytes : capBytes(MemoryLimit.bytes());
     options.seed = options.seed != 0 ? options.seed : System.nanoTime() ^ options.proc;
     int points = options.layerOfPoint.length;
     if (points > Schema.PROCESS_MAX_POINTS) {
@@ -127,6 +135,11 @@ public final class Recorder implements Closeable {
     options.anchorOfPoint = sized(options.anchorOfPoint, points);
     options.beginOfPoint = sized(options.beginOfPoint, points);
     options.flowOfPoint = Arrays.copyOf(flows, points);
+  }
+
+  /** Bytes of all segments where nobody says otherwise, in a cgroup of so much memory. */
+  public static long capBytes(long memoryLimit) {
+    return Math.min(64 << 20, memoryLimit / 100);
   }
 
   private static boolean[] sized(boolean[] flags, int size) {
@@ -139,12 +152,13 @@ public final class Recorder implements Closeable {
 
   private Recorder(Options options, Path directory) throws IOException {
     this.options = options;
-    control = new ControlPage(options.dir, options.uid);
+    control = new ControlPage(options.files, options.dir, options.uid);
     clockCost = options.clock == null ? clockCost() : 0;
     page = new ProcessPage(directory, options, now());
     long dictionaryFiles = options.capBytes / DICTIONARY_SHARE / options.dictionaryBytes;
     dictionary =
         new Dictionary(
+            options.files,
             directory,
             options.proc,
             options.dictionaryBytes,
@@ -242,6 +256,16 @@ public final class Recorder implements Closeable {
   /** Base context of every thread, from its next call on. */
   public void processContext(int id) {
     baseContext = id;
+  }
+
+  /** 64-bit name of this process. */
+  public long proc() {
+    return options.proc;
+  }
+
+  /** Base context of every thread; 0 none. */
+  public int context() {
+    return baseContext;
   }
 
   /** Adds to a {@code process_counter}. */
@@ -373,6 +397,21 @@ public final class Recorder implements Closeable {
   /** Tells the collector that this word has been acted on. */
   public void acknowledge(int word) {
     page.acknowledge(word);
+  }
+
+  /** The current thread ends: seals its segment. Should it write again, it begins anew. */
+  public void endThread() {
+    ThreadLog log = logs.get();
+    if (log == null) {
+      return;
+    }
+    logs.remove();
+    synchronized (live) {
+      if (live.remove(log)) {
+        log.end();
+        endedSlots += log.slots();
+      }
+    }
   }
 
   /** Seals the segments of threads that have ended. For the agent's own thread, once a second. */

@@ -32,6 +32,7 @@ public final class Schema {
   public static final int LAYER_JAVA = 8;
   public static final int LAYER_POSIX = 9;
   public static final int LAYER_DEVICE = 10;
+  public static final int LAYER_JVM = 11;
   public static final int LEVEL_RECORD = 1;
   public static final int LEVEL_THREAD = 2;
   public static final int LEVEL_PHASE = 3;
@@ -192,8 +193,8 @@ public final class Schema {
   public static final long KEPT_PHASE = 184485825L;
   public static final long KEPT_TASK = 183437185L;
   public static final long KEPT_JOB = 183437185L;
-  public static final int POINT_COUNT = 222;
-  public static final long POINTS_HASH = 560447649761010078L;
+  public static final int POINT_COUNT = 223;
+  public static final long POINTS_HASH = 2826454889731981271L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] YIELDS = {

@@ -1,5 +1,6 @@
 package io.iostrata.segment;
 
+import java.nio.ByteOrder;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 import java.nio.MappedByteBuffer;
@@ -49,6 +50,7 @@ final class Segment {
 
   Segment(MappedByteBuffer memory, long proc, int serial, int ringSlots, int tableRows) {
     this.memory = memory;
+    memory.order(ByteOrder.LITTLE_ENDIAN);
     this.longs = memory.asLongBuffer();
     this.ints = memory.asIntBuffer();
     this.serial = serial;

@@ -16,6 +16,7 @@ final class SegmentPool {
   private static final int FIRST_EIGHTHS = 7;
   private static final int ALL_EIGHTHS = 8;
 
+  private final RecorderFiles files;
   private final Path directory;
   private final long proc;
   private final long capBytes;
@@ -27,6 +28,7 @@ final class SegmentPool {
   private long usedBytes;
 
   SegmentPool(Path directory, Recorder.Options options) {
+    this.files = options.files;
     this.directory = directory;
     this.proc = options.proc;
     this.capBytes = options.capBytes;
@@ -114,7 +116,7 @@ final class SegmentPool {
       return null;
     }
     int serial = lastSerial + 1;
-    MappedByteBuffer memory = MappedFile.create(directory.resolve(serial + ".seg"), size);
+    MappedByteBuffer memory = files.create(directory.resolve(serial + ".seg").toString(), size);
     Segment segment = new Segment(memory, proc, serial, ringSlots, tableRows);
     lastSerial = serial;
     usedBytes += size;

@@ -18,9 +18,8 @@ final class TraceDirectory {
 
   private TraceDirectory() {}
 
-  static Path create(Recorder.Options options) throws IOException {
+  static Path create(Path root, int uid, String name) throws IOException {
     int self = Self.uid();
-    Path root = options.dir;
     if (!Files.isDirectory(root)) {
       throw new IOException(root + (Files.exists(root) ? " is no directory" : " does not exist"));
     }
@@ -28,13 +27,13 @@ final class TraceDirectory {
     if (owner != 0 && owner != self) {
       throw new IOException(root + " belongs to uid " + owner + ", neither root nor " + self);
     }
-    Path user = root.resolve(Integer.toString(options.uid));
+    Path user = root.resolve(Integer.toString(uid));
     try {
       make(user);
     } catch (FileAlreadyExistsException e) {
       check(user, self);
     }
-    Path process = user.resolve(options.pid + "-" + hex(options.proc));
+    Path process = user.resolve(name);
     make(process);
     return process;
   }

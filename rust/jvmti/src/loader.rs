@@ -1,0 +1,173 @@
+//! What one JVM has of us.
+
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use iostrata_segment::points::POINTS_HASH;
+use iostrata_segment::writer::pid_start;
+use jni_sys::{JNIEnv, JavaVM, jint};
+
+use crate::cache::Cache;
+use crate::java::Agent;
+use crate::jni::Jni;
+use crate::jvmti::{
+    Callbacks, EVENT_CLASS_FILE_LOAD_HOOK, EVENT_GARBAGE_COLLECTION_FINISH,
+    EVENT_GARBAGE_COLLECTION_START, EVENT_THREAD_END, EVENT_VM_INIT, Env,
+};
+use crate::loaders::Loaders;
+use crate::mapped::Mapped;
+use crate::options::{JAR, Options};
+use crate::pauses::Pauses;
+use crate::table::Table;
+use crate::users::Users;
+use crate::{hook, memory, say};
+
+static LOADER: OnceLock<Loader> = OnceLock::new();
+
+const JNI_VERSION_1_6: jint = 0x0001_0006;
+
+#[derive(Debug)]
+pub struct Loader {
+    pub env: Env,
+    pub table: Table,
+    pub cache: Cache,
+    pub loaders: Loaders,
+    pub pauses: Pauses,
+    pub users: Users,
+    pub mapped: Mapped,
+    agent: OnceLock<Agent>,
+}
+
+/// Calls with the loader of this JVM; `None` before there is one.
+pub fn with<T>(work: impl FnOnce(&Loader) -> T) -> Option<T> {
+    LOADER.get().map(work)
+}
+
+/// What the agent is started with once the JVM is up.
+static AT_START: OnceLock<String> = OnceLock::new();
+
+/// Before the JVM is up: waits for it.
+pub fn load(vm: *mut JavaVM, options: &str) -> Result<(), String> {
+    if LOADER.get().is_some() {
+        return Err("this JVM has an agent already".into());
+    }
+    let options = Options::parse(options);
+    let loader = make(vm, &options)?;
+    AT_START.get_or_init(|| options.agent);
+    loader.env.notify(EVENT_VM_INIT, true).map_err(|error| error.to_string())
+}
+
+/// Into a running JVM: begins at once. An agent that was here before has left its loader.
+pub fn attach(vm: *mut JavaVM, options: &str) -> Result<(), String> {
+    let mut env = std::ptr::null_mut();
+    // SAFETY: the JVM passed us this pointer; the thread it calls us in is one of Java's
+    let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &raw mut env, JNI_VERSION_1_6) };
+    if code != 0 {
+        return Err(format!("this thread is none of Java's: JNI error {code}"));
+    }
+    let options = Options::parse(options);
+    let loader = LOADER.get().map_or_else(|| make(vm, &options), Ok)?;
+    loader.start(Jni::new(env.cast::<JNIEnv>()), &options.agent)
+}
+
+/// The JVM is up.
+pub fn begin(jni: Jni) -> Result<(), String> {
+    match (LOADER.get(), AT_START.get()) {
+        (Some(loader), Some(options)) => loader.start(jni, options),
+        _ => Ok(()),
+    }
+}
+
+fn make(vm: *mut JavaVM, options: &Options) -> Result<&'static Loader, String> {
+    let jar = options.jar.clone().or_else(beside).ok_or("cannot tell where this library is")?;
+    let content = std::fs::read(&jar).map_err(|why| format!("{}: {why}", jar.display()))?;
+    let env = Env::of(vm).ok_or("this JVM has no JVMTI 1.1")?;
+    let callbacks = Callbacks::new(
+        hook::vm_init,
+        hook::thread_end,
+        hook::class_file_load_hook,
+        (hook::pause_start, hook::pause_end),
+        hook::object_free,
+    );
+    let path = CString::new(jar.as_os_str().as_bytes()).map_err(|why| why.to_string())?;
+    let ready = env.prepare(&callbacks).and_then(|()| env.append_to_bootstrap(&path));
+    if let Err(error) = ready {
+        env.dispose();
+        return Err(error.to_string());
+    }
+    let cache = Cache::open(options.cache.as_deref(), &content);
+    let loader = Loader {
+        env,
+        table: Table::built_in(),
+        cache,
+        loaders: Loaders::default(),
+        pauses: Pauses::default(),
+        users: Users::default(),
+        mapped: Mapped::default(),
+        agent: OnceLock::new(),
+    };
+    Ok(LOADER.get_or_init(|| loader))
+}
+
+/// The jar in the folder of this library.
+fn beside() -> Option<PathBuf> {
+    // SAFETY: an all-zero Dl_info is a valid value, which dladdr fills in for an address of ours
+    let name = unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(beside as *const libc::c_void, &raw mut info) == 0
+            || info.dli_fname.is_null()
+        {
+            return None;
+        }
+        CStr::from_ptr(info.dli_fname)
+    };
+    let library = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+    Some(library.with_file_name(JAR))
+}
+
+impl Loader {
+    pub fn agent(&self) -> Option<&Agent> {
+        self.agent.get()
+    }
+
+    /// Whether a class of this name may have points.
+    pub fn knows(&self, name: &[u8]) -> bool {
+        self.table.find(name).is_some() || self.users.have(name)
+    }
+
+    /// Starts the Java side, which calls [`Loader::hook`] when it is ready.
+    fn start(&self, jni: Jni, options: &str) -> Result<(), String> {
+        let agent = Agent::find(jni).map_err(|_| "the agent's jar is not this library's")?;
+        let agent = self.agent.get_or_init(|| agent);
+        let facts = format!("loader=native\ncache={}\n", self.cache.describe());
+        let container = std::env::var("CONTAINER_ID").ok();
+        let pid = std::process::id();
+        let numbers = [
+            POINTS_HASH as i64,
+            i64::from(pid),
+            i64::from(rustix::process::geteuid().as_raw()),
+            pid_start(pid).unwrap_or(0) as i64,
+            memory::limit(),
+        ];
+        let line = agent.start(jni, options, &facts, container.as_deref(), &numbers);
+        say(&line.map_err(|_| "the agent has thrown an exception")?);
+        Ok(())
+    }
+
+    /// Whether the JVM hands over classes as it loads them.
+    pub fn hook(&self, wanted: bool) {
+        let events = [
+            EVENT_CLASS_FILE_LOAD_HOOK,
+            EVENT_THREAD_END,
+            EVENT_GARBAGE_COLLECTION_START,
+            EVENT_GARBAGE_COLLECTION_FINISH,
+        ];
+        for event in events {
+            if let Err(error) = self.env.notify(event, wanted) {
+                say(&format!("not all is traced: event {event}: {error}"));
+            }
+        }
+    }
+}

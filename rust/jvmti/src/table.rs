@@ -1,0 +1,79 @@
+//! The classes that have points, by name.
+
+use iostrata_segment::points::{POINTS, Point};
+
+/// A class and the points woven into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Class {
+    /// As in a class file: `java/io/File`.
+    pub name: String,
+    /// Ascending ids.
+    pub points: Vec<u16>,
+}
+
+#[derive(Debug)]
+pub struct Table {
+    /// By name, so that looking one up takes seven comparisons.
+    classes: Vec<Class>,
+}
+
+impl Table {
+    #[must_use]
+    pub fn built_in() -> Table {
+        Table::of(POINTS)
+    }
+
+    fn of(points: &[Point]) -> Table {
+        let mut classes: Vec<Class> = Vec::new();
+        let mut rows: Vec<(String, u16)> = points
+            .iter()
+            .filter(|point| point.woven)
+            .map(|point| (point.class.replace('.', "/"), point.id))
+            .collect();
+        rows.sort_unstable();
+        for (name, id) in rows {
+            match classes.last_mut().filter(|class| class.name == name) {
+                Some(class) => class.points.push(id),
+                None => classes.push(Class { name, points: vec![id] }),
+            }
+        }
+        Table { classes }
+    }
+
+    /// The class of this name, which need not be UTF-8.
+    #[must_use]
+    pub fn find(&self, name: &[u8]) -> Option<&Class> {
+        let found = self.classes.binary_search_by(|class| class.name.as_bytes().cmp(name));
+        found.ok().map(|place| &self.classes[place])
+    }
+
+    #[must_use]
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_woven_point_is_found_by_its_class() {
+        let table = Table::built_in();
+        for point in POINTS.iter().filter(|point| point.woven) {
+            let name = point.class.replace('.', "/");
+            assert!(table.find(name.as_bytes()).unwrap().points.contains(&point.id), "{name}");
+        }
+        let sum: usize = table.classes().iter().map(|class| class.points.len()).sum();
+        assert_eq!(sum, POINTS.iter().filter(|point| point.woven).count());
+    }
+
+    #[test]
+    fn other_names_are_not() {
+        let table = Table::built_in();
+        for name in ["", "java/io/Fil", "java/io/FileInputStream2", "java.io.FileInputStream"] {
+            assert_eq!(table.find(name.as_bytes()), None, "{name}");
+        }
+        assert_eq!(table.find(&[0xff, 0xfe]), None);
+    }
+}

@@ -1,0 +1,69 @@
+"""iostrata weave"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.console import note, print_json
+from iostrata.errors import UserError
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            'iostrata weave "$(hadoop classpath)"      what the first tasks would weave themselves',
+            "iostrata weave lib/job.jar lib/more.jar",
+            "iostrata weave --cache /var/cache/iostrata   the JDK's own classes only",
+        )
+    )(weave)
+
+
+def weave(
+    classpath: Annotated[
+        list[str] | None,
+        typer.Argument(help="Jars, folders and DIR/*, also several with colons between."),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the cache; by default the user's own, /var/tmp/iostrata-UID."),
+    ] = None,
+    java: Annotated[
+        Path | None, typer.Option(help="The java whose own classes are woven, too.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Fills the cache of woven classes ahead of time.
+
+    The native loader hands out classes from it. What is not there is woven by the first JVM that
+    loads it, which takes that JVM some tenths of a second.
+    """
+    from iostrata.record.classpath import ClassPath
+    from iostrata.record.weaving import weave as fill
+
+    named = java or shutil.which("java")
+    if named is None:
+        raise UserError("no java on the PATH", "name one: --java PATH")
+    paths = [ClassPath(text) for text in classpath or []]
+    for entry in (entry for path in paths for entry in path.absent):
+        note(f"{entry} in the class path does not exist")
+    filled = fill(paths, cache, Path(named))
+    if json:
+        print_json(asdict(filled))
+    else:
+        states = Counter(one.state for one in filled.classes)
+        found = sum(one.found for one in filled.classes)
+        missing = sum(one.missing for one in filled.classes)
+        print(
+            f"{len(filled.classes)} classes with {found} points in {filled.cache}: "
+            f"{states['new']} new, {states['known']} known; {missing} points of other versions"
+        )
+    if filled.failed:
+        names = ", ".join(one.name for one in filled.failed)
+        raise UserError(f"not kept in {filled.cache}: {names}", "is there room, may it be written?")

@@ -1,0 +1,96 @@
+"""Fills the cache of woven classes ahead of time, by a JVM that does nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostrata.errors import InternalError, UserError
+from iostrata.record.artifacts import agent_jar, native_loader
+from iostrata.record.classpath import ClassPath
+from iostrata.schema.points import POINTS
+
+
+@dataclass(frozen=True)
+class WovenClass:
+    """A class of the cache: was it `new` or `known`, how many of its points it has and lacks."""
+
+    state: str
+    name: str
+    found: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Where the cache is, and the classes that it has now."""
+
+    cache: str
+    java: str
+    classes: list[WovenClass]
+
+    @property
+    def failed(self) -> list[WovenClass]:
+        """Those that could not be kept."""
+        return [one for one in self.classes if one.state == "failed"]
+
+
+def weave(paths: Iterable[ClassPath], cache: Path | None, java: Path) -> Filled:
+    """Weaves what has points in `paths` and in the JDK of `java`.
+
+    `cache`: a folder, None for the user's own. Raises UserError.
+    """
+    with tempfile.TemporaryDirectory(prefix="iostrata-weave-") as scratch:
+        folder = Path(scratch)
+        classes = folder / "classes"
+        _extract(paths, classes)
+        jar = agent_jar()
+        options = [f"jar={jar}", f"dir={folder}"]
+        options += [f"cache={cache.absolute()}"] if cache else []
+        for option in options:
+            if "," in option:
+                raise UserError(f"{option}: a comma ends an option of the agent", "move it")
+        agent = f"-agentpath:{native_loader()}={','.join(options)}"
+        done = _java([str(java), agent, "-jar", str(jar), str(classes)])
+    head, *rows = done.splitlines() or [""]
+    where = head.removeprefix("cache\t")
+    if where.startswith("none: "):
+        raise UserError(f"no cache: {where.removeprefix('none: ')}", "name another: --cache DIR")
+    found = [row.split("\t") for row in rows]
+    listed = [
+        WovenClass(row[0], row[1].replace("/", "."), int(row[2]), int(row[3])) for row in found
+    ]
+    return Filled(where, str(java), listed)
+
+
+def _extract(paths: Iterable[ClassPath], target: Path) -> None:
+    """Files of the classes that have points; the first that has one wins, as for java -cp."""
+    target.mkdir()
+    names = sorted({point.cls.replace(".", "/") + ".class" for point in POINTS})
+    for path in paths:
+        for name in names:
+            found = path.find(name)
+            file = target / name
+            if found and not file.exists():
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(found[0])
+
+
+def _java(command: list[str]) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_TOOL_OPTIONS"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    except OSError as error:
+        raise UserError(f"{command[0]}: {error.strerror}", "name a java: --java PATH") from error
+    said = " / ".join(line for line in done.stderr.splitlines() if "not tracing" in line)
+    if said:
+        raise UserError(said.partition("not tracing: ")[2], "iostrata doctor")
+    if done.returncode or not done.stdout.startswith("cache\t"):
+        raise InternalError(
+            f"filling the cache: exit code {done.returncode}: {done.stderr or done.stdout}"
+        )
+    return done.stdout
