@@ -178,6 +178,7 @@ pub const CONTROL_HEARTBEAT: usize = 24;
 pub const CONTROL_LEVEL: usize = 32;
 pub const CONTROL_SAMPLING: usize = 36;
 pub const CONTROL_POINTS_OFF: usize = 64;
+pub const CONTROL_ALL_REQUESTS: usize = 1000000000;
 
 /// Name of a `kind` code, `None` for one this version does not know.
 #[must_use]
@@ -317,6 +318,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("max", "i64"),
     ("size_class", "i32"),
     ("anchor", "i64"),
+    ("inclusion", "f64"),
 ];
 pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("run", "string"),

@@ -154,6 +154,7 @@ impl State {
             thread,
             identity,
             cause,
+            sampling: context.sampling,
             sum: 0,
             point: event.point,
             kind: event.kind,
@@ -171,6 +172,7 @@ impl State {
             thread,
             identity,
             cause,
+            sampling: context.sampling,
             point: event.point,
             kind: KIND_LINK,
             ..Row::default()
@@ -238,6 +240,7 @@ impl State {
                 thread,
                 identity,
                 cause,
+                sampling: context.sampling,
                 point: open.point,
                 kind: KIND_UNFINISHED,
                 flags: open.flags,

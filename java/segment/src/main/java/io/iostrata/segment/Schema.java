@@ -179,6 +179,7 @@ public final class Schema {
   public static final int CONTROL_LEVEL = 32;
   public static final int CONTROL_SAMPLING = 36;
   public static final int CONTROL_POINTS_OFF = 64;
+  public static final int CONTROL_ALL_REQUESTS = 1000000000;
   public static final long KEPT_RECORD = 268371967L;
   public static final long KEPT_THREAD = 268371965L;
   public static final long KEPT_PHASE = 184485825L;
