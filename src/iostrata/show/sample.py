@@ -143,14 +143,16 @@ def _same(one: str, other: str, keys: str) -> str:
 # Of residuals `e` of requests: how many were drawn, the variance of their total, the sum of the
 # squares of its terms.
 _TERM = "w * (w - 1) * e * e"
-SPREAD = f"count(request), sum({_TERM}), sum(({_TERM}) ** 2)"
+VARIANCE = f"coalesce(sum({_TERM}), 0)"
+SQUARES = f"coalesce(sum(({_TERM}) ** 2), 0)"
+SPREAD = f"count(request), {VARIANCE}, {SQUARES}"
 # From how many requests the variance comes, as if they were alike.
 WEIGHTY = f"sum({_TERM}) ** 2 / sum(({_TERM}) ** 2)"
 
 # The first request of a way up: below a task each call begins one. What hangs from a call that is
 # not there (lost with a full ring, open when its process died) belongs to the request of that.
 _SAMPLE = """
-    CREATE OR REPLACE TEMP TABLE sample AS
+    CREATE TEMP TABLE IF NOT EXISTS sample AS
     WITH RECURSIVE node AS (
         SELECT proc, span, coalesce(parent_proc, proc) AS up_proc, parent AS up FROM events
         WHERE kind IN ('call', 'unfinished') AND inclusion < 1),

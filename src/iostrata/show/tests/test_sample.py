@@ -7,6 +7,7 @@ of 500 draws once in a thousand; that was fixed before the first of these tests 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -105,7 +106,7 @@ def test_intervals_of_single_calls_do_not(sizes: str, requests: int, p: float) -
     assert medians < 0.85 * SEEDS
 
 
-def table(rows: list[tuple[str, int | None, float, int]]) -> Memory:
+def table(rows: Sequence[tuple[str | None, int | None, float, int]]) -> Memory:
     db = Memory()
     db.rows("CREATE TABLE sample (op VARCHAR, request BIGINT, w DOUBLE, value BIGINT)")
     for row in rows:
@@ -158,5 +159,5 @@ def test_students_quantile(worth: float) -> None:
 
 
 def test_no_key_is_a_key() -> None:
-    db = table([(None, n, 10.0, n) for n in range(200)])  # type: ignore[misc]
+    db = table([(None, n, 10.0, n) for n in range(200)])
     assert [row["value"] for row in sample.quantiles(db, "op", "value", 0.5)] == [99]
