@@ -444,3 +444,19 @@ fn points_off<'a>(name: &str, uid: u32, values: impl Iterator<Item = &'a str>) -
     log(&format!("run {name} of uid={uid} may not switch points off: points={points:?}"));
     Vec::new()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::sampling;
+
+    #[test]
+    fn a_share_of_requests_is_one_or_refused() {
+        assert_eq!(
+            ["0", "1", "10000000", "1000000000"].map(sampling).map(Result::unwrap),
+            [0, 1, 10_000_000, 0]
+        );
+        for bad in ["", "-1", "1000000001", "1/100", "all"] {
+            assert!(sampling(bad).unwrap_err().contains(bad), "{bad}");
+        }
+    }
+}

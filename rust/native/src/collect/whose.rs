@@ -78,3 +78,16 @@ impl State {
         tallies.get_mut(run).expect("inserted above")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_says_of_how_many_requests_its_calls_are() {
+        let said = |asked| context_of(&Event { asked, ..Event::default() }).sampling;
+        assert_eq!([0, 1, 999_999_999].map(said), [0, 1, 999_999_999]);
+        // more than all is none of ours: as if all were kept
+        assert_eq!([1_000_000_000, u32::MAX].map(said), [0, 0]);
+    }
+}

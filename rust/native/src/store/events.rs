@@ -296,6 +296,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_call_is_in_the_sample_with_the_probability_of_its_request_and_a_task_always() {
+        let (state, part) = (State::default(), Part::default());
+        let table = Table::new(&state, &part, "here", 0);
+        let of_layer = |layer| POINTS.iter().find(|point| point.layer == layer).unwrap().id;
+        let quarter = 250_000_000;
+        let inclusion = |kind, layer, sampling| {
+            table.inclusion(&Row { kind, sampling, point: of_layer(layer), ..Row::default() })
+        };
+        for kind in [KIND_CALL, KIND_BEGIN, KIND_LINK, KIND_UNFINISHED] {
+            assert_eq!(inclusion(kind, "java", quarter), Some(0.25));
+            assert_eq!(inclusion(kind, "java", 0), None);
+            assert_eq!(inclusion(kind, "task", quarter), None);
+        }
+        assert_eq!(inclusion(KIND_SUM, "java", quarter), None);
+        assert_eq!(inclusion(KIND_GAP, "java", quarter), None);
+    }
+
+    #[test]
     fn every_column_of_the_schema_is_written() {
         let state = State::default();
         let part = Part::default();
