@@ -263,6 +263,7 @@ def python_schema(schema: dict[str, Any]) -> str:
     cells = "".join(f'    "{k}": "{v}",\n' for k, v in rules(schema).extractors.items())
     lines.append(f"EXTRACTOR = {{\n{cells}}}\n")
     lines.append(f"MAX_POINTS = {schema['process']['max_points']}\n")
+    lines.append(f"ALL_REQUESTS = {schema['control']['all_requests']}\n")
     lines.append(f"FIRST_USER_POINT = {schema['process']['first_user_point']}\n")
     return "".join(lines)
 

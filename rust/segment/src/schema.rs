@@ -187,6 +187,7 @@ pub const CONTROL_SAMPLING: usize = 36;
 pub const CONTROL_BUDGET: usize = 40;
 pub const CONTROL_EVENT_COST: usize = 44;
 pub const CONTROL_POINTS_OFF: usize = 64;
+pub const CONTROL_ALL_REQUESTS: usize = 1000000000;
 
 /// Name of a `kind` code, `None` for one this version does not know.
 #[must_use]
@@ -327,6 +328,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("max", "i64"),
     ("size_class", "i32"),
     ("anchor", "i64"),
+    ("inclusion", "f64"),
 ];
 pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("run", "string"),

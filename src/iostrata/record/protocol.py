@@ -1,11 +1,11 @@
 """What a recorder and a collector say to each other through files.
 
 DIR/runs/RUN.run    made by the recorder: recorder_pid, recorder_start, command, expect=ROLE:PID,
-                    points_off=ID, level=NAME, budget=MILLIONTHS
+                    points_off=ID, level=NAME, sampling=N (of ALL_REQUESTS), budget=MILLIONTHS
 DIR/runs/RUN.points made by the recorder, before RUN.run: points of its user, as agents read them
 DIR/runs/RUN.stop   made by the recorder: exit=CODE
 STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, level,
-                    budget, behind, jobs, message
+                    sampling, budget, behind, jobs, message
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from iostrata.errors import UserError
 from iostrata.record.collector import Collector
 from iostrata.schema.detail import Detail
+from iostrata.schema.events import ALL_REQUESTS
 from iostrata.schema.pointfile import points_table
 from iostrata.store.processes import start_ticks
 
@@ -31,8 +32,8 @@ AS_USUAL = Detail()
 class Progress:
     """The collector's answer; `bytes` is the size of the trace, `jobs` those the run submitted.
 
-    `level` and `budget` (millionths) are how much is kept one by one, `behind` how many processes
-    do not do so yet.
+    `level`, `sampling` (of ALL_REQUESTS; 0: all) and `budget` (millionths) are how much is kept one
+    by one, `behind` how many processes do not do so yet.
     """
 
     state: str = ""
@@ -42,9 +43,15 @@ class Progress:
     processes: int = 0
     level: str = ""
     budget: int = 0
+    sampling: int = 0
     behind: int = 0
     message: str = ""
     jobs: Sequence[str] = ()
+
+    @property
+    def detail(self) -> Detail:
+        """What it goes by."""
+        return Detail(self.level, self.sampling or ALL_REQUESTS, self.budget)
 
 
 def read_progress(collector: Collector, run: str) -> Progress:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostrata.errors import UserError
-from iostrata.schema.names import check_level
+from iostrata.schema.events import ALL_REQUESTS
+from iostrata.schema.names import check_level, check_sampling
 
 MILLION = 1_000_000
 
@@ -14,21 +15,22 @@ MILLION = 1_000_000
 class Detail:
     """What a run asks for.
 
-    `budget` is in millionths of the CPU time of each process that tracing may cost it; 0: as much
-    as it takes.
+    `sampling` is of ALL_REQUESTS, `budget` in millionths of the CPU time of each process that
+    tracing may cost it; 0: as much as it takes.
     """
 
     level: str = "record"
+    sampling: int = ALL_REQUESTS
     budget: int = MILLION // 100
 
     def lines(self) -> list[str]:
         """Lines of the order of a run."""
-        return [f"level={self.level}", f"budget={self.budget}"]
+        return [f"level={self.level}", f"sampling={self.sampling}", f"budget={self.budget}"]
 
 
-def asked_for(level: str, budget: str) -> Detail:
+def asked_for(level: str, sampling: str, budget: str) -> Detail:
     """What the options of a command say; raises UserError."""
-    return Detail(check_level(level), parse_budget(budget))
+    return Detail(check_level(level), check_sampling(sampling), parse_budget(budget))
 
 
 def parse_budget(text: str) -> int:

@@ -138,6 +138,7 @@ COLUMNS = {
     "max": "i64",
     "size_class": "i32",
     "anchor": "i64",
+    "inclusion": "f64",
 }
 PROCESS_COLUMNS = {
     "run": "string",
@@ -232,4 +233,5 @@ EXTRACTOR = {
     "ended": "effect",
 }
 MAX_POINTS = 512
+ALL_REQUESTS = 1000000000
 FIRST_USER_POINT = 384

@@ -159,6 +159,7 @@ impl State {
             thread,
             identity,
             cause,
+            sampling: context.sampling,
             sum: 0,
             point: event.point,
             kind: event.kind,
@@ -176,6 +177,7 @@ impl State {
             thread,
             identity,
             cause,
+            sampling: context.sampling,
             point: event.point,
             kind: KIND_LINK,
             ..Row::default()
@@ -243,6 +245,7 @@ impl State {
                 thread,
                 identity,
                 cause,
+                sampling: context.sampling,
                 point: open.point,
                 kind: KIND_UNFINISHED,
                 flags: open.flags,

@@ -153,6 +153,9 @@ pub struct Context {
     /// Dictionary id, 0 none.
     pub id: u32,
     pub cause: Option<Cause>,
+    /// Of a billion requests, how many are in the sample of which its calls are; 0: all.
+    #[serde(default)]
+    pub sampling: u32,
 }
 
 /// The span, of another thread or process, that calls without an enclosing one are done for.
@@ -421,7 +424,7 @@ mod tests {
     #[test]
     fn a_call_belongs_to_the_context_in_which_it_began() {
         let mut thread = Thread::default();
-        let context = |id| Context { id, cause: None };
+        let context = |id| Context { id, ..Context::default() };
         thread.enter(100, context(7));
         thread.enter(200, context(9));
         thread.enter(200, context(8));
@@ -446,7 +449,7 @@ mod tests {
     fn a_history_is_bounded() {
         let mut thread = Thread::default();
         for time in 0..=(HISTORY as u64) {
-            thread.enter(time, Context { id: time as u32, cause: None });
+            thread.enter(time, Context { id: time as u32, ..Context::default() });
         }
         assert_eq!(thread.history.len(), HISTORY);
         assert_eq!(thread.context_at(0).id, 0);

@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
             "iostrata record -- java -jar program.jar",
             "iostrata record --run baseline -- ./job.sh",
             "iostrata record --budget off --run all-of-it -- ./job.sh",
+            "iostrata record --sampling 1/100 -- ./job.sh      one request of a hundred in detail",
             "iostrata record --points mine.toml -- java -jar program.jar",
             "iostrata record --lab lab -- hadoop jar examples.jar wordcount in out",
         ),
@@ -65,6 +66,13 @@ def record(
             "as it takes. To stay within it, a process keeps its reads and writes in sums only.",
         ),
     ] = "1%",
+    sampling: Annotated[
+        str,
+        typer.Option(
+            help="Share of the requests (calls that nothing but a task encloses, with all that "
+            "they cause) that are kept one by one: 1/100, 1% or 0.01. Sums are complete."
+        ),
+    ] = "1/1",
     points: Annotated[
         list[Path] | None,
         typer.Option(help="A file with points of your own (docs/add-a-point.md); repeatable."),
@@ -85,7 +93,7 @@ def record(
             request,
             points_off=points_named(without_point or []),
             points=read_user_points(points or []),
-            detail=asked_for(level, budget),
+            detail=asked_for(level, sampling, budget),
         )
         with Live(quiet) as live:
             recorded = record_session(request, live.show)

@@ -167,7 +167,7 @@ final class Probe {
       return cause;
     }
     cause = cause();
-    return cause.span == 0 && cause.sampled ? null : cause;
+    return cause.saysNothing() ? null : cause;
   }
 
   /** Target of a hot call: mostly that of the point's call before, found without a lookup. */

@@ -188,6 +188,7 @@ public final class Schema {
   public static final int CONTROL_BUDGET = 40;
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
+  public static final int CONTROL_ALL_REQUESTS = 1000000000;
   public static final long KEPT_RECORD = 268371967L;
   public static final long KEPT_THREAD = 268371965L;
   public static final long KEPT_PHASE = 184485825L;

@@ -247,13 +247,15 @@ final class SegmentChain {
     slots++;
     Cause cause = contexts.cause(level);
     long start = contexts.since(level);
+    int sampling = contexts.sampling(level);
+    long result = Slot.result(0, sampling == Detail.ALL_REQUESTS ? 0 : sampling);
     if (cause == null) {
       long what = Slot.what(contexts.id(level), point, Schema.KIND_CONTEXT, 0);
-      segment.append(start, waited, 0, -1, what, 0, 0, 0);
+      segment.append(start, waited, 0, -1, what, result, 0, 0);
       return;
     }
     long what = Slot.what(contexts.id(level), point, Schema.KIND_CONTEXT, Schema.FLAG_REMOTE);
-    segment.append(start, waited, 0, cause.trace, what, 0, cause.span, cause.proc);
+    segment.append(start, waited, 0, cause.trace, what, result, cause.span, cause.proc);
   }
 
   /** Slots of the innermost open contexts, outer ones first. */
