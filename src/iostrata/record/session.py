@@ -21,7 +21,7 @@ from iostrata.record.collector import Collector, start_collector, stop_collector
 from iostrata.record.command import Ended, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import Progress
-from iostrata.schema.detail import Detail
+from iostrata.schema.detail import Detail, budget_text
 from iostrata.schema.names import sampling_text
 from iostrata.schema.users import full_name
 from iostrata.store.processes import start_ticks
@@ -218,8 +218,9 @@ class _Recording:
             "dir": os.getcwd(),  # noqa: PTH109 - as the shell gave it
             "agent": self.collector.version,
             "collector": str(self.collector.dir),
-            "level": self.request.level,
+            "level": self.request.detail.level,
             "sampling": sampling_text(self.request.detail.sampling),
+            "budget": budget_text(self.request.detail.budget),
             "points": [
                 {"layer": row["layer"], "op": row["op"], "method": full_name(row)}
                 for row in self.request.points
