@@ -104,7 +104,7 @@ def test_as_many_are_kept_as_were_asked_for(cluster: Cluster) -> None:
         )
         == 0
     )
-    for layer, op in (("hdfs", "create"), ("fs", "write"), ("fs", "read")):
+    for layer, op in (("hdfs", "create"), ("hdfs", "stat"), ("hdfs", "rename")):
         where = f"layer = '{layer}' AND op = '{op}' AND role = 'client' AND (flags & 1) = 0"
         total = run.one(f"SELECT sum(count)::BIGINT FROM events WHERE kind = 'sum' AND {where}")
         kept = run.one(f"SELECT count(*) FROM events WHERE kind = 'call' AND {where}")
