@@ -110,19 +110,32 @@ def kept(schema: dict[str, Any]) -> list[tuple[str, int]]:
     ]
 
 
+def yielding(schema: dict[str, Any], points: list[dict[str, str]]) -> list[int]:
+    """Words of a bitmap by point id: its calls may be summed only to stay within the budget."""
+    first_user, size = schema["process"]["first_user_point"], schema["process"]["max_points"]
+    ids = {int(p["id"]) for p in points if p["op"] in schema["yields"].get(p["layer"], ())}
+    ids |= set(range(first_user, size))
+    return [sum(1 << id_ % 64 for id_ in ids if id_ // 64 == word) for word in range(size // 64)]
+
+
 def java_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
     body = "".join(f"  public static final int {k} = {v};\n" for k, v in constants(schema))
     body += "".join(
         f"  public static final long KEPT_{k.upper()} = {v}L;\n" for k, v in kept(schema)
     )
     hash_ = points_hash(points_table(points))
+    words = ",\n".join(f"    0x{word:016x}L" for word in yielding(schema, points))
     return (
         f"// {NOTE}\npackage io.iostrata.segment;\n\n"
         "/** Constants of schema/events.toml; SEGMENT.md explains them. */\n"
         f"public final class Schema {{\n{body}"
         f"  public static final int POINT_COUNT = {len(points)};\n"
         f"  public static final long POINTS_HASH = {hash_}L;\n\n"
-        "  private Schema() {}\n}\n"
+        "  /** Bitmap by point: calls may be summed only, to stay within the budget. */\n"
+        f"  private static final long[] YIELDS = {{\n{words}\n  }};\n\n"
+        "  private Schema() {}\n\n"
+        "  public static boolean yields(int point) {\n"
+        "    return (YIELDS[point >> 6] >>> point & 1) != 0;\n  }\n}\n"
     )
 
 
@@ -250,6 +263,7 @@ def python_schema(schema: dict[str, Any]) -> str:
     cells = "".join(f'    "{k}": "{v}",\n' for k, v in rules(schema).extractors.items())
     lines.append(f"EXTRACTOR = {{\n{cells}}}\n")
     lines.append(f"MAX_POINTS = {schema['process']['max_points']}\n")
+    lines.append(f"ALL_REQUESTS = {schema['control']['all_requests']}\n")
     lines.append(f"FIRST_USER_POINT = {schema['process']['first_user_point']}\n")
     return "".join(lines)
 

@@ -84,6 +84,11 @@ export interface Target extends Moved {
   block: string | null;
   calls: number;
   time: number;
+  /** Scaled back from a sample of requests: each number has its bound, 95 of 100 are within. */
+  estimated?: boolean;
+  /** Too few requests are in the sample: the numbers are 0 and mean nothing. */
+  few?: boolean;
+  [bound: `${string}_bound`]: number | undefined;
 }
 
 export interface Wait {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -100,6 +101,74 @@ def test_a_level_is_changed_while_a_program_runs(
     assert counted == [(written,)]
     # it has ended now
     assert iostrata("level", "r", "phase").returncode != 0
+
+
+def test_the_share_of_requests_is_changed_while_a_program_runs(
+    tmp_path: Path, program: Path, iostrata: Iostrata
+) -> None:
+    java = ["java", "-cp", str(program), "Levels", str(tmp_path), "0", "data"]
+    command = [sys.executable, "-m", "iostrata", "record", "--run", "r", "--", *java]
+    data = tmp_path / "data"
+    with subprocess.Popen(
+        command,
+        env={**os.environ, "IOSTRATA_STORE": str(tmp_path / "store")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as recording:
+        wait_until(lambda: data.exists() and data.stat().st_size > 50)
+        said = iostrata("level", "r", "--sampling", "1/10")
+        assert said.returncode == 0, said.stderr
+        assert "run r: level record, 1/10 of the requests one by one" in said.stderr
+        begin, before = time.time_ns(), data.stat().st_size
+        wait_until(lambda: data.stat().st_size > before + 1000)
+        end, after = time.time_ns(), data.stat().st_size
+        said = iostrata("level", "r", "thread", "--sampling", "100%")
+        assert said.stderr.startswith("iostrata: run r: level thread, record only in sums\n")
+        changed = data.stat().st_size
+        wait_until(lambda: data.stat().st_size > changed + 50)
+        output, error = recording.communicate("end\n", timeout=60)
+    assert recording.returncode == 0, error
+    run = Run(tmp_path / "store", "r")
+    mine = f"kind = 'call' AND layer = 'java' AND op = 'write' AND target = '{data}'"
+    shares = run.rows(f"SELECT DISTINCT inclusion FROM events WHERE {mine} ORDER BY ALL")
+    assert shares == [(0.1,), (None,)]
+    within = f"{mine} AND start BETWEEN {begin} AND {end}"
+    assert run.rows(f"SELECT DISTINCT inclusion FROM events WHERE {within}") == [(0.1,)]
+    kept, many = run.one(f"SELECT count(*) FROM events WHERE {within}"), after - before
+    assert abs(kept - many / 10) <= 5 * (many * 0.09) ** 0.5 + 2  # deviations of a binomial
+    counted = "SELECT sum(count)::BIGINT FROM events WHERE kind = 'sum' AND layer = 'java' AND "
+    assert run.one(f"{counted} op = 'write' AND category = 'file'") == int(output)
+
+
+def test_estimates_of_a_sampled_run_are_near_what_a_program_did(
+    tmp_path: Path, program: Path, iostrata: Iostrata
+) -> None:
+    names = ("one", "two", "three")
+    java = ["java", "-cp", str(program), "Levels", str(tmp_path), "1000", *names]
+    done = iostrata("record", "--run", "r", "--sampling", "25%", "--", *java)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(iostrata("summary", "r", "--json").stdout)
+    (reads,) = [row for row in found["sizes"] if (row["layer"], row["op"]) == ("java", "read")]
+    assert reads["<512"] >= 3000  # sums: exact
+    assert (found["sampled"], found["run"]["sampling"]) == (True, 250_000_000)
+    targets = {row["target"]: row for row in found["targets"]}
+    for name in names:
+        row = targets[str(tmp_path / name)]
+        for what in ("bytes_read", "bytes_written"):
+            # 95 of 100 are within the bound, all but one in a million within 2.5 of them
+            assert 0 < abs(row[what] - 1000) <= 2.5 * row[f"{what}_bound"] < 1000, (name, what)
+
+
+@pytest.mark.parametrize("share", ["0", "2", "1/0", "many", "-1%"])
+def test_bad_shares_are_refused_in_a_line(share: str, tmp_path: Path, iostrata: Iostrata) -> None:
+    done = iostrata("record", f"--sampling={share}", "--", "true")
+    assert done.returncode == 125
+    assert share in done.stderr
+    assert "1/100" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "store").exists()
 
 
 def test_bad_levels_are_refused_in_a_line(tmp_path: Path, iostrata: Iostrata) -> None:

@@ -23,10 +23,13 @@ CHECKSUM = 4  # CRC32C
 
 
 class Run:
-    """The rows of one published run."""
+    """The rows of one published run. `whose` is the column that tells whose bytes rules compare:
+    at level `job` there are no tasks.
+    """
 
-    def __init__(self, store: Path, name: str) -> None:
+    def __init__(self, store: Path, name: str, whose: str = "task") -> None:
         self.path = store / name
+        self.whose = whose
         self.sql = duckdb.connect()
         for table in ("events", "processes"):
             if not list((self.path / table).rglob("*.parquet")):
@@ -43,8 +46,9 @@ class Run:
     def bytes_by_task(self, where: str) -> dict[str, int]:
         """Bytes per attempt, from sums; what an enclosing call counts too is left out."""
         query = (
-            "SELECT task, sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND task IS NOT NULL "
-            f"AND (flags & {COVERED}) = 0 AND {where} GROUP BY task"
+            f"SELECT {self.whose}, sum(bytes)::BIGINT FROM events "
+            f"WHERE kind = 'sum' AND {self.whose} IS NOT NULL "
+            f"AND (flags & {COVERED}) = 0 AND {where} GROUP BY ALL"
         )
         return {task: int(total) for task, total in self.rows(query)}
 
@@ -174,8 +178,8 @@ def detail_problems(run: Run) -> Iterator[str]:
 def blocks_by_attempt(run: Run, blocks: list[Block]) -> dict[str, list[Block]]:
     """Which attempt wrote which block, as the DataNodes' own calls say."""
     query = (
-        "SELECT DISTINCT task, block FROM events WHERE kind = 'call' AND layer = 'datanode' "
-        "AND op = 'write_block' AND task IS NOT NULL AND block >= 0"
+        f"SELECT DISTINCT {run.whose}, block FROM events WHERE kind = 'call' "
+        f"AND layer = 'datanode' AND op = 'write_block' AND {run.whose} IS NOT NULL AND block >= 0"
     )
     by_number = {block.number: block for block in blocks}
     found: dict[str, list[Block]] = {}

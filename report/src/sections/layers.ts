@@ -1,6 +1,6 @@
 // What each layer did in total: the first table of the summary, and its operations.
 
-import type { Layer, Operation, ReportDocument, Way } from "../document.ts";
+import type { Layer, Operation, ReportDocument, Target, Way } from "../document.ts";
 import { WAYS } from "../document.ts";
 import { caption, h, section } from "../dom.ts";
 import { type Column, table } from "../table.ts";
@@ -41,6 +41,20 @@ export function time(row: { time: number; estimated?: boolean; time_bound?: numb
   }
   const off = row.time > 0 ? (row.time_bound ?? 0) / row.time : 0;
   return `~${seconds(row.time)}${off > 0 ? ` ±${Math.round(100 * off)} %` : ""}`;
+}
+
+/** `~450 ±15 %` where a number is scaled back from a sample of requests, `too few` to say. */
+export function near(
+  row: Target,
+  name: keyof Target & string,
+  text: (n: number) => string,
+): string {
+  const value = row[name] as number;
+  const bound = row[`${name}_bound`] ?? 0;
+  if (row.few) {
+    return "too few";
+  }
+  return bound > 0 ? `~${text(value)} ±${Math.round((100 * bound) / value)} %` : text(value);
 }
 
 /** Bytes; none are there to be seen, but do not draw the eye. */

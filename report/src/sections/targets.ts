@@ -3,13 +3,17 @@
 import type { ReportDocument, Target } from "../document.ts";
 import { caption, name, section } from "../dom.ts";
 import { table } from "../table.ts";
-import { count, printable, seconds } from "../text.ts";
-import { moved } from "./layers.ts";
+import { count, printable, seconds, size } from "../text.ts";
+import { moved, near, ways } from "./layers.ts";
 
 export function targets({ targets: { rows, more }, completeness }: ReportDocument): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.time));
   const dropped = completeness.losses.dropped
     ? " Some calls are in totals only: they are not in this table."
+    : "";
+  const sampled = rows.some((row) => row.estimated);
+  const scaled = sampled
+    ? " Numbers with ~ are scaled up from the requests kept one by one, and within ± for 95 of 100."
     : "";
   return section(
     "targets",
@@ -18,12 +22,24 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
       [
         { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
         { title: "kind", cell: (row) => row.category ?? "–", by: (row) => row.category ?? "" },
-        { title: "calls", number: true, cell: (row) => count(row.calls), by: (row) => row.calls },
-        ...moved(rows),
+        {
+          title: "calls",
+          number: true,
+          cell: (row) => near(row, "calls", count),
+          by: (row) => row.calls,
+        },
+        ...(sampled
+          ? ways(rows).map((way) => ({
+              title: way,
+              number: true,
+              cell: (row: Target) => near(row, `bytes_${way}`, size),
+              by: (row: Target) => row[`bytes_${way}`],
+            }))
+          : moved(rows)),
         {
           title: "time",
           number: true,
-          cell: (row) => seconds(row.time),
+          cell: (row) => near(row, "time", seconds),
           by: (row) => row.time,
           bar: (row) => row.time / longest,
         },
@@ -39,7 +55,7 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
     ),
     caption(
       `What the calls kept one by one were about, by time; operations too frequent to keep are ` +
-        `in the totals of the layers only.${dropped}`,
+        `in the totals of the layers only.${dropped}${scaled}`,
     ),
   );
 }

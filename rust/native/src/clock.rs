@@ -12,6 +12,11 @@ pub fn epoch() -> u64 {
     ns(ClockId::Realtime)
 }
 
+/// Ns of CPU that this process has taken.
+pub fn cpu() -> u64 {
+    ns(ClockId::ProcessCPUTime)
+}
+
 /// What to add to a monotonic time to get ns since the epoch, as it is now.
 pub fn offset() -> i64 {
     // the closest of a few pairs: between two calls the process may have waited

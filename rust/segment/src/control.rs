@@ -8,8 +8,9 @@ use rustix::io::write;
 use crate::mapping::{Mapping, Refused};
 use crate::memory::Memory;
 use crate::schema::{
-    CONTROL_HEARTBEAT, CONTROL_LEVEL, CONTROL_POINTS_OFF, CONTROL_SAMPLING, CONTROL_SIZE,
-    CONTROL_WORD, FILE_KIND_CONTROL, LEVEL_RECORD, MAGIC, PROCESS_MAX_POINTS, VERSION,
+    CONTROL_BUDGET, CONTROL_EVENT_COST, CONTROL_HEARTBEAT, CONTROL_LEVEL, CONTROL_POINTS_OFF,
+    CONTROL_SAMPLING, CONTROL_SIZE, CONTROL_WORD, FILE_KIND_CONTROL, LEVEL_RECORD, MAGIC,
+    PROCESS_MAX_POINTS, VERSION,
 };
 
 const NAME: &str = "control";
@@ -22,12 +23,14 @@ pub struct Detail {
     pub level: u8,
     /// Of a billion requests, how many are kept; 0: all.
     pub sampling: u32,
+    /// Millionths of its CPU time that tracing may cost a process; 0: as much as it takes.
+    pub budget: u32,
 }
 
 impl Default for Detail {
     /// All of it.
     fn default() -> Detail {
-        Detail { level: LEVEL_RECORD, sampling: 0 }
+        Detail { level: LEVEL_RECORD, sampling: 0, budget: 0 }
     }
 }
 
@@ -36,11 +39,19 @@ impl Detail {
     #[must_use]
     pub fn and(self, other: Detail) -> Detail {
         let most = |a: u32, b: u32| if a == 0 || b == 0 { 0 } else { a.max(b) };
-        Detail { level: self.level.min(other.level), sampling: most(self.sampling, other.sampling) }
+        Detail {
+            level: self.level.min(other.level),
+            sampling: most(self.sampling, other.sampling),
+            budget: most(self.budget, other.budget),
+        }
     }
 
-    fn words(self) -> [(usize, u32); 2] {
-        [(CONTROL_LEVEL, u32::from(self.level)), (CONTROL_SAMPLING, self.sampling)]
+    fn words(self) -> [(usize, u32); 3] {
+        [
+            (CONTROL_LEVEL, u32::from(self.level)),
+            (CONTROL_SAMPLING, self.sampling),
+            (CONTROL_BUDGET, self.budget),
+        ]
     }
 }
 
@@ -122,6 +133,11 @@ impl Control {
         self.memory.release_u32(CONTROL_WORD, 0);
     }
 
+    /// ns of CPU that an event costs the collector.
+    pub fn event_cost(&self, nanos: u32) {
+        self.memory.release_u32(CONTROL_EVENT_COST, nanos);
+    }
+
     /// `now`: `CLOCK_MONOTONIC` ns.
     pub fn beat(&self, now: u64) {
         self.memory.release_u64(CONTROL_HEARTBEAT, now);
@@ -135,8 +151,8 @@ mod tests {
 
     #[test]
     fn two_runs_get_what_each_of_them_needs() {
-        let coarse = Detail { level: LEVEL_JOB, sampling: 1000 };
-        assert_eq!(coarse.and(Detail { sampling: 10, ..coarse }), coarse);
+        let coarse = Detail { level: LEVEL_JOB, sampling: 1000, budget: 10_000 };
+        assert_eq!(coarse.and(Detail { sampling: 10, budget: 10, ..coarse }), coarse);
         assert_eq!(coarse.and(Detail::default()), Detail::default());
     }
 }

@@ -1,8 +1,11 @@
 //! The process page: who a traced process is and what it lost.
 
+use serde::{Deserialize, Serialize};
+
 use crate::memory::Memory;
 use crate::schema::{
-    PROCESS_COUNTERS, PROCESS_MAX_POINTS, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS,
+    PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTERS, PROCESS_CPU,
+    PROCESS_MAX_POINTS, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS,
     PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_START, PROCESS_STATE,
     PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
 };
@@ -33,8 +36,46 @@ pub struct Who {
 pub struct Account {
     pub state: u32,
     pub counters: [u64; COUNTERS],
-    /// State and faults of each point, by point id.
-    pub points: Vec<(u8, u32)>,
+    pub cost: Cost,
+    /// By point id.
+    pub points: Vec<PointState>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PointState {
+    /// A code of `point_state`.
+    pub state: u8,
+    /// Seconds in which its calls were only summed for the budget.
+    pub summed: u16,
+    pub faults: u32,
+}
+
+/// What tracing has cost, ns of CPU while something was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Cost {
+    /// Estimated.
+    pub hooks: u64,
+    pub thread: u64,
+    /// Estimated.
+    pub collector: u64,
+    /// Of the whole process.
+    pub cpu: u64,
+    /// Time in which it cost more than allowed, with all summed that may be.
+    pub over: u64,
+}
+
+impl Cost {
+    /// What has come since.
+    #[must_use]
+    pub fn since(self, before: Cost) -> Cost {
+        Cost {
+            hooks: self.hooks.saturating_sub(before.hooks),
+            thread: self.thread.saturating_sub(before.thread),
+            collector: self.collector.saturating_sub(before.collector),
+            cpu: self.cpu.saturating_sub(before.cpu),
+            over: self.over.saturating_sub(before.over),
+        }
+    }
 }
 
 /// The page's fixed part, `None` before its writer has finished it.
@@ -57,13 +98,21 @@ pub fn account(memory: &impl Memory) -> Account {
     Account {
         state: memory.acquire_u32(PROCESS_STATE),
         counters: std::array::from_fn(|i| memory.relaxed_u64(PROCESS_COUNTERS + i * 8)),
+        cost: Cost {
+            hooks: memory.relaxed_u64(PROCESS_COST_HOOKS),
+            thread: memory.relaxed_u64(PROCESS_COST_THREAD),
+            collector: memory.relaxed_u64(PROCESS_COST_COLLECTOR),
+            cpu: memory.relaxed_u64(PROCESS_CPU),
+            over: memory.relaxed_u64(PROCESS_OVER),
+        },
         points: (0..PROCESS_MAX_POINTS)
-            .map(|point| {
-                let word = memory.relaxed_u64(PROCESS_POINTS + point * 8);
-                (word as u8, (word >> 32) as u32)
-            })
+            .map(|point| point_state(memory.relaxed_u64(PROCESS_POINTS + point * 8)))
             .collect(),
     }
+}
+
+fn point_state(word: u64) -> PointState {
+    PointState { state: word as u8, summed: (word >> 16) as u16, faults: (word >> 32) as u32 }
 }
 
 /// The last `word` of the control page that the process acted on.

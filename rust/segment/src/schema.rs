@@ -167,7 +167,13 @@ pub const PROCESS_POINTS_HASH: usize = 40;
 pub const PROCESS_STATE: usize = 48;
 pub const PROCESS_SEEN_CONTROL: usize = 52;
 pub const PROCESS_COUNTERS: usize = 64;
+pub const PROCESS_COST_HOOKS: usize = 128;
+pub const PROCESS_COST_THREAD: usize = 136;
+pub const PROCESS_COST_COLLECTOR: usize = 144;
+pub const PROCESS_CPU: usize = 152;
+pub const PROCESS_OVER: usize = 160;
 pub const PROCESS_POINTS: usize = 256;
+pub const PROCESS_POINT_SUMMED: usize = 2;
 pub const PROCESS_MAX_POINTS: usize = 512;
 pub const PROCESS_FIRST_USER_POINT: usize = 384;
 pub const PROCESS_TEXT_SIZE: usize = 4352;
@@ -178,7 +184,10 @@ pub const CONTROL_WORD: usize = 16;
 pub const CONTROL_HEARTBEAT: usize = 24;
 pub const CONTROL_LEVEL: usize = 32;
 pub const CONTROL_SAMPLING: usize = 36;
+pub const CONTROL_BUDGET: usize = 40;
+pub const CONTROL_EVENT_COST: usize = 44;
 pub const CONTROL_POINTS_OFF: usize = 64;
+pub const CONTROL_ALL_REQUESTS: usize = 1000000000;
 
 /// Name of a `kind` code, `None` for one this version does not know.
 #[must_use]
@@ -319,6 +328,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("max", "i64"),
     ("size_class", "i32"),
     ("anchor", "i64"),
+    ("inclusion", "f64"),
 ];
 pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("run", "string"),
@@ -344,6 +354,12 @@ pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("folded", "i64"),
     ("lost", "i64"),
     ("refused", "i64"),
+    ("cpu", "i64"),
+    ("cost_hooks", "i64"),
+    ("cost_thread", "i64"),
+    ("cost_collector", "i64"),
+    ("over", "i64"),
+    ("summed", "string"),
     ("start", "i64"),
     ("end", "i64"),
     ("exit", "string"),

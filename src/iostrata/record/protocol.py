@@ -1,11 +1,11 @@
 """What a recorder and a collector say to each other through files.
 
 DIR/runs/RUN.run    made by the recorder: recorder_pid, recorder_start, command, expect=ROLE:PID,
-                    points_off=ID, level=NAME
+                    points_off=ID, level=NAME, sampling=N (of ALL_REQUESTS), budget=MILLIONTHS
 DIR/runs/RUN.points made by the recorder, before RUN.run: points of its user, as agents read them
 DIR/runs/RUN.stop   made by the recorder: exit=CODE
 STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, level,
-                    behind, jobs, message
+                    sampling, budget, behind, jobs, message
 """
 
 from __future__ import annotations
@@ -19,17 +19,21 @@ from pathlib import Path
 
 from iostrata.errors import UserError
 from iostrata.record.collector import Collector
+from iostrata.schema.detail import Detail
+from iostrata.schema.events import ALL_REQUESTS
 from iostrata.schema.pointfile import points_table
 from iostrata.store.processes import start_ticks
 
 ANSWER_TIMEOUT = 10.0
+AS_USUAL = Detail()
 
 
 @dataclass(frozen=True)
 class Progress:
     """The collector's answer; `bytes` is the size of the trace, `jobs` those the run submitted.
 
-    `level` is how much is kept one by one, `behind` how many processes do not do so yet.
+    `level`, `sampling` (of ALL_REQUESTS; 0: all) and `budget` (millionths) are how much is kept one
+    by one, `behind` how many processes do not do so yet.
     """
 
     state: str = ""
@@ -38,9 +42,16 @@ class Progress:
     dropped: int = 0
     processes: int = 0
     level: str = ""
+    budget: int = 0
+    sampling: int = 0
     behind: int = 0
     message: str = ""
     jobs: Sequence[str] = ()
+
+    @property
+    def detail(self) -> Detail:
+        """What it goes by."""
+        return Detail(self.level, self.sampling or ALL_REQUESTS, self.budget)
 
 
 def read_progress(collector: Collector, run: str) -> Progress:
@@ -59,7 +70,7 @@ def announce(
     command: list[str],
     expect: Iterable[tuple[str, int]] = (),
     points_off: Iterable[int] = (),
-    level: str = "record",
+    detail: Detail = AS_USUAL,
     points: Sequence[Mapping[str, str]] = (),
 ) -> None:
     """Asks the collector to record a run of this process; `points` are rows of schema.users."""
@@ -69,12 +80,12 @@ def announce(
     lines.append("command=" + " ".join(command).replace("\n", " "))
     lines += [f"expect={role}:{pid}" for role, pid in expect]
     lines += [f"points_off={point}" for point in points_off]
-    lines.append(f"level={level}")
+    lines += detail.lines()
     _write_whole(collector.dir / "runs" / f"{run}.run", _text(lines))
 
 
-def change_level(collector: Collector, run: str, level: str) -> None:
-    """Asks the collector to go on with a run at another level; raises UserError."""
+def change_detail(collector: Collector, run: str, detail: Detail) -> None:
+    """Asks the collector to go on with a run in another detail; raises UserError."""
     order = collector.dir / "runs" / f"{run}.run"
     try:
         if order.stat().st_uid != os.geteuid():
@@ -84,8 +95,9 @@ def change_level(collector: Collector, run: str, level: str) -> None:
         raise UserError(f"run {run} is not being recorded", "iostrata runs") from error
     except OSError as error:
         raise UserError(f"{order} cannot be read: {error.strerror}") from error
-    kept = [line for line in lines if not line.startswith("level=")]
-    _write_whole(order, _text([*kept, f"level={level}"]))
+    changed = tuple(line.partition("=")[0] + "=" for line in detail.lines())
+    kept = [line for line in lines if not line.startswith(changed)]
+    _write_whole(order, _text([*kept, *detail.lines()]))
 
 
 def end(collector: Collector, run: str, exit_code: int) -> None:

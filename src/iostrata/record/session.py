@@ -21,6 +21,8 @@ from iostrata.record.collector import Collector, start_collector, stop_collector
 from iostrata.record.command import Ended, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import Progress
+from iostrata.schema.detail import Detail
+from iostrata.schema.names import sampling_text
 from iostrata.schema.users import full_name
 from iostrata.store.processes import start_ticks
 from iostrata.store.runs import write_facts
@@ -50,7 +52,7 @@ class Request:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     expect: list[tuple[str, int]] = field(default_factory=list)
     points_off: list[int] = field(default_factory=list)
-    level: str = "record"
+    detail: Detail = field(default_factory=Detail)
     points: list[dict[str, str]] = field(default_factory=list)
     survey: Survey | None = None
 
@@ -154,7 +156,7 @@ class _Recording:
             request.command,
             request.expect,
             request.points_off,
-            request.level,
+            request.detail,
             request.points,
         )
         timeout = protocol.ANSWER_TIMEOUT
@@ -216,6 +218,8 @@ class _Recording:
             "dir": os.getcwd(),  # noqa: PTH109 - as the shell gave it
             "agent": self.collector.version,
             "collector": str(self.collector.dir),
+            "level": self.request.level,
+            "sampling": sampling_text(self.request.detail.sampling),
             "points": [
                 {"layer": row["layer"], "op": row["op"], "method": full_name(row)}
                 for row in self.request.points

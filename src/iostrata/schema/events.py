@@ -138,6 +138,7 @@ COLUMNS = {
     "max": "i64",
     "size_class": "i32",
     "anchor": "i64",
+    "inclusion": "f64",
 }
 PROCESS_COLUMNS = {
     "run": "string",
@@ -163,6 +164,12 @@ PROCESS_COLUMNS = {
     "folded": "i64",
     "lost": "i64",
     "refused": "i64",
+    "cpu": "i64",
+    "cost_hooks": "i64",
+    "cost_thread": "i64",
+    "cost_collector": "i64",
+    "over": "i64",
+    "summed": "string",
     "start": "i64",
     "end": "i64",
     "exit": "string",
@@ -226,4 +233,5 @@ EXTRACTOR = {
     "ended": "effect",
 }
 MAX_POINTS = 512
+ALL_REQUESTS = 1000000000
 FIRST_USER_POINT = 384

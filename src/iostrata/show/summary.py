@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from datetime import datetime
 
-from iostrata.schema.names import left_out
+from iostrata.schema.names import left_out, sampling_text
+from iostrata.show.cost import cost_lines
+from iostrata.show.sample import LEAST
 from iostrata.show.text import columns, count, plural, printable, seconds, size
 from iostrata.show.totals import DIRECTIONS, SIZES, Row, Totals
 
 HDFS_LAYERS = ("hdfs", "namenode", "datanode")
 MOST_TARGETS = 10
+FEW = "too few"
 MOST_TASKS = 12
 MOST_ATTEMPTS = 50
 
@@ -62,7 +66,7 @@ def completeness(totals: Totals) -> list[str]:
     if totals.unfinished:
         lines.append(f"{plural(totals.unfinished, 'call')} still open when the process died")
     if totals.orphans:
-        of = ", ".join(f"{row['layer']} {count(row['calls'])}" for row in totals.orphans)
+        of = ", ".join(f"{row['layer']} {_near(row, 'calls', count)}" for row in totals.orphans)
         lines.append(f"calls of HDFS servers that no traced client caused: {of}")
     return [printable(line) for line in lines]
 
@@ -122,9 +126,13 @@ def _facts(totals: Totals) -> list[str]:
         lines.append(f"command: {shlex.join(run.command)}")
     if run.level != "record":
         lines.append(f"level {run.level}: {left_out(run.level)} only in sums")
+    if run.sampling:
+        share = sampling_text(run.sampling)
+        lines.append(f"sampling {share}: {share} of the requests one by one, the rest only in sums")
     if run.message:
         lines.append(f"note: {run.message}")
     lines.append(f"{plural(run.events, 'event')}, {size(run.bytes)}")
+    lines += cost_lines(totals.cost)
     return [printable(line) for line in lines]
 
 
@@ -144,6 +152,16 @@ def _time(row: Row) -> str:
         return seconds(row["time"])
     off = row.get("time_bound", 0) / row["time"] if row["time"] else 0
     return f"~{seconds(row['time'])}" + (f" ±{off:.0%}".replace("%", " %") if off else "")
+
+
+def _near(row: Row, name: str, text: Callable[[int], str]) -> str:
+    """A number, or `~884 ±11 %` scaled up from a sample, or that its requests are too few."""
+    value, bound = row[name], row.get(f"{name}_bound", 0)
+    if value is None:
+        return FEW
+    if not bound:
+        return text(value)
+    return f"~{text(value)} ±{bound / value:.0%}".replace("%", " %")
 
 
 def _ways(rows: list[Row]) -> list[str]:
@@ -227,9 +245,9 @@ def _targets(totals: Totals) -> list[str]:
         [
             row["layer"],
             row["category"] or "",
-            count(row["calls"]),
-            *(size(row[f"bytes_{way}"]) for way in ways),
-            seconds(row["time"]),
+            _near(row, "calls", count),
+            *(_near(row, f"bytes_{way}", size) for way in ways),
+            _near(row, "time", seconds),
             _name(row),
         ]
         for row in totals.targets[:MOST_TARGETS]
@@ -238,6 +256,11 @@ def _targets(totals: Totals) -> list[str]:
     lines = columns(header, rows, range(2, len(header) - 1))
     if totals.dropped:
         lines.append("(of the calls kept one by one)")
+    if totals.sampled:
+        lines.append(
+            "(~ is scaled up from the requests kept one by one, and within ± for 95 of 100; "
+            f"{FEW}: {LEAST} requests are needed)"
+        )
     return lines
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
+from iostrata.show import sample
+from iostrata.show.cost import Cost, cost
 from iostrata.show.coverage import Coverage, coverage
 from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.store.opened import OpenedRun
@@ -45,6 +47,7 @@ class Totals:
     folded: int  # calls summed without task and category
     lost: int  # calls in no sum
     refused: int  # segments or names that could not be made
+    cost: Cost  # what tracing took
     faulted: list[str]  # points switched off by a fault
     layers: list[Row]  # layer, calls, bytes_* per DIRECTIONS, time, estimated, errors
     ops: list[
@@ -57,6 +60,7 @@ class Totals:
     pauses: list[Row]  # of whole JVMs: op, processes, count, time, max
     unfinished: int  # calls still open when their process died
     user_points: list[UserPoint]  # that the recorder brought
+    sampled: bool  # only some requests were kept: targets and orphans are estimates with *_bound
     hosts: list[Row]  # host, interval, cpu, cpu_max, iowait (0 to 1), bytes within interval
 
     @property
@@ -90,6 +94,7 @@ class Totals:
             "folded": self.folded,
             "lost": self.lost,
             "refused": self.refused,
+            "cost": self.cost.as_dict(),
             "faulted_points": self.faulted,
             "unfinished": self.unfinished,
             "layers": self.layers,
@@ -99,6 +104,7 @@ class Totals:
             "targets": self.targets,
             "tasks": self.tasks,
             "orphans": self.orphans,
+            "sampled": self.sampled,
             "sizes": self.sizes,
             "user_points": [point.as_dict() for point in self.user_points],
             "pauses": self.pauses,
@@ -108,18 +114,21 @@ class Totals:
 
 def totals(opened: OpenedRun) -> Totals:
     """Reads the totals of a run."""
+    sampled = drawn(opened)
     processes = opened.rows(_PROCESSES)
     losses = opened.rows(_LOSSES)[0]
     return Totals(
         run=opened.run,
         coverage=coverage(opened, processes),
         **losses,
+        cost=cost(opened.run, processes),
         faulted=sorted(row["point"] for row in opened.rows(_FAULTED)),
         layers=in_layer_order(opened.rows(_BY_LAYER)),
         ops=in_layer_order(opened.rows(_BY_OP)),
         targets=hottest(opened, 20),
         tasks=opened.rows(_BY_TASK),
-        orphans=in_layer_order(opened.rows(_ORPHANS)),
+        orphans=in_layer_order(_orphans(opened, sampled)),
+        sampled=sampled,
         sizes=in_layer_order(opened.rows(_SIZES)),
         pauses=opened.rows(_PAUSES),
         unfinished=opened.rows(_UNFINISHED)[0]["n"],
@@ -130,7 +139,27 @@ def totals(opened: OpenedRun) -> Totals:
 
 def hottest(opened: OpenedRun, most: int) -> list[Row]:
     """The targets that took longest, of the calls kept one by one; shape as `Totals.targets`."""
+    if sample.is_sampled(opened):
+        from iostrata.show import sampled  # it needs what this module makes
+
+        return sampled.hottest(opened, most)
     return opened.rows(_TARGETS, [most])
+
+
+def drawn(opened: OpenedRun) -> bool:
+    """Only some requests were kept one by one; makes the table `sample` of them."""
+    found = sample.is_sampled(opened)
+    if found:
+        sample.draw(opened)
+    return found
+
+
+def _orphans(opened: OpenedRun, is_sampled: bool) -> list[Row]:
+    if is_sampled:
+        from iostrata.show import sampled
+
+        return sampled.orphans(opened, _ORPHANED)
+    return opened.rows(_ORPHANS)
 
 
 def _layers_with_points() -> set[str]:
@@ -149,10 +178,15 @@ def _one_of(names: tuple[str, ...]) -> str:
 BOUND = 2.576  # standard deviations: 99 of 100 of a normal distribution
 OUTER = f"(flags & {FLAG['inner']}) = 0"
 UNCOVERED = f"(flags & {FLAG['covered']}) = 0"
+
+
+def moves(way: str) -> str:
+    """Of calls and sums whose bytes went that way, and count."""
+    return f"op IN ({_one_of(DIRECTIONS[way])}) AND {UNCOVERED}"
+
+
 MOVED = ", ".join(
-    f"coalesce(sum(bytes) FILTER (op IN ({_one_of(ops)}) AND {UNCOVERED}), 0)::BIGINT "
-    f"AS bytes_{way}"
-    for way, ops in DIRECTIONS.items()
+    f"coalesce(sum(bytes) FILTER ({moves(way)}), 0)::BIGINT AS bytes_{way}" for way in DIRECTIONS
 )
 _ALL_MOVED = ", ".join(f"sum(bytes_{way})::BIGINT AS bytes_{way}" for way in DIRECTIONS)
 _WAYS = ", ".join(f"bytes_{way}" for way in DIRECTIONS)
@@ -163,7 +197,7 @@ _WHOSE = f"CASE WHEN point >= {FIRST_USER_POINT} THEN proc END"
 _SUMS = f"SELECT *, (flags & {FLAG['inner']}) <> 0 AS nested FROM sums"
 
 
-def summed(keys: str, counted: str = OUTER, more: str = "") -> str:
+def summed(keys: str, counted: str = OUTER, more: str = "", where: str = "true") -> str:
     """Totals per `keys`; the time of points with sampled clocks is scaled up point by point.
 
     `time_bound` is how far off `time` may be because of that: 99 of 100 estimates are closer. What
@@ -180,7 +214,7 @@ def summed(keys: str, counted: str = OUTER, more: str = "") -> str:
                 sum(timed_dur) FILTER ({counted})::BIGINT AS timed_dur,
                 coalesce(sum(inside) FILTER ({counted}), 0)::BIGINT AS inside,
                 coalesce(sum(spread) FILTER ({counted}), 0)::DOUBLE AS spread
-            FROM ({_SUMS}) GROUP BY {keys}, point, {_WHOSE})
+            FROM ({_SUMS}) WHERE {where} GROUP BY {keys}, point, {_WHOSE})
         SELECT {keys}, sum(calls)::BIGINT AS calls, {more} {_ALL_MOVED},
             coalesce(sum(inside + CASE WHEN weight > 0 THEN
                 timed_dur::DOUBLE * calls / weight ELSE 0 END), 0)::BIGINT AS time,
@@ -192,7 +226,8 @@ def summed(keys: str, counted: str = OUTER, more: str = "") -> str:
 
 _PROCESSES = """
     SELECT host, role, pid, main, job, task, traced, coalesce(reason, '') AS reason,
-        agent, jvm, "exit", calls, detail, dropped, folded, lost, refused
+        agent, jvm, "exit", calls, detail, dropped, folded, lost, refused,
+        cpu, cost_hooks + cost_thread AS cost, cost_collector, "over", summed
     FROM processes ORDER BY traced, role, host, pid"""
 _LOSSES = """
     SELECT coalesce(sum(dropped), 0)::BIGINT AS dropped, coalesce(sum(folded), 0)::BIGINT AS folded,
@@ -215,9 +250,10 @@ _BY_OP = (
 _UNFINISHED = "SELECT count(*) n FROM events WHERE kind = 'unfinished' AND op <> 'process'"
 # A server's call whose way up ends in the server itself: its client was not traced, or the server
 # acted on its own. From calls kept one by one.
-_ORPHANS = """
+_ORPHANED = "role IN ('NameNode', 'DataNode') AND trace = proc"
+_ORPHANS = f"""
     SELECT layer, count(*)::BIGINT AS calls, coalesce(sum(bytes), 0)::BIGINT AS bytes
-    FROM calls WHERE role IN ('NameNode', 'DataNode') AND trace = proc GROUP BY layer"""
+    FROM calls WHERE {_ORPHANED} GROUP BY layer"""
 _BY_TASK = f"""
     SELECT job, task, layer, calls, {_WAYS}, time
     FROM ({summed("job, task, layer")})

@@ -20,8 +20,9 @@ class Run:
 
     `state` is recording, ok, failed (the command did), interrupted or incomplete (the recorder
     or the collector went away before the end).
-    `collector` is the directory of the collector that recorded it, `level` how much it kept one by
-    one in the end.
+    `collector` is the directory of the collector that recorded it; how much it kept one by one in
+    the end: `level`, `sampling` of how many requests (of ALL_REQUESTS; 0: all), `budget`
+    (millionths of CPU time, 0: no limit).
     `points` are those that its recorder brought: layer, op, method (class#method, descriptor).
     `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
     """
@@ -42,6 +43,8 @@ class Run:
     message: str = ""
     collector: str = ""
     level: str = "record"
+    budget: int = 0
+    sampling: int = 0
     cluster: dict[str, Any] = field(default_factory=dict)
     points: tuple[dict[str, str], ...] = ()
 
@@ -144,6 +147,8 @@ def _read(path: Path) -> Run | None:
         message=str(facts.get("message", "") or progress.get("message", "")),
         collector=str(facts.get("collector", "")),
         level=str(progress.get("level") or "record"),
+        budget=_number(progress, "budget"),
+        sampling=_number(progress, "sampling"),
         points=_points(facts.get("points")),
         cluster=cluster if isinstance(cluster := facts.get("cluster"), dict) else {},
     )

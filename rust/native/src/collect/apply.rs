@@ -1,5 +1,7 @@
 //! Blocks become state and rows. The same code runs while recording and while replaying a spool.
 
+use std::collections::BTreeMap;
+
 use iostrata_segment::dictionary;
 use iostrata_segment::ring::{Event, Slot};
 use iostrata_segment::schema::{
@@ -10,7 +12,9 @@ use iostrata_segment::segment::OpenSpan;
 use parquet::data_type::ByteArray;
 
 use super::block::{self, Gone, Kind, Names, Page, Place};
-use super::state::{Context, Known, Name, Process, Run, RunOrder, Seen, Segment, State, UserPoint};
+use super::state::{
+    Before, Context, Known, Name, Process, Run, RunOrder, Seen, Segment, State, UserPoint,
+};
 use super::whose::{Whose, context_of};
 use crate::store::rows::Row;
 
@@ -102,6 +106,7 @@ impl State {
             let event = Slot::from_bytes(slot.try_into().ok()?).event();
             self.event(&place, thread, &event, &mut last);
         }
+        self.slots += (slots.len() / SLOT_SIZE).saturating_sub(known) as u64;
         let segment = self.segment(&place, place.from)?;
         segment.position = position.max(place.from + (slots.len() / SLOT_SIZE) as u64);
         Some(())
@@ -154,6 +159,7 @@ impl State {
             thread,
             identity,
             cause,
+            sampling: context.sampling,
             sum: 0,
             point: event.point,
             kind: event.kind,
@@ -171,6 +177,7 @@ impl State {
             thread,
             identity,
             cause,
+            sampling: context.sampling,
             point: event.point,
             kind: KIND_LINK,
             ..Row::default()
@@ -238,6 +245,7 @@ impl State {
                 thread,
                 identity,
                 cause,
+                sampling: context.sampling,
                 point: open.point,
                 kind: KIND_UNFINISHED,
                 flags: open.flags,
@@ -279,7 +287,12 @@ impl State {
             self.host = None; // what the host did before belongs to no run
         }
         let (name, began) = (order.run.clone(), order.now);
-        let run = Run { order, began, seen: std::collections::BTreeMap::new(), rows: 0, bytes: 0 };
+        let before = self.processes.iter().filter_map(|(proc, process)| {
+            let page = process.page.as_ref()?;
+            Some((*proc, Before { cost: page.cost, summed: page.summed.clone() }))
+        });
+        let before = before.collect();
+        let run = Run { order, began, seen: BTreeMap::new(), rows: 0, bytes: 0, before };
         self.runs.insert(name, run);
     }
 

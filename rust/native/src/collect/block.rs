@@ -6,6 +6,7 @@
 //! └───────┴──────┴──────┴─────┴─────────┘
 //! ```
 
+use iostrata_segment::process::Cost;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 const MAGIC: u32 = 0x6b6c_626f;
@@ -166,6 +167,11 @@ pub struct Page {
     /// States of the points of users that have one, by id.
     #[serde(default)]
     pub user_points: Vec<(u16, u8)>,
+    #[serde(default)]
+    pub cost: Cost,
+    /// Seconds that points were only summed for, by id.
+    #[serde(default)]
+    pub summed: Vec<(u16, u16)>,
 }
 
 impl Page {
@@ -175,6 +181,8 @@ impl Page {
             && self.counters == other.counters
             && self.faulted == other.faulted
             && self.user_points == other.user_points
+            && self.cost == other.cost
+            && self.summed == other.summed
     }
 }
 

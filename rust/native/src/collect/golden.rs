@@ -72,6 +72,7 @@ fn collect(copy: &Copy) -> State {
         points_off: Vec::new(),
         level: 1,
         sampling: 0,
+        budget: 0,
         has_points: false,
         now: 900,
         ended: false,

@@ -5,12 +5,13 @@ The way of an event: [`source`] and [`reader`] read it from shared memory, [`blo
 [`apply`] turns it into [`state`] and rows, [`publish`] writes rows as Parquet.
 [`poll`] finds processes and calls these in the order that `SEGMENT.md` demands; [`owner`] decides
 whose an event is; [`runs`] begins and ends runs; [`census`] finds processes that should be traced;
-[`system`] samples the host while a run records.
+[`system`] samples the host while a run records; [`cost`] measures what an event costs.
 */
 
 pub mod apply;
 pub mod block;
 mod census;
+mod cost;
 mod counters;
 mod directory;
 #[cfg(test)]
@@ -113,6 +114,7 @@ pub struct Collector<'a> {
     refusals: u64,
     /// What went wrong last time and was logged: said once until it works again.
     trouble: Option<&'static str>,
+    event_cost: cost::EventCost,
 }
 
 /// When things were last done, `CLOCK_MONOTONIC` ns.
@@ -181,6 +183,7 @@ impl<'a> Collector<'a> {
             since,
             refusals: 0,
             trouble: None,
+            event_cost: cost::EventCost::default(),
         };
         log(&format!(
             "collecting dir={} store={} spool={} host={} pid={}",
@@ -212,6 +215,7 @@ impl<'a> Collector<'a> {
         if now - self.since.second > SECOND {
             self.since.second = now;
             self.directory.control.beat(now);
+            self.directory.control.event_cost(self.event_cost.look(&self.state));
         }
         pace
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 
 use iostrata_segment::control::Detail;
-use iostrata_segment::schema::{LEVEL_JOB, LEVEL_RECORD, level_name};
+use iostrata_segment::schema::{CONTROL_ALL_REQUESTS, LEVEL_JOB, LEVEL_RECORD, level_name};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
 use serde_json::json;
 
@@ -198,7 +198,8 @@ impl Collector<'_> {
             expect: expect.collect(),
             points_off: points_off(name, stat.st_uid, values("points_off")),
             level: values("level").next().map_or(Ok(LEVEL_RECORD), level)?,
-            sampling: number("sampling").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
+            sampling: values("sampling").next().map_or(Ok(0), sampling)?,
+            budget: number("budget").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
             has_points: statat(&self.directory.runs, points_of(name), AtFlags::SYMLINK_NOFOLLOW)
                 .is_ok_and(|points| points.st_uid == stat.st_uid),
             now,
@@ -401,6 +402,8 @@ impl Collector<'_> {
             "dropped": dropped,
             "processes": rows.len(),
             "level": level_name(run.order.level),
+            "budget": run.order.budget,
+            "sampling": run.order.sampling,
             "behind": self.behind(self.directory.control.word()).count(),
             "jobs": self.state.claims.jobs_of(name),
             "message": message,
@@ -421,6 +424,14 @@ fn level(name: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("level {name:?} is none of record, thread, phase, task, job"))
 }
 
+/// Of a billion requests, how many are kept one by one; 0: all.
+fn sampling(text: &str) -> Result<u32, String> {
+    let all = CONTROL_ALL_REQUESTS as u32;
+    let number = text.parse().ok().filter(|number| *number <= all);
+    let number = number.ok_or_else(|| format!("sampling {text:?} is not 0 to {all}"))?;
+    Ok(if number == all { 0 } else { number })
+}
+
 /// The file with the points that a run brings.
 fn points_of(run: &str) -> String {
     format!("{run}.points")
@@ -434,4 +445,20 @@ fn points_off<'a>(name: &str, uid: u32, values: impl Iterator<Item = &'a str>) -
     }
     log(&format!("run {name} of uid={uid} may not switch points off: points={points:?}"));
     Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sampling;
+
+    #[test]
+    fn a_share_of_requests_is_one_or_refused() {
+        assert_eq!(
+            ["0", "1", "10000000", "1000000000"].map(sampling).map(Result::unwrap),
+            [0, 1, 10_000_000, 0]
+        );
+        for bad in ["", "-1", "1000000001", "1/100", "all"] {
+            assert!(sampling(bad).unwrap_err().contains(bad), "{bad}");
+        }
+    }
 }

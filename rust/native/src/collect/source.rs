@@ -326,7 +326,7 @@ impl Source {
         let account = self.page.account();
         let in_state = |wanted: usize| {
             let points = account.points.iter().enumerate();
-            points.filter(move |(_, (state, _))| usize::from(*state) == wanted)
+            points.filter(move |(_, point)| usize::from(point.state) == wanted)
         };
         let page = Page {
             proc: self.proc,
@@ -337,8 +337,13 @@ impl Source {
             woven: in_state(POINT_STATE_WOVEN).count() as u32,
             faulted: in_state(POINT_STATE_FAULTED).map(|(point, _)| point as u16).collect(),
             user_points: (PROCESS_FIRST_USER_POINT..account.points.len())
-                .filter(|point| account.points[*point].0 != 0)
-                .map(|point| (point as u16, account.points[point].0))
+                .filter(|point| account.points[*point].state != 0)
+                .map(|point| (point as u16, account.points[point].state))
+                .collect(),
+            cost: account.cost,
+            summed: (0..account.points.len())
+                .filter(|point| account.points[*point].summed != 0)
+                .map(|point| (point as u16, account.points[point].summed))
                 .collect(),
         };
         let is_news = state.page.as_ref().is_none_or(|known| !known.says_the_same(&page));

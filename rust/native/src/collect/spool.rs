@@ -199,6 +199,7 @@ mod tests {
             points_off: Vec::new(),
             level: 1,
             sampling: 0,
+            budget: 0,
             has_points: false,
             now: 1,
             ended: false,

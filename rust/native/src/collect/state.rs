@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use iostrata_segment::control::Detail;
 use iostrata_segment::dictionary::Entry;
-use iostrata_segment::process::Who;
+use iostrata_segment::process::{Cost, Who};
 use iostrata_segment::row::Row;
 use iostrata_segment::schema::{PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name};
 use parquet::data_type::ByteArray;
@@ -30,6 +30,8 @@ pub struct State {
     pub host: Option<Reading>,
     /// Raised by all that may change who owns what; cached answers of an older one are void.
     pub generation: u64,
+    /// Slots applied.
+    pub slots: u64,
     /// Rows since the last rotation, made while blocks are applied.
     pub output: Output,
     pub refused: Refused,
@@ -151,6 +153,9 @@ pub struct Context {
     /// Dictionary id, 0 none.
     pub id: u32,
     pub cause: Option<Cause>,
+    /// Of a billion requests, how many are in the sample of which its calls are; 0: all.
+    #[serde(default)]
+    pub sampling: u32,
 }
 
 /// The span, of another thread or process, that calls without an enclosing one are done for.
@@ -187,6 +192,8 @@ pub struct RunOrder {
     // How much of it is kept one by one: see `Detail`.
     pub level: u8,
     pub sampling: u32,
+    #[serde(default)]
+    pub budget: u32,
     /// It brings points of its own, `RUN.points`.
     #[serde(default)]
     pub has_points: bool,
@@ -198,7 +205,7 @@ pub struct RunOrder {
 impl RunOrder {
     #[must_use]
     pub fn detail(&self) -> Detail {
-        Detail { level: self.level, sampling: self.sampling }
+        Detail { level: self.level, sampling: self.sampling, budget: self.budget }
     }
 }
 
@@ -212,6 +219,16 @@ pub struct Run {
     /// Rows and bytes of parts published so far.
     pub rows: u64,
     pub bytes: u64,
+    /// What processes had said when it began: of their costs, and of points only summed.
+    #[serde(default)]
+    pub before: BTreeMap<u64, Before>,
+}
+
+/// What a process had said before a run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Before {
+    pub cost: Cost,
+    pub summed: Vec<(u16, u16)>,
 }
 
 /// A process that should be traced, found in `/proc` or expected by the recorder.
@@ -407,7 +424,7 @@ mod tests {
     #[test]
     fn a_call_belongs_to_the_context_in_which_it_began() {
         let mut thread = Thread::default();
-        let context = |id| Context { id, cause: None };
+        let context = |id| Context { id, ..Context::default() };
         thread.enter(100, context(7));
         thread.enter(200, context(9));
         thread.enter(200, context(8));
@@ -432,7 +449,7 @@ mod tests {
     fn a_history_is_bounded() {
         let mut thread = Thread::default();
         for time in 0..=(HISTORY as u64) {
-            thread.enter(time, Context { id: time as u32, cause: None });
+            thread.enter(time, Context { id: time as u32, ..Context::default() });
         }
         assert_eq!(thread.history.len(), HISTORY);
         assert_eq!(thread.context_at(0).id, 0);

@@ -1,7 +1,7 @@
 //! Whom an event belongs to: its thread, its run, the call it was done for.
 
 use iostrata_segment::ring::Event;
-use iostrata_segment::schema::FLAG_REMOTE;
+use iostrata_segment::schema::{CONTROL_ALL_REQUESTS, FLAG_REMOTE};
 
 use super::block::Place;
 use super::state::{Cause, Context, State, Tally, Thread};
@@ -19,7 +19,11 @@ pub(super) struct Whose {
 pub(super) fn context_of(event: &Event) -> Context {
     let Event { offset, parent: proc, span, .. } = *event;
     let cause = Cause { trace: offset as u64, proc, span };
-    Context { id: event.target, cause: (event.flags & FLAG_REMOTE != 0).then_some(cause) }
+    let cause = (event.flags & FLAG_REMOTE != 0).then_some(cause);
+    // what is not of this world says nothing
+    let sampling =
+        Some(event.asked).filter(|of| (*of as usize) < CONTROL_ALL_REQUESTS).unwrap_or(0);
+    Context { id: event.target, cause, sampling }
 }
 
 impl State {
@@ -72,5 +76,18 @@ impl State {
             tallies.insert(run.to_owned(), Tally::default());
         }
         tallies.get_mut(run).expect("inserted above")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_says_of_how_many_requests_its_calls_are() {
+        let said = |asked| context_of(&Event { asked, ..Event::default() }).sampling;
+        assert_eq!([0, 1, 999_999_999].map(said), [0, 1, 999_999_999]);
+        // more than all is none of ours: as if all were kept
+        assert_eq!([1_000_000_000, u32::MAX].map(said), [0, 0]);
     }
 }

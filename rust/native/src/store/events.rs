@@ -6,9 +6,9 @@ use bytes::Bytes;
 
 use iostrata_segment::points::POINTS;
 use iostrata_segment::schema::{
-    CATEGORY_RPC, CATEGORY_SOCKET, COLUMNS, FLAG_ERRNO, FLAG_ERROR, KIND_BEGIN, KIND_CALL,
-    KIND_GAP, KIND_SUM, KIND_UNFINISHED, LEVEL_JOB, LEVEL_RECORD, LEVEL_TASK,
-    PROCESS_FIRST_USER_POINT, category_name, kind_name,
+    CATEGORY_RPC, CATEGORY_SOCKET, COLUMNS, CONTROL_ALL_REQUESTS, FLAG_ERRNO, FLAG_ERROR,
+    KIND_BEGIN, KIND_CALL, KIND_GAP, KIND_LINK, KIND_SUM, KIND_UNFINISHED, LAYER_TASK, LEVEL_JOB,
+    LEVEL_RECORD, LEVEL_TASK, PROCESS_FIRST_USER_POINT, category_name, kind_name, layer_name,
 };
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
@@ -71,6 +71,8 @@ struct Table<'a> {
     kinds: Vec<Option<ByteArray>>,
     /// Of the run: what its rows are grouped by.
     level: u8,
+    /// The layer whose calls are in no request.
+    task: ByteArray,
 }
 
 struct Whose<'a> {
@@ -111,6 +113,7 @@ impl<'a> Table<'a> {
             categories: named(category_name),
             kinds: named(kind_name),
             level: order.map_or(LEVEL_RECORD, |order| order.level),
+            task: fixed(layer_name(LAYER_TASK).unwrap_or_default()),
         }
     }
 
@@ -166,6 +169,14 @@ impl<'a> Table<'a> {
         }
         let own = || self.whose(row).process.map(|process| process.known.proc);
         self.cause(row).map(|cause| cause.trace).or_else(own).map(|trace| trace as i64)
+    }
+
+    /// Probability that the row's request is in the sample; none for what is always kept.
+    fn inclusion(&self, row: &Row) -> Option<f64> {
+        let drawn = matches!(row.kind, KIND_CALL | KIND_BEGIN | KIND_LINK | KIND_UNFINISHED)
+            && row.sampling != 0
+            && self.point(row).is_none_or(|(layer, _)| layer != self.task);
+        drawn.then(|| f64::from(row.sampling) / CONTROL_ALL_REQUESTS as f64)
     }
 
     fn category(&self, row: &Row) -> Option<&ByteArray> {
@@ -263,6 +274,7 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
         "anchor" => {
             long(&|row| table.sum(row).map(|sum| sum.anchor as i64).filter(|anchor| *anchor != 0))
         }
+        "inclusion" => Column::Double(rows.iter().map(|row| table.inclusion(row)).collect()),
         unknown => unreachable!("column {unknown} of events.toml is not written"),
     }
 }
@@ -282,6 +294,24 @@ fn has_bytes(kind: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_is_in_the_sample_with_the_probability_of_its_request_and_a_task_always() {
+        let (state, part) = (State::default(), Part::default());
+        let table = Table::new(&state, &part, "here", 0);
+        let of_layer = |layer| POINTS.iter().find(|point| point.layer == layer).unwrap().id;
+        let quarter = 250_000_000;
+        let inclusion = |kind, layer, sampling| {
+            table.inclusion(&Row { kind, sampling, point: of_layer(layer), ..Row::default() })
+        };
+        for kind in [KIND_CALL, KIND_BEGIN, KIND_LINK, KIND_UNFINISHED] {
+            assert_eq!(inclusion(kind, "java", quarter), Some(0.25));
+            assert_eq!(inclusion(kind, "java", 0), None);
+            assert_eq!(inclusion(kind, "task", quarter), None);
+        }
+        assert_eq!(inclusion(KIND_SUM, "java", quarter), None);
+        assert_eq!(inclusion(KIND_GAP, "java", quarter), None);
+    }
 
     #[test]
     fn every_column_of_the_schema_is_written() {

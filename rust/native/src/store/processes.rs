@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use iostrata_segment::points::POINTS;
+use iostrata_segment::process::Cost;
 use iostrata_segment::schema::{
     PROCESS_COLUMNS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_REFUSED_ENTRIES,
     PROCESS_COUNTER_REFUSED_SEGMENTS, point_state_name,
@@ -36,6 +37,9 @@ pub struct Row {
     pub tally: Tally,
     pub lost: u64,
     pub refused: u64,
+    /// `None` for a process that was not traced.
+    pub cost: Option<Cost>,
+    pub summed: String,
     pub start: u64,
     pub end: u64,
     pub exit: &'static str,
@@ -94,6 +98,12 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[Row]) -> Colum
         "folded" => long(&|row| Some(row.tally.folded)),
         "lost" => long(&|row| Some(row.lost)),
         "refused" => long(&|row| Some(row.refused)),
+        "cpu" => long(&|row| Some(row.cost?.cpu)),
+        "cost_hooks" => long(&|row| Some(row.cost?.hooks)),
+        "cost_thread" => long(&|row| Some(row.cost?.thread)),
+        "cost_collector" => long(&|row| Some(row.cost?.collector)),
+        "over" => long(&|row| Some(row.cost?.over)),
+        "summed" => filled(&|row| &row.summed),
         "start" => long(&|row| time(row.start)),
         "end" => long(&|row| time(row.end)),
         "exit" => text(&|row| row.exit),
@@ -117,7 +127,7 @@ pub fn of_run(state: &State, run: &Run) -> Vec<Row> {
             continue;
         }
         traced.insert((process.known.pid, process.known.pid_start));
-        rows.push(of_process(state, process, name));
+        rows.push(of_process(state, process, run));
     }
     let untraced = run.seen.values().filter(|seen| !traced.contains(&(seen.pid, seen.pid_start)));
     rows.extend(untraced.map(of_seen));
@@ -129,7 +139,8 @@ fn was_there(process: &Process, run: &Run) -> bool {
     process.gone.as_ref().is_none_or(|(end, _)| *end >= run.began)
 }
 
-fn of_process(state: &State, process: &Process, run: &str) -> Row {
+fn of_process(state: &State, process: &Process, of: &Run) -> Row {
+    let run = of.order.run.as_str();
     let known = &process.known;
     let page = process.page.as_ref();
     let counter =
@@ -146,6 +157,7 @@ fn of_process(state: &State, process: &Process, run: &str) -> Row {
         tally.folded += nobodys.folded;
     }
     let is_own = identity.run == run;
+    let before = of.before.get(&known.proc).cloned().unwrap_or_default();
     Row {
         proc: Some(known.proc),
         pid: known.pid,
@@ -166,6 +178,8 @@ fn of_process(state: &State, process: &Process, run: &str) -> Row {
         lost: counter(PROCESS_COUNTER_LOST_CALLS),
         refused: counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
             + counter(PROCESS_COUNTER_REFUSED_ENTRIES),
+        cost: page.map(|page| page.cost.since(before.cost)),
+        summed: page.map_or_else(String::new, |page| summed(process, &page.summed, &before.summed)),
         start: known.start,
         end: process.gone.as_ref().filter(|_| refused.is_empty()).map_or(0, |(end, _)| *end),
         exit: match (&process.gone, page) {
@@ -197,14 +211,25 @@ fn of_seen(seen: &Seen) -> Row {
 
 /// `Class#method` of points, comma separated.
 fn point_names(process: &Process, ids: &[u16]) -> String {
-    let name = |id: &u16| {
-        if let Some(point) = process.points.get(id) {
-            return point.name.clone();
-        }
-        let point = POINTS.iter().find(|point| point.id == *id);
-        point.map_or_else(|| id.to_string(), |point| format!("{}#{}", point.class, point.method))
-    };
-    ids.iter().map(name).collect::<Vec<_>>().join(",")
+    ids.iter().map(|id| point_name(process, *id)).collect::<Vec<_>>().join(",")
+}
+
+fn point_name(process: &Process, id: u16) -> String {
+    if let Some(point) = process.points.get(&id) {
+        return point.name.clone();
+    }
+    let point = POINTS.iter().find(|point| point.id == id);
+    point.map_or_else(|| id.to_string(), |point| format!("{}#{}", point.class, point.method))
+}
+
+/// `Class#method seconds` of points that were only summed since the run began, comma separated.
+fn summed(process: &Process, now: &[(u16, u16)], before: &[(u16, u16)]) -> String {
+    let told = now.iter().filter_map(|(id, seconds)| {
+        let was = before.iter().find(|(of, _)| of == id).map_or(0, |(_, seconds)| *seconds);
+        let more = seconds.saturating_sub(was);
+        (more > 0).then(|| format!("{} {more}", point_name(process, *id)))
+    });
+    told.collect::<Vec<_>>().join(",")
 }
 
 /// `id state name` of the points of users, comma separated.

@@ -40,6 +40,8 @@ pub struct Row {
     pub sum: u32,
     /// Place in [`Output::causes`] of what it was done for; 0 none.
     pub cause: u32,
+    /// Of a billion requests, how many are in the sample that it is of; 0: all.
+    pub sampling: u32,
     pub point: u16,
     pub kind: u8,
     pub flags: u8,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,8 +13,10 @@ from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
 from iostrata.record.collector import collector_of
-from iostrata.record.protocol import change_level, read_progress
-from iostrata.schema.names import check_level, left_out
+from iostrata.record.protocol import change_detail, read_progress
+from iostrata.schema.detail import Detail, budget_text, parse_budget
+from iostrata.schema.events import ALL_REQUESTS
+from iostrata.schema.names import check_level, check_sampling, left_out, sampling_text
 from iostrata.show.text import plural
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
@@ -26,39 +29,66 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "iostrata level nightly task    fewer calls one by one, from now on",
-            "iostrata level nightly record --json",
+            "iostrata level nightly --budget off        whatever it costs",
+            "iostrata level nightly --sampling 1/100    one request of a hundred",
+            "iostrata level nightly record --sampling 1/1 --json",
         )
     )(level)
 
 
 def level(
     run: Annotated[str, typer.Argument(help="Name of a run that is being recorded.")],
-    level: Annotated[str, typer.Argument(help="record, thread, phase, task or job.")],
+    level: Annotated[
+        str | None, typer.Argument(help="record, thread, phase, task or job; as it is if left out.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Share of CPU time that tracing may cost, like 1%, or off.")
+    ] = None,
+    sampling: Annotated[
+        str | None, typer.Option(help="Share of the requests, 1/100, 1% or 0.01; 1/1: all.")
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Changes how much of a run that is being recorded is kept one by one.
 
-    LEVEL is record, thread, phase, task or job, each keeping less than the one before. What is not
-    kept one by one is still in all totals.
+    LEVEL is record, thread, phase, task or job, each keeping less than the one before; --sampling
+    keeps some of the requests only. What is not kept one by one is still in all totals.
     """
-    wanted = check_level(level)
+    if level is None and budget is None and sampling is None:
+        raise UserError("nothing to change", "name a level, or say --budget 1% or --sampling 1/100")
+    changes: dict[str, Any] = {}
+    if level is not None:
+        changes["level"] = check_level(level)
+    if budget is not None:
+        changes["budget"] = parse_budget(budget)
+    if sampling is not None:
+        changes["sampling"] = check_sampling(sampling)
     found = find_run(store or default_store(), run)
     collector = collector_of(Path(found.collector)) if found.collector else None
     if found.state != "recording" or collector is None:
         raise UserError(f"run {run} is not being recorded: {found.state}", "iostrata runs")
-    change_level(collector, found.name, wanted)
+    wanted = replace(read_progress(collector, found.name).detail, **changes)
+    change_detail(collector, found.name, wanted)
     deadline = time.monotonic() + PATIENCE
     progress = read_progress(collector, found.name)
-    while time.monotonic() < deadline and (progress.level != wanted or progress.behind):
+    while time.monotonic() < deadline and (progress.detail != wanted or progress.behind):
         time.sleep(0.05)
         progress = read_progress(collector, found.name)
     if json:
-        print_json({"run": found.name, "level": progress.level, "behind": progress.behind})
+        print_json({"run": found.name, **_values(progress.detail), "behind": progress.behind})
         return
-    if progress.level != wanted:
+    if progress.detail != wanted:
         raise UserError(f"the collector of {collector.dir} did not answer", "iostrata doctor")
-    out = left_out(wanted)
-    note(f"run {found.name}: level {wanted}" + (f", {out} only in sums" if out else ""))
+    out = left_out(wanted.level)
+    said = f", {out} only in sums" if out else ""
+    if wanted.sampling != ALL_REQUESTS:
+        said += f", {sampling_text(wanted.sampling)} of the requests one by one"
+    note(f"run {found.name}: level {wanted.level}, budget {budget_text(wanted.budget)}{said}")
     if progress.behind:
         note(f"{plural(progress.behind, 'process')} did not answer yet")
+
+
+def _values(detail: Detail) -> dict[str, Any]:
+    sampling = sampling_text(detail.sampling)
+    return {"level": detail.level, "budget": detail.budget, "sampling": sampling}

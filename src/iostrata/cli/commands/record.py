@@ -17,7 +17,8 @@ from iostrata.errors import UserError
 from iostrata.record.collector import NODE_DIR, Collector, collector_of, lab_dir
 from iostrata.record.session import COULD_NOT_RECORD, Request, Survey, new_run_name
 from iostrata.record.session import record as record_session
-from iostrata.schema.names import check_level, points_named
+from iostrata.schema.detail import asked_for
+from iostrata.schema.names import points_named
 from iostrata.schema.users import read_user_points
 from iostrata.store.location import check_run_name, default_store
 
@@ -28,6 +29,8 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "iostrata record -- java -jar program.jar",
             "iostrata record --run baseline -- ./job.sh",
+            "iostrata record --budget off --run all-of-it -- ./job.sh",
+            "iostrata record --sampling 1/100 -- ./job.sh      one request of a hundred in detail",
             "iostrata record --points mine.toml -- java -jar program.jar",
             "iostrata record --lab lab -- hadoop jar examples.jar wordcount in out",
         ),
@@ -55,6 +58,21 @@ def record(
             "the one before. Sums are complete at each."
         ),
     ] = "record",
+    budget: Annotated[
+        str,
+        typer.Option(
+            envvar="IOSTRATA_BUDGET",
+            help="Share of its CPU time that tracing may cost each process, like 1%; off: as much "
+            "as it takes. To stay within it, a process keeps its reads and writes in sums only.",
+        ),
+    ] = "1%",
+    sampling: Annotated[
+        str,
+        typer.Option(
+            help="Share of the requests (calls that nothing but a task encloses, with all that "
+            "they cause) that are kept one by one: 1/100, 1% or 0.01. Sums are complete."
+        ),
+    ] = "1/1",
     points: Annotated[
         list[Path] | None,
         typer.Option(help="A file with points of your own (docs/add-a-point.md); repeatable."),
@@ -75,7 +93,7 @@ def record(
             request,
             points_off=points_named(without_point or []),
             points=read_user_points(points or []),
-            level=check_level(level),
+            detail=asked_for(level, sampling, budget),
         )
         with Live(quiet) as live:
             recorded = record_session(request, live.show)

@@ -7,8 +7,14 @@ from itertools import pairwise
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.schema.events import CATEGORY, KEPT, LEVEL
-from iostrata.schema.names import check_level, keeps, left_out
+from iostrata.schema.events import ALL_REQUESTS, CATEGORY, KEPT, LEVEL
+from iostrata.schema.names import (
+    check_level,
+    check_sampling,
+    keeps,
+    left_out,
+    sampling_text,
+)
 
 # Table I of the IOSIG+ paper, its rows and marks verbatim; its column Logical is our level record.
 PUBLISHED = """
@@ -58,3 +64,36 @@ def test_task_and_job_keep_the_same() -> None:
 def test_another_name_is_refused() -> None:
     with pytest.raises(UserError, match="no level is called 'fine'"):
         check_level("fine")
+
+
+@pytest.mark.parametrize(
+    ("text", "requests", "shown"),
+    [
+        ("1/100", 10_000_000, "1/100"),
+        ("1%", 10_000_000, "1/100"),
+        ("0.01", 10_000_000, "1/100"),
+        ("1/3", 333_333_333, "1/3"),
+        ("3%", 30_000_000, "3%"),
+        ("0.5%", 5_000_000, "1/200"),
+        ("2/3", 666_666_667, "66.6666667%"),
+        ("1/1", ALL_REQUESTS, "1/1"),
+        ("1", ALL_REQUESTS, "1/1"),
+        ("1/1000000000", 1, "1/1000000000"),
+    ],
+)
+def test_a_share_of_the_requests(text: str, requests: int, shown: str) -> None:
+    assert check_sampling(text) == requests
+    assert sampling_text(requests) == shown
+    assert check_sampling(shown) == requests
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0", "0/5", "0%", "1.01", "101%", "5/4", "-1/2", "1/0", "1/2000000000", "half", "", "%", "1/",
+     "1e-2", "nan", "1/2/3", "1 / 2", "9" * 25],
+)  # fmt: skip
+def test_what_is_no_share_is_refused_by_name(text: str) -> None:
+    with pytest.raises(UserError) as refused:
+        check_sampling(text)
+    assert text in refused.value.message
+    assert "1/100" in str(refused.value.remedy)

@@ -14,7 +14,16 @@ from iostrata.show.report.flow import by_category, flow
 from iostrata.show.report.hosts import hosts
 from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import completeness, why_empty
-from iostrata.show.totals import SIZES, Row, Totals, hottest, in_layer_order, summed, totals
+from iostrata.show.totals import (
+    DIRECTIONS,
+    SIZES,
+    Row,
+    Totals,
+    hottest,
+    in_layer_order,
+    summed,
+    totals,
+)
 from iostrata.store.opened import OpenedRun
 
 VERSION = 1
@@ -86,9 +95,17 @@ def _completeness(found: Totals) -> Row:
 
 
 def _targets(opened: OpenedRun) -> list[Row]:
-    """Ids of blocks have 64 bits, more than a number of the page holds: as text."""
-    rows = hottest(opened, MOST_TARGETS + 1)
-    return [row | {"block": None if row["block"] is None else str(row["block"])} for row in rows]
+    """Ids of blocks have 64 bits, more than a number of the page holds: as text.
+
+    Where too few requests are in the sample to estimate the numbers of a row, it says `few`.
+    """
+    rows = []
+    for row in hottest(opened, MOST_TARGETS + 1):
+        block = None if row["block"] is None else str(row["block"])
+        few = {} if row["time"] is not None else {"few": True}
+        shown = {k: 0 if v is None and k in _NUMBERS else v for k, v in row.items()}
+        rows.append(shown | {"block": block} | few)
+    return rows
 
 
 def _cut(row: Row) -> Row:
@@ -100,6 +117,8 @@ def _short(text: str, most: int = MOST_NAME) -> str:
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
+_NUMBERS = ("calls", "time", *(f"bytes_{way}" for way in DIRECTIONS))
+_NUMBERS += tuple(f"{name}_bound" for name in _NUMBERS)
 _WAITS = f"""
     SELECT coalesce(role, '') AS role, layer, op, calls, time, time_bound, estimated
     FROM ({summed("role, layer, op")}) WHERE time > 0"""

@@ -55,6 +55,7 @@ def make_run(
     processes: list[dict[str, Any]] | None = None,
     system: list[dict[str, Any]] | None = None,
     level: str = "record",
+    sampling: int = 0,
     **facts: Any,
 ) -> Path:
     """Writes a run as recorder and collector leave it; `facts` go to run.json."""
@@ -69,6 +70,7 @@ def make_run(
         "events": len(events or []),
         "bytes": 2048,
         "level": level,
+        "sampling": sampling,
     }
     (run_dir / "progress.json").write_text(json.dumps(counted))
     if events is not None:

@@ -1,12 +1,13 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.Cause;
+import io.iostrata.segment.Detail;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 
-/** A cause as the bytes that travel in headers: magic, trace, proc, span and whether sampled. */
+/** A cause as the bytes that travel in headers: magic, trace, proc, span, sampling. */
 final class Carrier {
-  static final int SIZE = 28;
+  static final int SIZE = 32;
   private static final int MAGIC = 0x494F5354;
 
   private Carrier() {}
@@ -17,7 +18,8 @@ final class Carrier {
         .putInt(MAGIC)
         .putLong(cause.trace)
         .putLong(cause.proc)
-        .putLong(cause.carried())
+        .putLong(cause.span)
+        .putInt(cause.sampling)
         .array();
   }
 
@@ -40,7 +42,12 @@ final class Carrier {
     }
     long trace = from.getLong();
     long proc = from.getLong();
-    return new Cause(context(proc, job), trace, proc, from.getLong(), since);
+    long span = from.getLong();
+    int sampling = from.getInt();
+    if (sampling < -Detail.ALL_REQUESTS || sampling > Detail.ALL_REQUESTS) {
+      return null;
+    }
+    return new Cause(context(proc, job), trace, proc, span, since, sampling);
   }
 
   /** The same for headers that are text: hexadecimal digits. */

@@ -2,6 +2,7 @@ package io.iostrata.agent;
 
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
+import java.io.IOException;
 import java.util.concurrent.Callable;
 
 /**
@@ -14,12 +15,13 @@ final class ControlWatch extends Thread implements Callable<String> {
   private static final long END_MILLIS = 5_000;
 
   /** Of this JVM; null before the agent has started. */
-  static volatile RootSpan current;
+  static volatile ControlWatch current;
 
   private final Recorder recorder;
   private final Session session;
   private final UserPoints userPoints;
   private final RootSpan root;
+  private final Account account;
   private int seen;
   private volatile boolean ended;
 
@@ -29,7 +31,8 @@ final class ControlWatch extends Thread implements Callable<String> {
     this.session = session;
     userPoints = new UserPoints(recorder, session.loader(), session.classes());
     root = new RootSpan(recorder);
-    current = root;
+    account = new Account(recorder, this);
+    current = this;
     setDaemon(true);
     // The application's loader must not be kept alive by us.
     setContextClassLoader(null);
@@ -54,6 +57,7 @@ final class ControlWatch extends Thread implements Callable<String> {
         Hooks.switchPoint(point, recorder.pointOff(point) || userPoints.isOut(point));
       }
       recorder.follow();
+      account(word != 0);
       Hooks.record(word != 0);
       seen = word;
       recorder.acknowledge(word);
@@ -75,6 +79,7 @@ final class ControlWatch extends Thread implements Callable<String> {
         if (period % PERIODS_PER_SEAL == 0) {
           Hooks.reportFaults();
           recorder.sealDeadThreads();
+          account(seen != 0);
         }
       } catch (Throwable e) {
         // An interrupt meant for somebody else, or no memory: look again next time.
@@ -95,9 +100,19 @@ final class ControlWatch extends Thread implements Callable<String> {
     join(END_MILLIS);
   }
 
-  /** The span of the process ends. For whoever has ended the thread. */
-  void endRoot() {
+  /** Nothing more is recorded: the process ends, or the agent has been taken out. */
+  void endRecording() {
     root.end();
+    account(false);
     current = null;
+  }
+
+  /** Without /proc nothing is known of what tracing costs, and all is kept. */
+  private void account(boolean records) {
+    try {
+      account.look(records);
+    } catch (IOException e) {
+      // said by the process page, which has no CPU time then
+    }
   }
 }

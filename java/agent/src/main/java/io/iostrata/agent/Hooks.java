@@ -21,6 +21,9 @@ public final class Hooks {
 
   static volatile Recorder recorder;
 
+  /** ns that a clock adds to what it measures. */
+  static long clockCost;
+
   /** By point id; an element is null where the point asks for none. */
   static final Extractor[] TARGETS = new Extractor[Schema.PROCESS_MAX_POINTS];
 
@@ -116,7 +119,7 @@ public final class Hooks {
       probe.pendingCause = null;
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -140,7 +143,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -155,7 +158,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -170,7 +173,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -185,7 +188,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -214,7 +217,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -230,7 +233,7 @@ public final class Hooks {
       fault(point, e);
       return 0;
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -248,7 +251,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -272,7 +275,7 @@ public final class Hooks {
       fault(point, e);
       return returned;
     } finally {
-      probe.busy = false;
+      probe.free(point);
     }
   }
 
@@ -303,6 +306,7 @@ public final class Hooks {
         return null;
       }
       probe.busy = true;
+      probe.weigher.begin();
       return probe;
     } catch (Throwable e) {
       fault(point, e);

@@ -17,4 +17,9 @@ final class NativeFiles implements RecorderFiles {
 
   @Override
   public native boolean readControl(String path, byte[] page, int uid);
+
+  @Override
+  public void close() {
+    // nothing stays open
+  }
 }

@@ -26,6 +26,8 @@ final class Probe {
   /** True while a hook runs, and always in the agent's own thread: I/O is ours then. */
   boolean busy;
 
+  final Weigher weigher = new Weigher();
+
   /** Context of the call that enters next; 0 none. */
   int pendingContext;
 
@@ -78,6 +80,12 @@ final class Probe {
   /** The current thread ends. */
   static void forgetThread() {
     probes.remove();
+  }
+
+  /** The hook ends. */
+  void free(int point) {
+    weigher.end(point);
+    busy = false;
   }
 
   void enter(int point, long target, long asked, long offset, long bytesAtEntry) {
@@ -159,7 +167,7 @@ final class Probe {
       return cause;
     }
     cause = cause();
-    return cause.span == 0 && cause.sampled ? null : cause;
+    return cause.saysNothing() ? null : cause;
   }
 
   /** Target of a hot call: mostly that of the point's call before, found without a lookup. */

@@ -4,9 +4,9 @@ package io.iostrata.agent;
 final class ProcessEnded extends Extractor {
   @Override
   long of(Probe probe, Object unused, Object alsoUnused) {
-    RootSpan root = ControlWatch.current;
-    if (root != null) {
-      root.end();
+    ControlWatch watch = ControlWatch.current;
+    if (watch != null) {
+      watch.endRecording();
     }
     Hooks.record(false);
     Hooks.recorder.close();

@@ -50,6 +50,7 @@ final class Session {
     PointCodes.install(to);
     Recorder recorder = Recorder.open(to);
     Hooks.recorder = recorder;
+    Hooks.clockCost = recorder.clockCost;
     ProcessFacts.current = facts;
     facts.reach(recorder, "");
     Loader loader = new Loader(recorder);
@@ -109,7 +110,7 @@ final class Session {
       answer.fact("classes", loader.weaveOut(classes));
       answer.fact("failed", loader.failures());
       Thread.sleep(UNDER_WAY_MILLIS);
-      watch.endRoot();
+      watch.endRecording();
       recorder.detach();
       Hooks.forget();
     }

@@ -16,38 +16,38 @@ public final class Cause {
   /** When this process handed it over, CLOCK_MONOTONIC ns; 0: another process did. */
   public final long since;
 
-  /** False: the request it belongs to is not in the sample, nor is what is done for it. */
-  public final boolean sampled;
+  /**
+   * Of a billion requests, how many were in the sample when the request began that it belongs to:
+   * above 0, and what is done for it is in the sample, or below 0, and it is not. 0: it belongs to
+   * none, what is done for it begins requests.
+   */
+  public final int sampling;
 
   /** Handle of what it acts on, for calls that say nothing else; 0 none. */
   final long target;
 
-  /**
-   * A cause in another process.
-   *
-   * @param carried as {@link #carried} said there
-   */
-  public Cause(int context, long trace, long proc, long carried, long since) {
-    this(context, trace, proc, carried & Long.MAX_VALUE, since, 0, carried >= 0);
+  /** A cause in another process. */
+  public Cause(int context, long trace, long proc, long span, long since, int sampling) {
+    this(context, trace, proc, span, since, 0, sampling);
   }
 
-  Cause(int context, long trace, long proc, long span, long since, long target, boolean sampled) {
+  Cause(int context, long trace, long proc, long span, long since, long target, int sampling) {
     this.context = context;
     this.trace = trace;
     this.proc = proc;
     this.span = span;
     this.since = since;
     this.target = target;
-    this.sampled = sampled;
+    this.sampling = sampling;
   }
 
-  /** The span and whether it is sampled, in one word: spans have 63 bits. */
-  public long carried() {
-    return sampled ? span : span | Long.MIN_VALUE;
+  /** No call is known, and what is done for it need not do as one did. */
+  public boolean saysNothing() {
+    return span == 0 && (sampling == 0 || sampling == Detail.ALL_REQUESTS);
   }
 
   /** The same work, not handed over by anybody here. */
   public Cause taken() {
-    return new Cause(context, trace, proc, span, 0, 0, sampled);
+    return new Cause(context, trace, proc, span, 0, 0, sampling);
   }
 }

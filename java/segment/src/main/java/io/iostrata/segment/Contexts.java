@@ -12,6 +12,12 @@ final class Contexts {
   /** Null where the calls have no other cause than their own thread. */
   private Cause[] causes = new Cause[4];
 
+  /** What a reader was told of the requests that begin there: {@link Cause#sampling}, unsigned. */
+  private int[] samplings = {Detail.ALL_REQUESTS, 0, 0, 0};
+
+  /** A reader knows of samplings: it has to be told when all requests are kept again. */
+  private boolean told;
+
   private int top;
 
   int current() {
@@ -32,7 +38,7 @@ final class Contexts {
 
   /** Levels worth telling a reader about: none when nothing was ever set. */
   int open() {
-    return top == 0 && ids[0] == 0 && since[0] == 0 ? 0 : top + 1;
+    return top == 0 && ids[0] == 0 && since[0] == 0 && !told ? 0 : top + 1;
   }
 
   int id(int level) {
@@ -47,21 +53,42 @@ final class Contexts {
     return causes[level];
   }
 
+  int sampling(int level) {
+    return samplings[level];
+  }
+
+  /** True when that is new. */
+  boolean tells(int sampling) {
+    boolean differs = samplings[top] != sampling;
+    samplings[top] = sampling;
+    told |= differs;
+    return differs;
+  }
+
   void base(int id, long now) {
     ids[0] = id;
     since[0] = now;
   }
 
-  /** A context without a cause of its own keeps that of the one it is in. */
-  void push(int id, Cause cause, long now) {
+  /**
+   * A context without a cause of its own keeps that of the one it is in.
+   *
+   * @param request {@link OpenSpan#sampling} of the call that is open; 0: none is
+   */
+  void push(int id, Cause cause, int request, long now) {
     if (++top == ids.length) {
       ids = Arrays.copyOf(ids, top * 2);
       since = Arrays.copyOf(since, top * 2);
       causes = Arrays.copyOf(causes, top * 2);
+      samplings = Arrays.copyOf(samplings, top * 2);
     }
     ids[top] = id;
     since[top] = now;
     causes[top] = cause == null ? causes[top - 1] : cause;
+    int drawn = request != 0 || cause == null ? request : cause.sampling;
+    boolean same = drawn == 0 && cause == null;
+    int none = same ? samplings[top - 1] : Detail.ALL_REQUESTS;
+    samplings[top] = drawn == 0 ? none : Math.abs(drawn);
   }
 
   void pop(long now) {

@@ -45,6 +45,20 @@ final class ControlPage {
     return page.getInt(Schema.CONTROL_SAMPLING);
   }
 
+  /** Millionths of its CPU time that tracing may cost a process; 0: as much as it takes. */
+  synchronized int budget() {
+    return page.getInt(Schema.CONTROL_BUDGET);
+  }
+
+  /** ns of CPU that an event costs the collector. */
+  synchronized int eventCost() {
+    return page.getInt(Schema.CONTROL_EVENT_COST);
+  }
+
+  void close() {
+    files.close();
+  }
+
   boolean pointOff(int point) {
     return (pointsOff[point >> 6] >>> point & 1) != 0;
   }

@@ -5,8 +5,8 @@ package io.iostrata.segment;
  * by the agent's own thread while the others read.
  */
 public final class Detail {
-  /** Requests of this many are sampled: {@link #sampling}. */
-  public static final int ALL_REQUESTS = 1_000_000_000;
+  /** Of this many requests, {@link #sampling} are in the sample. */
+  public static final int ALL_REQUESTS = Schema.CONTROL_ALL_REQUESTS;
 
   private static final long[] KEPT = {
     0, Schema.KEPT_RECORD, Schema.KEPT_THREAD, Schema.KEPT_PHASE, Schema.KEPT_TASK, Schema.KEPT_JOB
@@ -40,8 +40,10 @@ public final class Detail {
     return point.anchor || !summed[point.id] && (categories >>> (target >>> 32 & 63) & 1) != 0;
   }
 
-  boolean samples(ThreadLog log) {
+  /** Whether a request that begins now is in the sample, as {@link OpenSpan#sampling} says it. */
+  int draw(ThreadLog log) {
     int wanted = sampling;
-    return wanted == ALL_REQUESTS || (log.next64() >>> 1) % ALL_REQUESTS < wanted;
+    boolean in = wanted == ALL_REQUESTS || (log.next64() >>> 1) % ALL_REQUESTS < wanted;
+    return in ? wanted : -wanted;
   }
 }

@@ -10,8 +10,11 @@ final class OpenSpan {
   /** False: it is only summed, and what it encloses hangs from the span that encloses it. */
   boolean kept;
 
-  /** False: the request it belongs to is not in the sample. */
-  boolean sampled;
+  /**
+   * Of a billion requests, how many were in the sample when its request began: above 0, and it is
+   * one of them, or below 0, and it is not. 0: a task, what it encloses begins requests.
+   */
+  int sampling;
 
   /** Its own, or the nearest one kept; 0 none. */
   long span;

@@ -90,6 +90,16 @@ final class ProcessPage {
     }
   }
 
+  /** Stores one of the costs. */
+  void cost(int at, long nanos) {
+    memory.putLong(at, nanos);
+  }
+
+  void summed(int point, int seconds) {
+    short said = (short) Math.min(seconds, 0xFFFF);
+    memory.putShort(Schema.PROCESS_POINTS + point * 8 + Schema.PROCESS_POINT_SUMMED, said);
+  }
+
   synchronized void fault(int point) {
     if (point >= 0 && point < Schema.PROCESS_MAX_POINTS) {
       int at = Schema.PROCESS_POINTS + point * 8;

@@ -26,7 +26,7 @@ public final class Recorder implements Closeable {
   public final Detail detail = new Detail();
 
   /** ns that a clock adds to what it measures. */
-  final long clockCost;
+  public final long clockCost;
 
   /** Base context of all threads. */
   volatile int baseContext;
@@ -38,6 +38,10 @@ public final class Recorder implements Closeable {
   private final ThreadLocal<ThreadLog> logs = new ThreadLocal<>();
   private final ArrayList<ThreadLog> live = new ArrayList<>();
   private final ThreadLog refused;
+
+  /** Slots of threads that have ended. */
+  private long endedSlots;
+
   private volatile boolean closed;
 
   /** How to record. Only {@code dir}, {@code layerOfPoint} and {@code text} need to be given. */
@@ -339,6 +343,57 @@ public final class Recorder implements Closeable {
     detail.sampling(control.sampling());
   }
 
+  /** Millionths of its CPU time that tracing may cost this process; 0: as much as it takes. */
+  public int budget() {
+    return control.budget();
+  }
+
+  /** ns of CPU that a slot costs the collector. */
+  public int eventCost() {
+    return control.eventCost();
+  }
+
+  /** Slots written so far; for the agent's own thread. */
+  public long slots() {
+    synchronized (live) {
+      long slots = endedSlots;
+      for (int i = 0; i < live.size(); i++) {
+        slots += live.get(i).slots();
+      }
+      return slots;
+    }
+  }
+
+  /** ns of CPU that all threads of the process have taken, in steps of 10 ms. */
+  public long cpu() throws IOException {
+    return Self.cpu();
+  }
+
+  /** ns of CPU that the current thread has taken. */
+  public long threadCpu() throws IOException {
+    return Self.threadCpu();
+  }
+
+  /**
+   * What tracing costs, for the process page. All in ns since the process started, while something
+   * was recorded.
+   *
+   * @param cpu of the whole process
+   * @param over time in which it cost more than allowed
+   */
+  public void account(long hooks, long thread, long collector, long cpu, long over) {
+    page.cost(Schema.PROCESS_COST_HOOKS, hooks);
+    page.cost(Schema.PROCESS_COST_THREAD, thread);
+    page.cost(Schema.PROCESS_COST_COLLECTOR, collector);
+    page.cost(Schema.PROCESS_CPU, cpu);
+    page.cost(Schema.PROCESS_OVER, over);
+  }
+
+  /** For so many seconds the calls of the point were only summed for the budget. */
+  public void summedFor(int point, int seconds) {
+    page.summed(point, seconds);
+  }
+
   /** Tells the collector that this word has been acted on. */
   public void acknowledge(int word) {
     page.acknowledge(word);
@@ -354,6 +409,7 @@ public final class Recorder implements Closeable {
     synchronized (live) {
       if (live.remove(log)) {
         log.end();
+        endedSlots += log.slots();
       }
     }
   }
@@ -364,6 +420,7 @@ public final class Recorder implements Closeable {
       for (int i = live.size() - 1; i >= 0; i--) {
         if (!live.get(i).thread.isAlive()) {
           live.get(i).end();
+          endedSlots += live.get(i).slots();
           live.set(i, live.get(live.size() - 1));
           live.remove(live.size() - 1);
         }
@@ -400,6 +457,7 @@ public final class Recorder implements Closeable {
       }
       live.clear();
     }
+    control.close();
     dictionary.release();
     pool.release();
     page.detached();

@@ -29,4 +29,7 @@ public interface RecorderFiles {
    * @return false when there is none, or it belongs to neither root nor {@code uid}
    */
   boolean readControl(String path, byte[] page, int uid);
+
+  /** Lets go of what the control page was read through. */
+  void close();
 }

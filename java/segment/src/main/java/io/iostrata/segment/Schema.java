@@ -168,7 +168,13 @@ public final class Schema {
   public static final int PROCESS_STATE = 48;
   public static final int PROCESS_SEEN_CONTROL = 52;
   public static final int PROCESS_COUNTERS = 64;
+  public static final int PROCESS_COST_HOOKS = 128;
+  public static final int PROCESS_COST_THREAD = 136;
+  public static final int PROCESS_COST_COLLECTOR = 144;
+  public static final int PROCESS_CPU = 152;
+  public static final int PROCESS_OVER = 160;
   public static final int PROCESS_POINTS = 256;
+  public static final int PROCESS_POINT_SUMMED = 2;
   public static final int PROCESS_MAX_POINTS = 512;
   public static final int PROCESS_FIRST_USER_POINT = 384;
   public static final int PROCESS_TEXT_SIZE = 4352;
@@ -179,7 +185,10 @@ public final class Schema {
   public static final int CONTROL_HEARTBEAT = 24;
   public static final int CONTROL_LEVEL = 32;
   public static final int CONTROL_SAMPLING = 36;
+  public static final int CONTROL_BUDGET = 40;
+  public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
+  public static final int CONTROL_ALL_REQUESTS = 1000000000;
   public static final long KEPT_RECORD = 268371967L;
   public static final long KEPT_THREAD = 268371965L;
   public static final long KEPT_PHASE = 184485825L;
@@ -188,5 +197,21 @@ public final class Schema {
   public static final int POINT_COUNT = 223;
   public static final long POINTS_HASH = 2826454889731981271L;
 
+  /** Bitmap by point: calls may be summed only, to stay within the budget. */
+  private static final long[] YIELDS = {
+    0x6003ff7f8fe0f87eL,
+    0x00000007fc080000L,
+    0x0000000000000000L,
+    0x0000000000000000L,
+    0x000001fc00000000L,
+    0x0000000000000000L,
+    0xffffffffffffffffL,
+    0xffffffffffffffffL
+  };
+
   private Schema() {}
+
+  public static boolean yields(int point) {
+    return (YIELDS[point >> 6] >>> point & 1) != 0;
+  }
 }

@@ -123,11 +123,12 @@ final class Segment {
       tail = seen;
     }
     Fence.release();
-    return ringSlots - (int) (head - tail);
+    return ringSlots - 1 - (int) (head - tail);
   }
 
+  /** One slot is kept back: what is lost behind it is told there. */
   boolean full() {
-    return head - tail >= ringSlots;
+    return head - tail >= ringSlots - 1;
   }
 
   /**

@@ -17,6 +17,9 @@ final class SegmentChain {
   /** The active one; null until the first call, and while none can be made. */
   Segment segment;
 
+  /** Written so far. */
+  long slots;
+
   private final Recorder recorder;
   private final ThreadLog log;
 
@@ -137,6 +140,7 @@ final class SegmentChain {
       retryIn = RETRY_CALLS;
       return false;
     }
+    tellGap();
     use(next, reserve, last);
     old.depth(0);
     recorder.pool.seal(old);
@@ -195,6 +199,7 @@ final class SegmentChain {
       return;
     }
     long result = Slot.result(ret, call.asked);
+    slots++;
     segment.append(
         call.start,
         dur,
@@ -212,6 +217,7 @@ final class SegmentChain {
       return;
     }
     long result = Slot.result(0, call.asked);
+    slots++;
     segment.append(
         call.start,
         0,
@@ -238,15 +244,18 @@ final class SegmentChain {
   }
 
   private void context(int level, int point, long waited) {
+    slots++;
     Cause cause = contexts.cause(level);
     long start = contexts.since(level);
+    int sampling = contexts.sampling(level);
+    long result = Slot.result(0, sampling == Detail.ALL_REQUESTS ? 0 : sampling);
     if (cause == null) {
       long what = Slot.what(contexts.id(level), point, Schema.KIND_CONTEXT, 0);
-      segment.append(start, waited, 0, -1, what, 0, 0, 0);
+      segment.append(start, waited, 0, -1, what, result, 0, 0);
       return;
     }
     long what = Slot.what(contexts.id(level), point, Schema.KIND_CONTEXT, Schema.FLAG_REMOTE);
-    segment.append(start, waited, 0, cause.trace, what, 0, cause.span, cause.proc);
+    segment.append(start, waited, 0, cause.trace, what, result, cause.span, cause.proc);
   }
 
   /** Slots of the innermost open contexts, outer ones first. */
@@ -291,12 +300,26 @@ final class SegmentChain {
 
   private void writeGap() {
     gap = false;
+    appendGap();
+    restate();
+  }
+
+  /**
+   * In the slot that is kept back: nothing more comes here, and what was lost belongs to the
+   * segment that counted it.
+   */
+  private void tellGap() {
+    if (gapCalls > 0 && segment.ringSlots > 0) {
+      appendGap();
+    }
+  }
+
+  private void appendGap() {
     long what = Slot.what(0, 0, Schema.KIND_GAP, 0);
     segment.append(gapStart, gapEnd - gapStart, gapCalls, -1, what, 0, 0, 0);
     gapCalls = 0;
     gapStart = 0;
     gapEnd = 0;
-    restate();
   }
 
   /** There are calls that this row does not say yet. */
@@ -322,6 +345,7 @@ final class SegmentChain {
     Segment last = segment;
     if (last != null) {
       store();
+      tellGap();
       recorder.pool.seal(last);
     }
   }

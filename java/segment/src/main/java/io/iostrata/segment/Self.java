@@ -1,6 +1,7 @@
 package io.iostrata.segment;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,7 +10,11 @@ import java.nio.file.Paths;
 /** Who this process is, as the kernel says. */
 final class Self {
   private static final Path PROC = Paths.get("/proc/self");
+  private static final int USER_FIELD = 14;
   private static final int START_FIELD = 22;
+
+  /** USER_HZ, the unit of times in /proc: 100 on every machine that Java runs on. */
+  private static final long TICK_NANOS = 10_000_000;
 
   private Self() {}
 
@@ -28,6 +33,28 @@ final class Self {
     return start(text("stat"));
   }
 
+  /** ns of CPU that all threads of the process have taken, in steps of 10 ms. */
+  static long cpu() throws IOException {
+    return cpu(line("/proc/self/stat"));
+  }
+
+  /** ns of CPU that the current thread has taken. */
+  static long threadCpu() throws IOException {
+    String line;
+    try {
+      line = line("/proc/thread-self/schedstat");
+    } catch (IOException e) {
+      return cpu(line("/proc/thread-self/stat")); // a kernel without CONFIG_SCHED_INFO
+    }
+    return Long.parseLong(line.substring(0, line.indexOf(' ')));
+  }
+
+  /** Fields 14 and 15. */
+  static long cpu(String stat) {
+    return (Long.parseLong(field(stat, USER_FIELD)) + Long.parseLong(field(stat, USER_FIELD + 1)))
+        * TICK_NANOS;
+  }
+
   /** The second of the four numbers of the line `Uid:`. */
   static int uid(String status) {
     int at = status.indexOf("\nUid:\t") + "\nUid:\t".length();
@@ -37,11 +64,24 @@ final class Self {
 
   /** Field 22; the command name in field 2 may hold spaces and parentheses. */
   static long start(String stat) {
+    return Long.parseLong(field(stat, START_FIELD));
+  }
+
+  private static String field(String stat, int number) {
     int at = stat.lastIndexOf(')') + 1;
-    for (int field = 2; field < START_FIELD; field++) {
+    for (int field = 2; field < number; field++) {
       at = stat.indexOf(' ', at) + 1;
     }
-    return Long.parseLong(stat.substring(at, stat.indexOf(' ', at)));
+    return stat.substring(at, stat.indexOf(' ', at));
+  }
+
+  /** The first line; cheaper than {@link #text}, for what is read once a second. */
+  private static String line(String path) throws IOException {
+    byte[] bytes = new byte[512];
+    try (RandomAccessFile file = new RandomAccessFile(path, "r")) {
+      int size = Math.max(0, file.read(bytes));
+      return new String(bytes, 0, size, StandardCharsets.ISO_8859_1);
+    }
   }
 
   private static String text(String file) throws IOException {

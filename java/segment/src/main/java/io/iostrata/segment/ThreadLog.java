@@ -14,6 +14,7 @@ public final class ThreadLog {
   public static final long AS_ENTERED = Long.MIN_VALUE;
 
   private static final long TASK = 1L << Schema.LAYER_TASK;
+  private static final long GOLDEN = 0x9E3779B97F4A7C15L;
   private static final int ERROR = Schema.FLAG_ERROR | Schema.FLAG_ERRNO;
 
   /** Guard against re-entry: true while code of ours runs whose I/O must not be traced. */
@@ -47,7 +48,7 @@ public final class ThreadLog {
     this.thread = thread;
     clock = recorder.options.clock;
     clockCost = recorder.clockCost;
-    random = recorder.options.seed * 31 + (thread == null ? 0 : thread.getId()) << 1 | 1;
+    random = mixed(recorder.options.seed + (thread == null ? 0 : thread.getId()) * GOLDEN) | 1;
   }
 
   /** A log that only counts what it loses, for any thread. */
@@ -102,6 +103,12 @@ public final class ThreadLog {
   /** Point of the span on top, -1 if nothing is open. Hot calls are not spans. */
   public int openPoint() {
     return depth() == 0 ? -1 : open.top().point.id;
+  }
+
+  /** Slots written so far; any thread may ask. */
+  long slots() {
+    SegmentChain chain = this.chain;
+    return chain == null ? 0 : chain.slots;
   }
 
   /** Open spans. */
@@ -209,8 +216,8 @@ public final class ThreadLog {
     try {
       if (!dead) {
         long now = now();
-        contexts.push(id, cause, now);
-        boolean waited = cause != null && cause.since != 0 && cause.sampled;
+        contexts.push(id, cause, depth() == 0 ? 0 : open.top().sampling, now);
+        boolean waited = cause != null && cause.since != 0 && cause.sampling >= 0;
         tellContext(point, waited ? Math.max(0, now - cause.since) : 0);
       }
     } catch (Throwable e) {
@@ -225,15 +232,15 @@ public final class ThreadLog {
     long trace = outer == null ? proc : outer.trace;
     int whose = contexts.current();
     OpenSpan top = depth() == 0 ? null : open.top();
-    boolean sampled = top != null ? top.sampled : outer == null || outer.sampled;
+    int sampling = top != null ? top.sampling : outer == null ? 0 : outer.sampling;
     long target = top != null ? top.target : outer == null ? 0 : outer.target;
     if (top != null && top.span != 0) {
-      return new Cause(whose, trace, proc, top.span, now(), target, sampled);
+      return new Cause(whose, trace, proc, top.span, now(), target, sampling);
     }
     // Nothing that is open is kept one by one.
     return outer == null
-        ? new Cause(whose, trace, proc, 0, now(), target, sampled)
-        : new Cause(whose, trace, outer.proc, outer.span, now(), target, sampled);
+        ? new Cause(whose, trace, proc, 0, now(), target, sampling)
+        : new Cause(whose, trace, outer.proc, outer.span, now(), target, sampling);
   }
 
   /** Back to the context before. */
@@ -285,6 +292,13 @@ public final class ThreadLog {
 
   void lost() {
     recorder.count(Schema.PROCESS_COUNTER_LOST_CALLS, 1);
+  }
+
+  /** SplitMix64: threads have numbers in a row, and their first draws shall not be alike. */
+  private static long mixed(long seed) {
+    long z = (seed ^ seed >>> 30) * 0xBF58476D1CE4E5B9L;
+    z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
+    return z ^ z >>> 31;
   }
 
   long next64() {
@@ -365,8 +379,7 @@ public final class ThreadLog {
     top.anchor = below == null ? 0 : below.anchorInside;
     top.layersBefore = layers;
     top.hotBefore = hot.depth;
-    top.sampled = point.layer == TASK || sampled(below);
-    top.kept = top.sampled && recorder.detail.keeps(point, top.target);
+    top.kept = sample(top) || top.sampling >= 0 && recorder.detail.keeps(point, top.target);
     layers |= point.open;
     if (top.kept) {
       keep(top);
@@ -375,13 +388,29 @@ public final class ThreadLog {
     }
   }
 
-  /** The request that the call belongs to is in the sample; below a task each call begins one. */
-  private boolean sampled(OpenSpan below) {
-    if (below != null && (layers & ~TASK) != 0) {
-      return below.sampled;
+  /**
+   * Says whether the request that a call belongs to is in the sample: that of the call around it or
+   * of its cause; else it begins one.
+   *
+   * @return true when it begins one that was drawn: that call is kept whatever the level, so that
+   *     all that is kept of a request hangs together
+   */
+  private boolean sample(OpenSpan call) {
+    if (call.point.layer == TASK) {
+      call.sampling = 0;
+      return false;
     }
-    Cause cause = contexts.cause();
-    return cause != null ? cause.sampled : recorder.detail.samples(this);
+    Cause cause = call.below == null ? contexts.cause() : null;
+    call.sampling = call.below != null ? call.below.sampling : cause == null ? 0 : cause.sampling;
+    if (call.sampling != 0) {
+      return false;
+    }
+    int drawn = recorder.detail.draw(this);
+    call.sampling = drawn;
+    if (drawn > 0 && contexts.tells(drawn)) {
+      tellContext(0, 0);
+    }
+    return drawn > 0 && drawn != Detail.ALL_REQUESTS;
   }
 
   private void keep(OpenSpan top) {

@@ -56,7 +56,7 @@ class ChainTest {
         .extracting(TraceReader.Slot::segment)
         .containsSubsequence(1, 2, 3, 4)
         .filteredOn(segment -> segment == 1)
-        .hasSize(32);
+        .hasSize(31);
     assertThat(reader.open()).extracting(TraceReader.Open::span).containsExactly(parent);
     assertThat(reader.sum(TraceReader.Row::count)).isEqualTo(1000);
     assertThat(reader.gaps()).isZero();
@@ -83,15 +83,15 @@ class ChainTest {
     calls(log, 30);
     int first = recorder.context("r", "first", null, null, null);
     int second = recorder.context("r", "second", null, null, null);
-    log.pushContext(first); // slot 31
-    calls(log, 6); // slot 32, then 5 are lost
+    log.pushContext(first); // slot 31; the last one is kept for a gap
+    calls(log, 6); // lost
     log.popContext(); // lost
     log.pushContext(second); // lost
     calls(log, 4); // lost
-    assertThat(reader.poll().slots()).hasSize(32);
+    assertThat(reader.poll().slots()).hasSize(31);
     calls(log, 1);
 
-    List<TraceReader.Slot> after = reader.poll().slots().subList(32, 36);
+    List<TraceReader.Slot> after = reader.poll().slots().subList(31, 35);
     // 30 calls take 1010..1600, the contexts 1610 and 1740, 1750; 10 ns each and between.
     assertThat(after)
         .extracting(
@@ -101,14 +101,26 @@ class ChainTest {
             TraceReader.Slot::bytes,
             TraceReader.Slot::targetId)
         .containsExactly(
-            tuple("gap", 1640L, 190L, 9L, 0),
+            tuple("gap", 1620L, 210L, 10L, 0),
             tuple("context", 1740L, 0L, 0L, 0),
             tuple("context", 1750L, 0L, 0L, second),
             tuple("call", 1840L, 10L, 1L, (int) file));
     assertThat(reader.sum(TraceReader.Row::count)).isEqualTo(30 + 6 + 4 + 1);
-    assertThat(reader.peek().gaps()).isEqualTo(9);
+    assertThat(reader.peek().gaps()).isEqualTo(10);
     // the cap is no refusal: what it costs is in the gaps
     assertThat(reader.page().counters().get(Schema.PROCESS_COUNTER_REFUSED_SEGMENTS)).isZero();
+  }
+
+  @Test
+  void whatIsLostIsToldWhereItWasCounted() throws IOException {
+    ThreadLog log = open(FIRST * 8 / 7 + 8);
+    calls(log, 41);
+    recorder.close(); // no room ever came: the gap is in the slot that was kept for it
+    List<TraceReader.Slot> slots = reader.poll().slots();
+    assertThat(slots.get(slots.size() - 1))
+        .extracting(TraceReader.Slot::kind, TraceReader.Slot::bytes)
+        .containsExactly("gap", 10L);
+    assertThat(reader.gaps()).isEqualTo(10);
   }
 
   @Test

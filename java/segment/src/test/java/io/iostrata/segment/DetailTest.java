@@ -119,33 +119,6 @@ class DetailTest {
   }
 
   @Test
-  void aRequestIsSampledWithAllThatItCauses() throws IOException {
-    recorder.detail.sampling(Detail.ALL_REQUESTS / 4);
-    int kept = 0;
-    for (int i = 0; i < 1000; i++) {
-      log.enter(Points.READ_BLOCK, block, 0, 0);
-      Cause cause = log.cause();
-      Points.call(log, Points.JAVA_READ, 0, 1);
-      log.exit(0, 0, 0);
-      // what another process does for it, as it is told there
-      Cause received = new Cause(0, cause.trace, 0x8888, cause.carried(), 0);
-      assertThat(received.sampled).isEqualTo(cause.sampled);
-      log.pushContext(Points.HDFS_READ, 0, received);
-      Points.call(log, Points.HDFS_READ, block, 1);
-      log.popContext();
-      kept += cause.sampled ? 1 : 0;
-    }
-    assertThat(kept).isBetween(190, 310);
-    int one = kept;
-    assertThat(trace().calls())
-        .extracting(TraceReader.Slot::point)
-        .filteredOn(point -> point == Points.HDFS_READ)
-        .hasSize(one);
-    assertThat(trace().calls()).hasSize(3 * kept);
-    assertThat(trace().sum(TraceReader.Row::count)).isEqualTo(3000);
-  }
-
-  @Test
   void aThreadThatEndsHasSaidAll() throws Exception {
     recorder.detail.summed(Points.JAVA_READ, true);
     Thread thread =

@@ -111,7 +111,7 @@ class GoldenTest {
    */
   private static Cause blockRead(Recorder recorder, ThreadLog log) {
     int client = recorder.context("run-1", null, null, null, "DFSClient_attempt_1");
-    Cause remote = new Cause(client, 0x7777, 0x8888, (9L << 40) + 5, 0);
+    Cause remote = new Cause(client, 0x7777, 0x8888, (9L << 40) + 5, 0, 0);
     log.pushContext(Points.READ_BLOCK, client, remote);
     log.enter(Points.READ_BLOCK, block(recorder, 5), 0, 0);
     log.enter(Points.HDFS_READ, 0, 1024, 65536);

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -237,6 +238,26 @@ class RecorderTest {
   }
 
   @Test
+  void aNewControlPageIsFoundWhenNobodyWritesToTheOldOne() throws IOException {
+    Recorder recorder = Recorder.open(Points.options(dir));
+    byte[] page = new byte[Schema.CONTROL_SIZE];
+    ByteBuffer control = ByteBuffer.wrap(page).order(ByteOrder.LITTLE_ENDIAN);
+    control.putInt(0, Schema.MAGIC).putShort(Schema.PREAMBLE_FILE_KIND, (short) 4);
+    control.putInt(Schema.CONTROL_WORD, 77);
+    Files.write(dir.resolve("control"), page);
+    assertThat(recorder.controlWord()).isEqualTo(77);
+
+    control.putInt(Schema.CONTROL_WORD, 78).putInt(Schema.CONTROL_BUDGET, 10_000);
+    Path fresh = Files.write(dir.resolve("new"), page);
+    Files.move(fresh, dir.resolve("control"), StandardCopyOption.REPLACE_EXISTING);
+    for (int look = 0; look < 10; look++) {
+      recorder.controlWord();
+    }
+    assertThat(recorder.controlWord()).isEqualTo(78);
+    assertThat(recorder.budget()).isEqualTo(10_000);
+  }
+
+  @Test
   void aControlPageOfAnotherUserIsNotBelieved() throws IOException {
     assumeThat(Self.uid()).as("skipped: giving files away needs root").isZero();
     Recorder recorder = Recorder.open(Points.options(dir));
@@ -247,7 +268,7 @@ class RecorderTest {
     Path path = Files.write(dir.resolve("control"), page);
     assertThat(recorder.controlWord()).isEqualTo(77);
     Files.setAttribute(path, "unix:uid", 65534);
-    assertThat(recorder.controlWord()).isZero();
+    assertThat(Recorder.open(Points.options(dir)).controlWord()).isZero();
   }
 
   @Test

@@ -1,0 +1,107 @@
+package io.iostrata.agent;
+
+import io.iostrata.segment.Recorder;
+import io.iostrata.segment.Schema;
+import java.io.IOException;
+
+/** What tracing costs this process, second by second, and what is only summed because of it. */
+final class Account {
+  private final Recorder recorder;
+
+  /** The agent's own thread. */
+  private final Thread own;
+
+  private final Budget.Window window = new Budget.Window();
+  private final Budget budget = new Budget();
+  private final int[] secondsSummed = new int[Schema.PROCESS_MAX_POINTS];
+
+  /** Since the process started, while something was recorded; ns. */
+  private long hooks;
+
+  private long thread;
+  private long collector;
+  private long cpu;
+  private long over;
+
+  // When it was last looked, and what stood then.
+  private boolean recording;
+  private long atTime;
+  private long atCpu;
+  private long atThread;
+  private long atSlots;
+  private final long[] atHooks = new long[Schema.PROCESS_MAX_POINTS];
+  private final long[] atNanos = new long[Schema.PROCESS_MAX_POINTS];
+
+  Account(Recorder recorder, Thread own) {
+    this.recorder = recorder;
+    this.own = own;
+  }
+
+  /**
+   * A window ends and the next begins: once a second, when a recording begins, and when the process
+   * ends.
+   */
+  synchronized void look(boolean records) throws IOException {
+    if (!recording && !records) {
+      return;
+    }
+    measure();
+    if (recording) {
+      add();
+    } else if (recorder.budget() == 0) {
+      choose(); // what an earlier recording could not afford
+    }
+    recording = records;
+  }
+
+  /** What has come since the last look. */
+  private void measure() throws IOException {
+    long time = System.nanoTime();
+    long nowCpu = recorder.cpu();
+    long nowThread = Thread.currentThread() == own ? recorder.threadCpu() : atThread;
+    long nowSlots = recorder.slots();
+    window.wall = time - atTime;
+    window.cpu = nowCpu - atCpu;
+    window.thread = nowThread - atThread;
+    window.slots = nowSlots - atSlots;
+    window.eventCost = recorder.eventCost();
+    atTime = time;
+    atCpu = nowCpu;
+    atThread = nowThread;
+    atSlots = nowSlots;
+    for (int i = 0; i < Schema.PROCESS_MAX_POINTS; i++) {
+      long nowHooks = Costs.hooks(i);
+      long nowNanos = Costs.nanos(i);
+      window.hooks[i] = nowHooks - atHooks[i];
+      window.nanos[i] = nowNanos - atNanos[i];
+      atHooks[i] = nowHooks;
+      atNanos[i] = nowNanos;
+    }
+  }
+
+  private void add() {
+    hooks += window.hookNanos();
+    thread += window.thread;
+    collector += window.slots * window.eventCost;
+    cpu += window.cpu;
+    sayWhatWasSummed();
+    choose();
+    over += budget.over() ? window.wall : 0;
+    recorder.account(hooks, thread, collector, cpu, over);
+  }
+
+  private void choose() {
+    budget.choose(window, recorder.budget());
+    for (int i = 0; i < Schema.PROCESS_MAX_POINTS; i++) {
+      recorder.detail.summed(i, budget.summed(i));
+    }
+  }
+
+  private void sayWhatWasSummed() {
+    for (int i = 0; i < Schema.PROCESS_MAX_POINTS; i++) {
+      if (budget.summed(i) && window.hooks[i] != 0) {
+        recorder.summedFor(i, ++secondsSummed[i]);
+      }
+    }
+  }
+}

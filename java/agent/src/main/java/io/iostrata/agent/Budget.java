@@ -1,0 +1,205 @@
+package io.iostrata.agent;
+
+import io.iostrata.segment.Schema;
+
+/**
+ * Which points are only summed so that tracing costs no more than allowed. Points that cost most go
+ * first, so that few have to; they come back, the cheapest first, when there is room for them
+ * again.
+ *
+ * <p>What was spent too much is saved over the windows that follow.
+ */
+final class Budget {
+  /** Of all processors, a share that counts as used even if it is not: idle ones may be traced. */
+  static final double LEAST_CPU = 0.1;
+
+  /** Windows over which an overdraft is saved, and what of the allowance that may take at most. */
+  private static final int REPAID_IN = 10;
+
+  private static final double MOST_REPAID = 0.5;
+
+  /** What is chosen fills this much of the target; what comes back leaves more room. */
+  private static final double FILL = 0.9;
+
+  private static final double REFILL = 0.7;
+
+  /** Windows that a point stays summed at least; twice as many each time, up to the second. */
+  private static final int HOLD = 3;
+
+  private static final int LONGEST_HOLD = 60;
+
+  /** A hook of a summed call against one of a kept call, while that was never seen. */
+  private static final double SUMMED_SHARE = 0.4;
+
+  private static final int KEPT = 0;
+  private static final int SUMMED = 1;
+  private static final int POINTS = Schema.PROCESS_MAX_POINTS;
+
+  /** What a window was like. */
+  static final class Window {
+    /** ns. */
+    long wall;
+
+    /** ns that the process took. */
+    long cpu;
+
+    /** ns that the agent's own thread took. */
+    long thread;
+
+    /** Slots written, and ns that one costs the collector. */
+    long slots;
+
+    int eventCost;
+
+    /** Hooks by point and ns that they took. */
+    final long[] hooks = new long[POINTS];
+
+    final long[] nanos = new long[POINTS];
+
+    long hookNanos() {
+      long sum = 0;
+      for (int i = 0; i < POINTS; i++) {
+        sum += nanos[i];
+      }
+      return sum;
+    }
+
+    long spent() {
+      return hookNanos() + thread + slots * eventCost;
+    }
+  }
+
+  private final boolean[] summed = new boolean[POINTS];
+
+  /** Hooks by mode and point, and ns that they took: each window halves what was before. */
+  private final double[][] hooks = new double[2][POINTS];
+
+  private final double[][] nanos = new double[2][POINTS];
+
+  /** Windows until a summed point may come back, and what the last such time was. */
+  private final int[] hold = new int[POINTS];
+
+  private final int[] held = new int[POINTS];
+  private double overdraft;
+
+  /** ns that the allowance was exceeded for, when nothing more could be summed. */
+  private boolean over;
+
+  boolean summed(int point) {
+    return summed[point];
+  }
+
+  /** The window cost more than allowed, and nothing is left that could be summed. */
+  boolean over() {
+    return over;
+  }
+
+  /**
+   * Chooses for the next window.
+   *
+   * @param millionths of the CPU time that may be spent; 0: all
+   */
+  void choose(Window window, int millionths) {
+    learn(window);
+    over = false;
+    if (millionths == 0) {
+      overdraft = 0;
+      for (int i = 0; i < POINTS; i++) {
+        summed[i] = false;
+      }
+      return;
+    }
+    double cpu = Math.max(window.cpu, LEAST_CPU * window.wall);
+    double allowed = cpu * millionths / 1e6;
+    // The agent's own thread costs the same whatever is chosen: in a process that does little, more
+    // than is allowed.
+    double spent = window.spent() - window.thread + Math.min(window.thread, allowed / 2);
+    overdraft = Math.max(0, Math.min(overdraft + spent - allowed, REPAID_IN * allowed));
+    double target = allowed - Math.min(overdraft / REPAID_IN, MOST_REPAID * allowed);
+    double slotCost = slotCost(window);
+    if (spent > target) {
+      double left = sum(window, spent, FILL * target, slotCost);
+      over = spent > allowed && left > target;
+    } else {
+      bringBack(window, spent, REFILL * target, slotCost);
+    }
+  }
+
+  private void learn(Window window) {
+    for (int i = 0; i < POINTS; i++) {
+      int mode = summed[i] ? SUMMED : KEPT;
+      if (window.hooks[i] != 0) {
+        hooks[mode][i] = hooks[mode][i] / 2 + window.hooks[i];
+        nanos[mode][i] = nanos[mode][i] / 2 + window.nanos[i];
+      }
+      hold[i] = Math.max(0, hold[i] - 1);
+    }
+  }
+
+  /** ns that the collector takes for a hook of a call that is kept. */
+  private double slotCost(Window window) {
+    long kept = 0;
+    for (int i = 0; i < POINTS; i++) {
+      kept += summed[i] ? 0 : window.hooks[i];
+    }
+    return kept == 0 ? 0 : (double) window.slots * window.eventCost / kept;
+  }
+
+  /** ns more that the calls of the point cost in such a window when they are kept. */
+  private double extra(int point, Window window, double slotCost) {
+    double kept = unit(KEPT, point);
+    double sum = hooks[SUMMED][point] > 0 ? unit(SUMMED, point) : kept * SUMMED_SHARE;
+    return window.hooks[point] * (Math.max(0, kept - sum) + slotCost);
+  }
+
+  private double unit(int mode, int point) {
+    return hooks[mode][point] > 0 ? nanos[mode][point] / hooks[mode][point] : 0;
+  }
+
+  /** Sums the points whose detail costs most; what is then left to spend. */
+  private double sum(Window window, double spent, double target, double slotCost) {
+    double left = spent;
+    while (left > target) {
+      int most = -1;
+      double saved = 0;
+      for (int i = 0; i < POINTS; i++) {
+        double extra = summed[i] || !Schema.yields(i) ? 0 : extra(i, window, slotCost);
+        if (extra > saved) {
+          most = i;
+          saved = extra;
+        }
+      }
+      if (most < 0) {
+        break;
+      }
+      summed[most] = true;
+      held[most] = Math.min(LONGEST_HOLD, Math.max(HOLD, held[most] * 2));
+      hold[most] = held[most];
+      left -= saved;
+    }
+    return left;
+  }
+
+  /** Keeps points again, the cheapest first, while there is room for them. */
+  private void bringBack(Window window, double spent, double target, double slotCost) {
+    double left = spent;
+    while (true) {
+      int least = -1;
+      double extra = 0;
+      for (int i = 0; i < POINTS; i++) {
+        if (summed[i] && hold[i] == 0) {
+          double its = extra(i, window, slotCost);
+          if (least < 0 || its < extra) {
+            least = i;
+            extra = its;
+          }
+        }
+      }
+      if (least < 0 || left + extra > target) {
+        return;
+      }
+      summed[least] = false;
+      left += extra;
+    }
+  }
+}

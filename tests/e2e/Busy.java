@@ -1,0 +1,38 @@
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads 64 bytes at a time, for so many seconds as fast as it can, then for so many a hundred times
+ * a second. Arguments: FILE SECONDS SECONDS. Prints how many reads each part made, and when the
+ * second began, ns since the epoch.
+ */
+public final class Busy {
+  private Busy() {}
+
+  public static void main(String[] arguments) throws Exception {
+    long fast = read(arguments[0], Integer.parseInt(arguments[1]), 0);
+    long began = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+    long slow = read(arguments[0], Integer.parseInt(arguments[2]), 10);
+    System.out.println(fast + " " + slow + " " + began);
+  }
+
+  private static long read(String path, int seconds, int pause)
+      throws IOException, InterruptedException {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    byte[] bytes = new byte[64];
+    long reads = 0;
+    while (System.nanoTime() < end) {
+      try (FileInputStream in = new FileInputStream(path)) {
+        for (int i = 0; i < 1024 && System.nanoTime() < end; i++) {
+          in.read(bytes);
+          reads++;
+          if (pause > 0) {
+            Thread.sleep(pause);
+          }
+        }
+      }
+    }
+    return reads;
+  }
+}

@@ -1,0 +1,97 @@
+"""What tracing may cost: detail follows it, totals do not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.e2e.truth import Run
+
+Iostrata = Callable[..., subprocess.CompletedProcess[str]]
+READ = "kind = '{}' AND layer = 'java' AND op = 'read' AND target = '{}'"
+
+
+@pytest.fixture
+def busy(tmp_path: Path, program: Path) -> list[str]:
+    (tmp_path / "data").write_bytes(bytes(64 * 1024))
+    return ["java", "-cp", str(program), "Busy", str(tmp_path / "data")]
+
+
+def kept(run: Run, file: Path, more: str = "") -> int:
+    where = READ.format("call", file)
+    ((number,),) = run.rows(f"SELECT count(*)::BIGINT FROM events WHERE {where} {more}")
+    return int(number)
+
+
+def summed(run: Run) -> int:
+    """Reads of 64 bytes, which nothing else in the program makes; size class 7: 64 to 127."""
+    ((number,),) = run.rows(
+        "SELECT sum(count)::BIGINT FROM events "
+        "WHERE kind = 'sum' AND layer = 'java' AND op = 'read' AND category = 'file' "
+        "AND size_class = 7"
+    )
+    return int(number)
+
+
+@pytest.mark.parametrize("budget", ["1%", "0.01%", "off"])
+def test_totals_are_the_same_at_each_budget(
+    budget: str, tmp_path: Path, busy: list[str], iostrata: Iostrata
+) -> None:
+    done = iostrata("record", "--run", "r", "--budget", budget, "--", *busy, "5", "0")
+    assert done.returncode == 0, done.stderr
+    reads = int(done.stdout.split()[0])
+    run = Run(tmp_path / "store", "r")
+    assert summed(run) == reads
+    said = iostrata("summary", "r", "--json").stdout
+    facts = json.loads(said)
+    cost = facts["cost"]
+    assert cost["cpu"] > 10**9
+    assert 0 < cost["cost"] < cost["cpu"]
+    points = [row["point"] for row in cost["summed"]]
+    if budget == "off":
+        # what found no room in a ring is said to be dropped, call by call
+        (process,) = (row for row in facts["processes"]["list"] if row["traced"])
+        assert process["calls"] == process["detail"] + process["dropped"]
+        assert 0 <= reads - kept(run, tmp_path / "data") <= process["dropped"]
+        assert points == []
+        return
+    assert kept(run, tmp_path / "data") < reads
+    # it makes several hundred thousand of them a second: that costs more than a percent
+    assert points == ["java.io.FileInputStream#read"]
+    text = iostrata("summary", "r").stdout
+    assert "only in sums, to stay within the budget: FileInputStream#read" in text
+    if budget == "0.01%":
+        assert len(cost["over"]) == 1
+        assert "budget not met: " in text
+
+
+def test_when_the_load_falls_all_is_kept_again(
+    tmp_path: Path, busy: list[str], iostrata: Iostrata
+) -> None:
+    done = iostrata("record", "--run", "r", "--budget", "1%", "--", *busy, "3", "40")
+    assert done.returncode == 0, done.stderr
+    fast, slow, began = map(int, done.stdout.split())
+    run = Run(tmp_path / "store", "r")
+    assert summed(run) == fast + slow
+    data = tmp_path / "data"
+    # at first the calls of the fast part are paid off, in the end each read is kept again
+    again = kept(run, data, f"AND start > {began}")
+    assert 0 < again <= slow
+    ((first, last),) = run.rows(
+        f"SELECT min(start)::BIGINT, max(start)::BIGINT FROM events "
+        f"WHERE {READ.format('call', data)} AND start > {began}"
+    )
+    whole = kept(run, data, f"AND start BETWEEN {first} AND {last}")
+    assert whole == again
+    assert last - first > 5 * 10**9  # the program ended long after
+
+
+@pytest.mark.parametrize("budget", ["1", "0%", "-1%", "101%", "nan%", "much"])
+def test_a_bad_budget_is_refused_in_a_line(budget: str, iostrata: Iostrata) -> None:
+    done = iostrata("record", f"--budget={budget}", "--", "true")
+    assert done.returncode == 125
+    assert f"no budget: '{budget}'" in done.stderr
+    assert len(done.stderr.splitlines()) <= 2

@@ -1,0 +1,205 @@
+"""A share of the requests one by one: trees whole or absent, sums as ever, estimates that hold."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.trees import Call, Tree
+
+from iostrata.show import sample
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import find_run
+
+pytestmark = pytest.mark.cluster
+
+FILES = 150
+SIZE = 3000
+SEEDS = 500
+HOLDS = int(stats.binom.ppf(0.001, SEEDS, 0.95))  # as in show/tests/test_sample.py
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("sampling")
+    files = folder / "files"
+    files.mkdir()
+    for number in range(FILES):
+        (files / f"{number}").write_bytes(os.urandom(SIZE + 7 * number))
+    with lab_up(folder, f"sampling-{os.getpid()}", "--datanodes", "1") as cluster:
+        cluster.record("whole", "hadoop", "fs", "-put", str(files), "/whole")
+        share = ("--sampling", "1/4")
+        cluster.record("quarter", "hadoop", "fs", "-put", str(files), "/quarter", options=share)
+        yield cluster
+
+
+def requests(tree: Tree) -> dict[Call, list[Call]]:
+    """Calls of each request by its first one; what is not below a task has no way up."""
+    found: dict[Call, list[Call]] = defaultdict(list)
+    for call in tree.calls:
+        if call.layer != "task":
+            way = tree.way_up(call)
+            below = next((n for n, above in enumerate(way) if above.layer == "task"), len(way))
+            found[way[below - 1]].append(call)
+    return found
+
+
+def test_each_call_is_in_a_whole_request(cluster: Cluster) -> None:
+    """What is kept of the quarter hangs together as in the run of which all is kept."""
+    whole, quarter = Tree(cluster.run("whole")), Tree(cluster.run("quarter"))
+    broken = [call for call in quarter.calls if tree_is_broken(quarter, call)]
+    assert broken == []
+    sizes: dict[str, set[int]] = defaultdict(set)
+    names: dict[str, set[str]] = defaultdict(set)
+    for first, calls in requests(whole).items():
+        sizes[f"{first.role} {first.name}"].add(len(calls))
+        names[f"{first.role} {first.name}"] |= {f"{c.role} {c.name}" for c in calls}
+    compared = 0
+    for first, calls in requests(quarter).items():
+        key = f"{first.role} {first.name}"
+        if first.role == "client" and first.layer in ("fs", "hdfs"):
+            compared += 1
+            assert min(sizes[key]) <= len(calls) <= max(sizes[key]), key
+            assert {f"{c.role} {c.name}" for c in calls} <= names[key], key
+    assert compared > FILES / 2  # of several requests a file
+
+
+def tree_is_broken(tree: Tree, call: Call) -> bool:
+    last = tree.way_up(call)[-1]
+    return last.parent is not None
+
+
+def test_calls_in_another_process_share_the_fate_of_their_cause(cluster: Cluster) -> None:
+    quarter = Tree(cluster.run("quarter"))
+    asked = quarter.named("client", "rpc", "call")
+    handled = [c for c in quarter.named("NameNode", "rpc", "handle") if c.parent_proc]
+    assert len(asked) > FILES / 4
+    assert {c.parent for c in handled} == {c.span for c in asked}
+    written = quarter.named("DataNode", "datanode", "write_block")
+    assert {quarter.origin(c) for c in written} == {"client"}
+    assert 0 < len(written) < FILES
+
+
+def test_as_many_are_kept_as_were_asked_for(cluster: Cluster) -> None:
+    """Of each operation that begins a request: within five deviations of a binomial."""
+    run = cluster.run("quarter")
+    assert run.rows("SELECT DISTINCT inclusion FROM events WHERE kind = 'call' ORDER BY ALL") == [
+        (0.25,),
+        (None,),
+    ]
+    assert (
+        run.one(
+            "SELECT count(*) FROM events WHERE layer <> 'task' AND kind = 'call' "
+            "AND inclusion IS NULL"
+        )
+        == 0
+    )
+    for op in ("create", "close"):
+        where = f"layer = 'fs' AND op = '{op}' AND role = 'client' AND (flags & 1) = 0"
+        total = run.one(f"SELECT sum(count)::BIGINT FROM events WHERE kind = 'sum' AND {where}")
+        kept = run.one(f"SELECT count(*) FROM events WHERE kind = 'call' AND {where}")
+        if total:
+            assert abs(kept - total / 4) <= 5 * np.sqrt(total * 3 / 16) + 1, (op, kept, total)
+
+
+def test_sums_are_those_of_the_whole(cluster: Cluster) -> None:
+    """Counts and bytes of what the command did, whatever was kept one by one."""
+    query = (
+        "SELECT role, layer, op, sum(count)::BIGINT, sum(bytes)::BIGINT FROM events "
+        "WHERE kind = 'sum' AND (layer IN ('fs', 'hdfs') AND role = 'client' "
+        "OR layer = 'datanode' OR layer = 'namenode' AND op IN ('create', 'add_block')) "
+        "GROUP BY ALL ORDER BY ALL"
+    )
+    whole, quarter = cluster.run("whole").rows(query), cluster.run("quarter").rows(query)
+    # not those that are repeated until the DataNode has reported; paths differ in length
+    assert [row[:4] for row in whole] == [row[:4] for row in quarter]
+    total = sum(SIZE + 7 * number for number in range(FILES))
+    moved = {row[:3]: row[4] for row in quarter}
+    assert moved["DataNode", "datanode", "write"] == total
+    assert cluster.run("quarter").losses() == cluster.run("whole").losses()
+
+
+def test_summaries_say_what_is_estimated(cluster: Cluster) -> None:
+    text = cluster.iostrata("summary", "quarter").stdout
+    assert "1/4 of the requests one by one" in text
+    assert "of the requests" not in cluster.iostrata("summary", "whole").stdout
+    found = cluster.summary("quarter")
+    assert (found["sampled"], cluster.summary("whole")["sampled"]) == (True, False)
+    files = [row for row in found["targets"] if row["target"].endswith("._COPYING_")]
+    assert files  # each is written once: a request or none says nothing of it
+    assert {row["time"] for row in files} == {None}
+    exact = [row for row in found["targets"] if row["layer"] == "task"]
+    assert [row["time_bound"] for row in exact] == [0]
+
+
+def test_samples_of_the_whole_hold_its_truth(cluster: Cluster) -> None:
+    """A run of which all was kept, sampled 500 times by the agent's rule at 1/4."""
+    with OpenedRun(find_run(cluster.store, "whole")) as opened:
+        opened.rows(
+            "CREATE TEMP TABLE drawn AS SELECT * REPLACE "
+            "(CASE WHEN layer <> 'task' THEN 0.25 END AS inclusion) FROM events"
+        )
+        opened.rows("CREATE TEMP VIEW events AS SELECT * FROM drawn")
+        opened.rows("CREATE TEMP VIEW calls AS SELECT * FROM drawn WHERE kind = 'call'")
+        sample.draw(opened)
+        (count,) = opened.rows("SELECT max(request)::BIGINT AS n FROM sample")
+        opened.rows("ALTER TABLE sample RENAME TO population")
+        kept = [np.random.default_rng([9, s]).random(count["n"]) < 0.25 for s in range(SEEDS)]
+        pairs = [(s, int(r) + 1) for s, of in enumerate(kept) for r in np.flatnonzero(of)]
+        chosen = pa.table(dict(zip(("seed", "request"), zip(*pairs, strict=True), strict=True)))
+        opened._db.register("chosen", chosen)
+        opened.rows(
+            "CREATE TEMP TABLE sample AS SELECT seed, layer, op, dur, population.request, w "
+            "FROM population JOIN chosen ON population.request = chosen.request"
+        )
+        compared = 0
+        for layer, op, name, truth in measures(opened):
+            where = f"layer = '{layer}' AND op = '{op}'"
+            if name == "mean":
+                estimates = sample.means(opened, "seed", "dur", where)
+            elif name == "median":
+                estimates = sample.quantiles(opened, "seed", "dur", 0.5, where)
+            else:
+                estimates = sample.totals(opened, "seed", "dur" if name == "time" else "1", where)
+            held = sum(row["low"] <= truth <= row["high"] for row in estimates)
+            print(layer, op, name, held)
+            assert len(estimates) == SEEDS
+            assert held >= HOLDS, (layer, op, name, held)
+            compared += 1
+        assert compared >= 10
+
+
+def measures(opened: OpenedRun) -> list[tuple[str, str, str, float]]:
+    """Of operations with 480 requests, so that all samples have the 100 that an interval needs.
+
+    Without those of which a hundredth is in one request: no sample can know what is not in it. The
+    first call of a client loads a thousand classes.
+    """
+    rows = opened.rows(
+        """
+        WITH own AS (
+            SELECT layer, op, request, count(*) AS n, sum(dur) AS time FROM population
+            WHERE request IS NOT NULL GROUP BY ALL),
+        total AS (
+            SELECT layer, op, sum(n) AS calls, sum(time) AS time, 100 * max(n) <= calls AS even,
+                100 * max(time) <= sum(time) AS even_time
+            FROM own GROUP BY ALL HAVING count(*) >= 480)
+        SELECT layer, op, calls::DOUBLE AS calls, time::DOUBLE AS time, even, even_time,
+            (SELECT quantile_disc(dur, 0.5) FROM population AS p
+                WHERE p.layer = total.layer AND p.op = total.op AND request IS NOT NULL) AS median
+        FROM total ORDER BY ALL"""
+    )
+    found = []
+    for row in rows:
+        of = (row["layer"], row["op"])
+        if row["even"]:
+            found += [(*of, "calls", row["calls"]), (*of, "median", row["median"])]
+        if row["even"] and row["even_time"]:
+            found += [(*of, "time", row["time"]), (*of, "mean", row["time"] / row["calls"])]
+    return found
