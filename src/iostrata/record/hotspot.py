@@ -136,9 +136,10 @@ class Attachment:
                 f"pid {pid} cannot read the agent {agent}", "chmod a+r, or another --dir"
             )
         said = " ".join(rest.split()) or f"code {code}"
+        library = agent.suffix == ".so"
         raise UserError(
             f"pid {pid} did not load the agent: {said}",
-            "see its standard error",
+            "try IOSTRATA_LOADER=javaagent" if library else "see its standard error",
         )
 
     def _ask(self, *words: str) -> str:
