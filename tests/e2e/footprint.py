@@ -24,7 +24,7 @@ class Footprint:
     threads: int
     our_threads: int
     descriptors: int
-    our_descriptors: int  # of files in the directory of traces
+    our_descriptors: int  # of files in the directory of traces; the JVM keeps its jar open
     mapped: list[str]  # files there that are in its memory; those unlinked end in (deleted)
 
     @property
@@ -75,7 +75,9 @@ def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
         threads=len(names),
         our_threads=sum(name.startswith("iostrata") for name in names),
         descriptors=len(links),
-        our_descriptors=sum(link.startswith(f"{directory}/") for link in links),
+        our_descriptors=sum(
+            link.startswith(f"{directory}/") and not link.endswith(".jar") for link in links
+        ),
         mapped=mapped(pid, directory),
     )
 

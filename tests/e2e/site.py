@@ -17,6 +17,8 @@ from tests.e2e.test_kill import collect
 from iostrata import lab
 from iostrata.lab import processes
 from iostrata.record.artifacts import stage_agent
+from iostrata.record.collector import collector_of
+from iostrata.record.protocol import read_progress
 
 TASK = "org.apache.hadoop.mapred.YarnChild"
 
@@ -60,6 +62,11 @@ class Site:
         (pid,) = (one.pid for one in self.lab.daemons() if one.role == role)
         return pid
 
+    def is_done(self, run: str) -> bool:
+        """All of the run is published."""
+        found = collector_of(self.directory)
+        return found is not None and read_progress(found, run).state == "done"
+
     def kill_collector(self) -> None:
         self.collector.kill()
         self.collector.wait()
@@ -74,7 +81,7 @@ class Site:
         filler = self.directory / "filler"
         try:
             with filler.open("wb", buffering=0) as out:
-                block = bytes(1 << 16)
+                block = bytes(1 << 20)
                 while written(out.fileno(), block):
                     pass
             assert os.statvfs(self.directory).f_bavail == 0

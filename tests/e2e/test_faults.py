@@ -73,7 +73,7 @@ def command(site: Site, run: str) -> list[str]:
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sorted]:
     folder = tmp_path_factory.mktemp("faults")
-    with site_up(folder, f"faults-{os.getpid()}", "96m") as site:
+    with site_up(folder, f"faults-{os.getpid()}", "512m") as site:
         jar = ("hadoop", "jar", examples(site.cluster))
         maps = f"-Dmapreduce.job.maps={MAPS}"
         site.cluster.hadoop(*jar, "teragen", maps, str(ROWS), "/tera/in")
@@ -126,27 +126,6 @@ def test_a_point_that_throws(plain: Sorted, tmp_path: Path) -> None:
     assert list(truth_mapreduce.problems(run, site.cluster.history(job))) == []
 
 
-def test_shared_memory_full(plain: Sorted) -> None:
-    """GIVEN no byte free from the first map on THEN what was refused is counted."""
-    site = plain.site
-    with site.popen("full", *command(site, "full")) as recorder:
-        wait_until(lambda: bool(site.tasks()), timeout=120)
-        with site.full():
-            assert recorder.poll() is None
-            # its output fits into the pipe
-            recorder.wait(timeout=400)
-        assert recorder.stdout is not None
-        output = recorder.stdout.read()
-    ended_well(plain, "full", recorder.returncode, output)
-    # the recorder could not ask for its end: the collector sees that it has gone
-    assert "runs/full.stop cannot be written: No space left on device" in output
-    processes = site.cluster.store / "full" / "processes"
-    wait_until(lambda: any(processes.rglob("*.parquet")))
-    losses = site.cluster.run("full").losses()
-    print(losses)
-    assert losses["refused"] > 0
-
-
 def test_the_collector_is_killed(plain: Sorted) -> None:
     """GIVEN SIGKILL in the middle, and another collector THEN each call is in the run once."""
     site = plain.site
@@ -162,7 +141,30 @@ def test_the_collector_is_killed(plain: Sorted) -> None:
     job = ended_well(plain, "killed", recorder.returncode, output)
     assert site.cluster.summary("killed")["run"]["state"] == "ok"
     run = site.cluster.run("killed")
-    losses = run.losses()
-    print(losses)
-    assert (losses["lost"], losses["refused"]) == (0, 0)
+    # An ApplicationMaster has so many threads that its cap may be reached while nobody drains; what
+    # tasks did is exact.
+    tasks = run.rows(
+        "SELECT sum(lost)::BIGINT, sum(refused)::BIGINT, sum(folded)::BIGINT FROM processes "
+        "WHERE role IN ('map', 'reduce')"
+    )
+    assert tasks == [(0, 0, 0)]
     assert list(truth_mapreduce.problems(run, site.cluster.history(job))) == []
+
+
+def test_shared_memory_full(plain: Sorted) -> None:
+    """GIVEN no byte free from the first map on THEN what was refused is counted."""
+    site = plain.site
+    with site.popen("full", *command(site, "full")) as recorder:
+        wait_until(lambda: bool(site.tasks()), timeout=120)
+        with site.full():
+            assert recorder.poll() is None
+            # its output fits into the pipe
+            recorder.wait(timeout=400)
+        assert recorder.stdout is not None
+        output = recorder.stdout.read()
+    ended_well(plain, "full", recorder.returncode, output)
+    # a recorder that found no room to ask for its end has gone, which the collector sees
+    wait_until(lambda: site.is_done("full"))
+    losses = site.cluster.run("full").losses()
+    print(losses)
+    assert losses["refused"] > 0
