@@ -103,11 +103,15 @@ def mapped(pid: int, directory: Path) -> list[str]:
     return sorted({line[line.index(begin) :] for line in lines if begin in line})
 
 
-def left_of(pids: set[int]) -> list[Path]:
-    """What JVMs have in /tmp while they live, of these: performance data and attach sockets."""
+def performance_data(pids: set[int]) -> list[Path]:
+    """What JVMs have in /tmp for as long as they live."""
     data = Path("/tmp").glob("hsperfdata_*/*")
-    own = [path for path in data if path.name.isdigit() and int(path.name) in pids]
-    return own + [path for pid in pids for path in Path("/tmp").glob(f".*_pid{pid}")]
+    return [path for path in data if path.name.isdigit() and int(path.name) in pids]
+
+
+def attach_sockets(pids: set[int]) -> list[Path]:
+    """What JVMs have in /tmp when somebody, like jcmd, has attached to them."""
+    return [path for pid in pids for path in Path("/tmp").glob(f".java_pid{pid}")]
 
 
 def wait_gone(pids: set[int]) -> None:

@@ -165,7 +165,8 @@ fn of_process(state: &State, process: &Process, run: &str) -> Row {
         tally,
         lost: counter(PROCESS_COUNTER_LOST_CALLS),
         refused: counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
-            + counter(PROCESS_COUNTER_REFUSED_ENTRIES),
+            + counter(PROCESS_COUNTER_REFUSED_ENTRIES)
+            + process.names_refused,
         start: known.start,
         end: process.gone.as_ref().filter(|_| refused.is_empty()).map_or(0, |(end, _)| *end),
         exit: match (&process.gone, page) {
