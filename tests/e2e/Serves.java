@@ -26,6 +26,9 @@ public final class Serves {
     if (words[0].equals("io")) {
       return "io " + io(words[1], calls);
     }
+    if (words[0].equals("look")) {
+      return "look " + looks(words[1], calls, Integer.parseInt(words[3]));
+    }
     int bytes = 0;
     for (int i = 0; i < calls; i++) {
       bytes += words[0].equals("pack") ? pack(words[1], new byte[8]) : send(new byte[4], i);
@@ -48,6 +51,23 @@ public final class Serves {
       }
     }
     return read;
+  }
+
+  /** Looks for that many files, from a number on, each of another name; says how many are none. */
+  private static int looks(String path, int calls, int first) {
+    int none = 0;
+    for (int i = 0; i < calls; i++) {
+      try {
+        look(path + (first + i));
+      } catch (IOException e) {
+        none++;
+      }
+    }
+    return none;
+  }
+
+  private static void look(String path) throws IOException {
+    new FileInputStream(path).close();
   }
 
   /** For points of users: a path, an array, a number returned, a field. */

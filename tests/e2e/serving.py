@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from iostrata.record.artifacts import native_binary
 
@@ -21,13 +22,21 @@ JDKS = {
 
 
 class Serving:
-    """The process of Serves.java."""
+    """The process of Serves.java, or of another program that answers each line."""
 
-    def __init__(self, classes: Path, home: Path, *options: str) -> None:
+    def __init__(
+        self,
+        classes: Path,
+        home: Path,
+        *options: str,
+        main: str = "Serves",
+        stderr: IO[str] | None = None,
+    ) -> None:
         self.child = subprocess.Popen(
-            [str(home / "bin/java"), *options, "-cp", str(classes), "Serves"],
+            [str(home / "bin/java"), *options, "-cp", str(classes), main],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
         self.pid = self.child.pid
@@ -52,8 +61,14 @@ class Serving:
 
 
 @contextmanager
-def serving(classes: Path, home: Path, *options: str) -> Iterator[Serving]:
-    one = Serving(classes, home, *options)
+def serving(
+    classes: Path,
+    home: Path,
+    *options: str,
+    main: str = "Serves",
+    stderr: IO[str] | None = None,
+) -> Iterator[Serving]:
+    one = Serving(classes, home, *options, main=main, stderr=stderr)
     try:
         yield one
     finally:
@@ -69,6 +84,7 @@ class Node:
         self.dir = directory
         self.store = folder / "store"
         self.environment = {**os.environ, "IOSTRATA_STORE": str(self.store)}
+        self.collector = 0  # its process
 
     def iostrata(self, *words: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
@@ -148,6 +164,7 @@ def node(place: Path, **environment: str) -> Iterator[Node]:
     child = subprocess.Popen(
         [str(word) for word in (*command, "--spool", place / "spool")], stderr=log
     )
+    one.collector = child.pid
     try:
         wait_until(lambda: (directory / "collector").exists())
         yield one

@@ -80,6 +80,12 @@ def collector_of(directory: Path) -> Collector | None:
     return found if found.alive else None
 
 
+def has_successor(collector: Collector) -> bool:
+    """True when another live collector drains the directory into the same store."""
+    found = collector_of(collector.dir)
+    return found is not None and found.store == collector.store
+
+
 def start_collector(directory: Path, store: Path, name: str, exit_when_idle: bool) -> Collector:
     """Starts a collector in a process group of its own and waits until it describes itself.
 

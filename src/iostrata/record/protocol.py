@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostrata.errors import UserError
-from iostrata.record.collector import Collector
+from iostrata.record.collector import Collector, has_successor
 from iostrata.schema.detail import Detail
 from iostrata.schema.events import ALL_REQUESTS
 from iostrata.schema.pointfile import points_table
@@ -118,10 +118,13 @@ def wait_for(
     timeout: float,
     seen: Callable[[Progress], None] = lambda _: None,
 ) -> Progress | None:
-    """Waits for one of the states; None after `timeout` seconds or when the collector is gone."""
+    """Waits for one of the states; None after `timeout` seconds or when the collector is gone.
+
+    One that was killed may have a successor by now, which goes on with its runs.
+    """
     deadline = time.monotonic() + timeout
     while True:
-        living = collector.alive
+        living = collector.alive or has_successor(collector)
         progress = read_progress(collector, run)
         seen(progress)
         if progress.state in states:

@@ -69,6 +69,7 @@ impl State {
             let text = ByteArray::from(entry.name.into_bytes());
             let (category, parent, block) = (entry.category, entry.parent, entry.block);
             let learned = process.learn(entry.id, Name { category, parent, block, text });
+            process.names_refused += u64::from(!learned);
             self.refused.names += u64::from(!learned);
         }
         for (category, name) in claims {

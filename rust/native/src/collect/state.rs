@@ -85,6 +85,8 @@ pub struct Process {
     pub names_base: u32,
     /// Dictionary file being read and bytes of it already known.
     pub names_read: (u32, u32),
+    /// Entries that were not kept: what refers to them has no name.
+    pub names_refused: u64,
     pub segments: BTreeMap<u32, Segment>,
     pub threads: HashMap<u64, Thread>,
     pub page: Option<Page>,
@@ -273,6 +275,8 @@ pub struct ProcessSnapshot {
     page: Option<Page>,
     gone: Option<(u64, String)>,
     tallies: BTreeMap<String, Tally>,
+    #[serde(default)] // of a version that did not count them
+    names_refused: u64,
 }
 
 impl State {
@@ -284,6 +288,7 @@ impl State {
             page: process.page.clone(),
             gone: process.gone.clone(),
             tallies: process.tallies.clone(),
+            names_refused: process.names_refused,
         });
         Snapshot {
             processes: processes.collect(),
@@ -308,6 +313,7 @@ impl State {
             process.page = saved.page;
             process.gone = saved.gone;
             process.tallies = saved.tallies;
+            process.names_refused = saved.names_refused;
             self.processes.insert(process.known.proc, process);
         }
     }
@@ -345,6 +351,7 @@ impl Process {
             names: Vec::new(),
             names_base: 0,
             names_read: (0, 0),
+            names_refused: 0,
             segments: BTreeMap::new(),
             threads: HashMap::new(),
             page: None,

@@ -177,7 +177,8 @@ fn of_process(state: &State, process: &Process, of: &Run) -> Row {
         tally,
         lost: counter(PROCESS_COUNTER_LOST_CALLS),
         refused: counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
-            + counter(PROCESS_COUNTER_REFUSED_ENTRIES),
+            + counter(PROCESS_COUNTER_REFUSED_ENTRIES)
+            + process.names_refused,
         cost: page.map(|page| page.cost.since(before.cost)),
         summed: page.map_or_else(String::new, |page| summed(process, &page.summed, &before.summed)),
         start: known.start,

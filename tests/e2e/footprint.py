@@ -1,0 +1,118 @@
+"""What tracing holds in a JVM and beside it: read from outside, by the kernel and by jcmd."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.serving import wait_until
+
+# num: instances bytes class
+HISTOGRAM = re.compile(r"^\s*\d+:\s+(\d+)\s+(\d+)\s+(\S+)", re.M)
+TOTAL = re.compile(r"^Total\s+\d+\s+(\d+)", re.M)
+VERSION = re.compile(r"\.v\d+_\d+_\d+\b")
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """A JVM after a full garbage collection."""
+
+    ours: dict[str, tuple[int, int]]  # instances and bytes, by class of iostrata
+    heap: int  # bytes of all live objects
+    threads: int
+    our_threads: int
+    descriptors: int
+    our_descriptors: int  # of files in the directory of traces; the JVM keeps its jar open
+    mapped: list[str]  # files there that are in its memory; those unlinked end in (deleted)
+
+    @property
+    def our_heap(self) -> int:
+        """Bytes of our classes, without the arrays and strings they lead to."""
+        return sum(size for _, size in self.ours.values())
+
+    def instances(self, name: str) -> int:
+        """Of the one class of that name, wherever its package is."""
+        return sum(n for cls, (n, _) in self.ours.items() if cls.rpartition(".")[2] == name)
+
+    def segments(self) -> int:
+        return sum(name.endswith(".seg") for name in self.mapped)
+
+    def row(self) -> dict[str, int]:
+        """In numbers, for a log."""
+        return {
+            "our_instances": sum(n for n, _ in self.ours.values()),
+            "our_bytes": self.our_heap,
+            "heap_bytes": self.heap,
+            "threads": self.threads,
+            "descriptors": self.descriptors,
+            "segments": self.segments(),
+            "thread_logs": self.instances("ThreadLog"),
+        }
+
+
+def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
+    """Collects twice: what the first finds unreachable is unmapped by a thread, behind it."""
+    jcmd = [str(java_home / "bin/jcmd"), str(pid)]
+    subprocess.run([*jcmd, "GC.run"], check=True, capture_output=True)
+    said = subprocess.run(
+        [*jcmd, "GC.class_histogram"], check=True, capture_output=True, text=True
+    ).stdout
+    total = TOTAL.search(said)
+    assert total, said[-400:]
+    # [Lio.iostrata…; is an array of them
+    ours = {
+        VERSION.sub("", cls): (int(n), int(size))
+        for n, size, cls in HISTOGRAM.findall(said)
+        if "io.iostrata" in cls
+    }
+    links = [read_link(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
+    names = [name_of(task) for task in Path(f"/proc/{pid}/task").iterdir()]
+    return Footprint(
+        ours=ours,
+        heap=int(total[1]),
+        threads=len(names),
+        our_threads=sum(name.startswith("iostrata") for name in names),
+        descriptors=len(links),
+        our_descriptors=sum(
+            link.startswith(f"{directory}/") and not link.endswith(".jar") for link in links
+        ),
+        mapped=mapped(pid, directory),
+    )
+
+
+def name_of(task: Path) -> str:
+    try:
+        return (task / "comm").read_text().strip()
+    except OSError:  # it has ended
+        return ""
+
+
+def read_link(path: Path) -> str:
+    try:
+        return str(path.readlink())
+    except OSError:  # closed since
+        return ""
+
+
+def mapped(pid: int, directory: Path) -> list[str]:
+    """Files of traces in the memory of a process, each once."""
+    begin = f"{directory}/{Path(f'/proc/{pid}').stat().st_uid}/"
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return sorted({line[line.index(begin) :] for line in lines if begin in line})
+
+
+def performance_data(pids: set[int]) -> list[Path]:
+    """What JVMs have in /tmp for as long as they live."""
+    data = Path("/tmp").glob("hsperfdata_*/*")
+    return [path for path in data if path.name.isdigit() and int(path.name) in pids]
+
+
+def attach_sockets(pids: set[int]) -> list[Path]:
+    """What JVMs have in /tmp when somebody, like jcmd, has attached to them."""
+    return [path for pid in pids for path in Path("/tmp").glob(f".java_pid{pid}")]
+
+
+def wait_gone(pids: set[int]) -> None:
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))

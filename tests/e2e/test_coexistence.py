@@ -1,0 +1,149 @@
+"""Beside a second agent, whichever comes first: results, exit codes and sums are as alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.serving import JDKS, Node, serving
+from tests.e2e.truth import CLIENT_WRITE, COVERED, Run
+
+from iostrata import lab
+from iostrata.lab.jars import cache
+from iostrata.lab.processes import listening
+
+CALLS = 300
+SIZE = 3_000_000
+JMX = "io.prometheus.jmx:jmx_prometheus_javaagent:1.0.1"
+OTEL = "io.opentelemetry.javaagent:opentelemetry-javaagent:2.20.1"
+OTEL_SILENT = [f"-Dotel.{kind}.exporter=none" for kind in ("traces", "metrics", "logs")]
+OTHERS = ("jmx_exporter", "opentelemetry")
+ORDERS = ("before", "after")
+
+
+def jar(artifact: str) -> Path:
+    """From Maven Central, once, into the cache of the labs."""
+    _, name, version = artifact.split(":")
+    path = cache() / f"{name}-{version}.jar"
+    if not path.exists():
+        command = ["mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}"]
+        subprocess.run([*command, f"-DoutputDirectory={cache()}"], check=True)
+    return path
+
+
+def options_of(other: str, folder: Path) -> list[str]:
+    """What loads the other agent, and its settings."""
+    if other == "opentelemetry":
+        return [f"-javaagent:{jar(OTEL)}", *OTEL_SILENT]
+    settings = folder / "jmx.yaml"
+    settings.write_text('rules:\n- pattern: ".*"\n')
+    # a port that is free, which the kernel chooses
+    return [f"-javaagent:{jar(JMX)}=127.0.0.1:0:{settings}"]
+
+
+def sums(run: Run, where: str) -> dict[tuple[str, str, str], tuple[int, int]]:
+    """Calls and bytes by layer, operation and category."""
+    query = (
+        "SELECT layer, op, category, sum(count)::BIGINT, sum(bytes)::BIGINT FROM events "
+        f"WHERE kind = 'sum' AND {where} GROUP BY ALL"
+    )
+    return {(layer, op, of): (count, size) for layer, op, of, count, size in run.rows(query)}
+
+
+def lives(other: str, pid: int, said: str) -> None:
+    """The other agent does what it is there for."""
+    if other == "opentelemetry":
+        assert "opentelemetry-javaagent - version: 2.20.1" in said
+        assert "ERROR" not in said
+        return
+    (port,) = listening(pid)
+    # the JVM names itself as it would without us
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        text = answer.read().decode()
+    assert answer.status == 200
+    assert "java_lang_Memory_HeapMemoryUsage_used" in text
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("version", JDKS)
+def test_files(
+    version: str, other: str, order: str, tmp_path: Path, classes: Path, here: Node
+) -> None:
+    """GIVEN a JVM with both WHEN it writes and reads THEN each call of its own counts once."""
+    theirs = options_of(other, tmp_path)
+    ours = [f"-javaagent:{here.dir}/iostrata-agent.jar=dir={here.dir},run=one"]
+    options = [*theirs, *ours] if order == "before" else [*ours, *theirs]
+    log = tmp_path / "stderr"
+    with (
+        log.open("w") as stderr,
+        serving(classes, JDKS[version], *options, stderr=stderr) as jvm,
+    ):
+        with here.recording("one"):
+            assert jvm.tell("io", tmp_path / "data", CALLS) == f"io {CALLS * 16}"
+        lives(other, jvm.pid, log.read_text())
+    said = log.read_text()
+    print(said)
+    assert f"ready in {here.dir}" in said
+    assert (tmp_path / "data").read_bytes() == bytes(16 * CALLS)
+    run = Run(here.store, "one")
+    found = sums(run, "thread = 'main' AND category = 'file' AND op IN ('read', 'write')")
+    exact = (CALLS, CALLS * 16)
+    assert found == {("java", "read", "file"): exact, ("java", "write", "file"): exact}
+    assert not any(run.losses().values())
+    assert run.rows("SELECT points_faulted FROM processes WHERE traced") == [("",)]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A file put into HDFS without another agent."""
+
+    cluster: Cluster
+    data: Path
+    sums: dict[tuple[str, str, str], tuple[int, int]]
+
+
+FS = "role = 'client' AND layer = 'fs' AND category = 'hdfs'"
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alone]:
+    folder = tmp_path_factory.mktemp("coexistence")
+    data = folder / "data"
+    data.write_bytes(os.urandom(SIZE))
+    with lab_up(folder, f"coexist-{os.getpid()}") as cluster:
+        cluster.record("alone", "hdfs", "dfs", "-put", str(data), "/alone")
+        yield Alone(cluster, data, sums(cluster.run("alone"), FS))
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("other", OTHERS)
+def test_an_hdfs_client(other: str, order: str, tmp_path: Path, alone: Alone) -> None:
+    """GIVEN a client with both THEN what it writes is the same, and so is what it did."""
+    cluster, name = alone.cluster, f"{other}-{order}"
+    theirs = " ".join(options_of(other, tmp_path))
+    # a JVM loads the agents of this variable first, and ours stands at its end
+    variable = "JAVA_TOOL_OPTIONS" if order == "before" else "HADOOP_CLIENT_OPTS"
+    cluster.environment[variable] = theirs
+    try:
+        said = cluster.record(name, "hdfs", "dfs", "-put", str(alone.data), f"/{name}")
+    finally:
+        del cluster.environment[variable]
+    assert f"-javaagent:{jar(OTEL if other == 'opentelemetry' else JMX)}" in theirs
+    if other == "opentelemetry":
+        assert "opentelemetry-javaagent - version: 2.20.1" in said
+    listing = cluster.hadoop("hdfs", "dfs", "-checksum", "/alone", f"/{name}").split()
+    assert listing[2] == listing[5]
+    run = cluster.run(name)
+    assert sums(run, FS) == alone.sums
+    written = f"kind = 'sum' AND {CLIENT_WRITE} AND (flags & {COVERED}) = 0"
+    assert run.one(f"SELECT sum(bytes)::BIGINT FROM events WHERE {written}") == SIZE
+    assert not any(run.losses().values())
+    assert lab.find(cluster.name).running
