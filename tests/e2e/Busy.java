@@ -3,8 +3,8 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads 64 bytes at a time, for so many seconds as fast as it can, then for so many a hundred times
- * a second. Arguments: FILE SECONDS SECONDS. Prints how many reads each part made, and when the
+ * Reads 64 bytes at a time, for so many seconds as fast as it can, then for so many twenty times a
+ * second. Arguments: FILE SECONDS SECONDS. Prints how many reads each part made, and when the
  * second began, ns since the epoch.
  */
 public final class Busy {
@@ -13,7 +13,7 @@ public final class Busy {
   public static void main(String[] arguments) throws Exception {
     long fast = read(arguments[0], Integer.parseInt(arguments[1]), 0);
     long began = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
-    long slow = read(arguments[0], Integer.parseInt(arguments[2]), 10);
+    long slow = read(arguments[0], Integer.parseInt(arguments[2]), 50);
     System.out.println(fast + " " + slow + " " + began);
   }
 

@@ -71,7 +71,7 @@ def test_totals_are_the_same_at_each_budget(
 def test_when_the_load_falls_all_is_kept_again(
     tmp_path: Path, busy: list[str], iostrata: Iostrata
 ) -> None:
-    done = iostrata("record", "--run", "r", "--budget", "1%", "--", *busy, "3", "40")
+    done = iostrata("record", "--run", "r", "--budget", "1%", "--", *busy, "3", "20")
     assert done.returncode == 0, done.stderr
     fast, slow, began = map(int, done.stdout.split())
     run = Run(tmp_path / "store", "r")
@@ -86,7 +86,7 @@ def test_when_the_load_falls_all_is_kept_again(
     )
     whole = kept(run, data, f"AND start BETWEEN {first} AND {last}")
     assert whole == again
-    assert last - first > 5 * 10**9  # the program ended long after
+    assert last - first > 3 * 10**9  # and the program ended long after
 
 
 @pytest.mark.parametrize("budget", ["1", "0%", "-1%", "101%", "nan%", "much"])

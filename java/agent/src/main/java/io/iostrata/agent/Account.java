@@ -69,7 +69,8 @@ final class Account {
     atCpu = nowCpu;
     atThread = nowThread;
     atSlots = nowSlots;
-    for (int i = 0; i < Schema.PROCESS_MAX_POINTS; i++) {
+    window.points = Costs.points();
+    for (int i : window.points) {
       long nowHooks = Costs.hooks(i);
       long nowNanos = Costs.nanos(i);
       window.hooks[i] = nowHooks - atHooks[i];
@@ -92,13 +93,13 @@ final class Account {
 
   private void choose() {
     budget.choose(window, recorder.budget());
-    for (int i = 0; i < Schema.PROCESS_MAX_POINTS; i++) {
+    for (int i : window.points) {
       recorder.detail.summed(i, budget.summed(i));
     }
   }
 
   private void sayWhatWasSummed() {
-    for (int i = 0; i < Schema.PROCESS_MAX_POINTS; i++) {
+    for (int i : window.points) {
       if (budget.summed(i) && window.hooks[i] != 0) {
         recorder.summedFor(i, ++secondsSummed[i]);
       }

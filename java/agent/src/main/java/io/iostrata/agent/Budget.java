@@ -13,8 +13,13 @@ final class Budget {
   /** Of all processors, a share that counts as used even if it is not: idle ones may be traced. */
   static final double LEAST_CPU = 0.1;
 
-  /** Windows over which an overdraft is saved, and what of the allowance that may take at most. */
+  /**
+   * Windows over which an overdraft is saved, what of the allowance that may take at most, and how
+   * many windows of it are remembered: when load falls, detail is to come back soon.
+   */
   private static final int REPAID_IN = 10;
+
+  private static final int REMEMBERED = 5;
 
   private static final double MOST_REPAID = 0.5;
 
@@ -51,6 +56,9 @@ final class Budget {
 
     int eventCost;
 
+    /** Those that any hook ran of, ever. */
+    int[] points = {};
+
     /** Hooks by point and ns that they took. */
     final long[] hooks = new long[POINTS];
 
@@ -58,7 +66,7 @@ final class Budget {
 
     long hookNanos() {
       long sum = 0;
-      for (int i = 0; i < POINTS; i++) {
+      for (int i : points) {
         sum += nanos[i];
       }
       return sum;
@@ -104,17 +112,17 @@ final class Budget {
     over = false;
     if (millionths == 0) {
       overdraft = 0;
-      for (int i = 0; i < POINTS; i++) {
+      for (int i : window.points) {
         summed[i] = false;
       }
       return;
     }
-    double cpu = Math.max(window.cpu, LEAST_CPU * window.wall);
-    double allowed = cpu * millionths / 1e6;
     // The agent's own thread costs the same whatever is chosen: in a process that does little, more
     // than is allowed.
-    double spent = window.spent() - window.thread + Math.min(window.thread, allowed / 2);
-    overdraft = Math.max(0, Math.min(overdraft + spent - allowed, REPAID_IN * allowed));
+    double whole = Math.max(window.cpu, LEAST_CPU * window.wall) * millionths / 1e6;
+    double allowed = Math.max(whole - window.thread, whole / 2);
+    double spent = window.spent() - window.thread;
+    overdraft = Math.max(0, Math.min(overdraft + spent - allowed, REMEMBERED * allowed));
     double target = allowed - Math.min(overdraft / REPAID_IN, MOST_REPAID * allowed);
     double slotCost = slotCost(window);
     if (spent > target) {
@@ -126,7 +134,7 @@ final class Budget {
   }
 
   private void learn(Window window) {
-    for (int i = 0; i < POINTS; i++) {
+    for (int i : window.points) {
       int mode = summed[i] ? SUMMED : KEPT;
       if (window.hooks[i] != 0) {
         hooks[mode][i] = hooks[mode][i] / 2 + window.hooks[i];
@@ -139,7 +147,7 @@ final class Budget {
   /** ns that the collector takes for a hook of a call that is kept. */
   private double slotCost(Window window) {
     long kept = 0;
-    for (int i = 0; i < POINTS; i++) {
+    for (int i : window.points) {
       kept += summed[i] ? 0 : window.hooks[i];
     }
     return kept == 0 ? 0 : (double) window.slots * window.eventCost / kept;
@@ -162,7 +170,7 @@ final class Budget {
     while (left > target) {
       int most = -1;
       double saved = 0;
-      for (int i = 0; i < POINTS; i++) {
+      for (int i : window.points) {
         double extra = summed[i] || !Schema.yields(i) ? 0 : extra(i, window, slotCost);
         if (extra > saved) {
           most = i;
@@ -186,7 +194,7 @@ final class Budget {
     while (true) {
       int least = -1;
       double extra = 0;
-      for (int i = 0; i < POINTS; i++) {
+      for (int i : window.points) {
         if (summed[i] && hold[i] == 0) {
           double its = extra(i, window, slotCost);
           if (least < 0 || its < extra) {

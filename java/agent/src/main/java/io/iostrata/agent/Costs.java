@@ -1,6 +1,7 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.Schema;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -17,12 +18,31 @@ final class Costs {
   private static final AtomicLongArray HOOKS = new AtomicLongArray(Schema.PROCESS_MAX_POINTS);
   private static final AtomicLongArray NANOS = new AtomicLongArray(Schema.PROCESS_MAX_POINTS);
 
+  /**
+   * Points that have been met: no process meets all, and the thread that goes through them is never
+   * compiled.
+   */
+  private static volatile int[] met = {};
+
   private Costs() {}
 
   /** A hook took so long, and stands for so many. */
   static void add(int point, int hooks, long nanos) {
-    HOOKS.addAndGet(point, hooks);
+    if (HOOKS.getAndAdd(point, hooks) == 0) {
+      meet(point);
+    }
     NANOS.addAndGet(point, hooks * Math.max(0, Math.min(nanos, LONGEST_NANOS)));
+  }
+
+  private static synchronized void meet(int point) {
+    int[] more = Arrays.copyOf(met, met.length + 1);
+    more[met.length] = point;
+    met = more;
+  }
+
+  /** Points that have been met so far; not to be written to. */
+  static int[] points() {
+    return met;
   }
 
   /** Hooks of the point that have run, within a few hundred a thread. */

@@ -51,6 +51,7 @@ class BudgetTest {
       window.cpu = cpu;
       window.thread = thread;
       window.eventCost = eventCost;
+      window.points = IntStream.range(1, calls.length).filter(i -> calls[i] > 0).toArray();
       for (int i = 0; i < calls.length; i++) {
         long hooks = (long) (2 * calls[i]);
         window.hooks[i] = hooks;
