@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,25 @@ NAMES = {
     "spill0.out": "spill",
     "data": "file",
 }
+
+
+@contextmanager
+def recording_of(command: list[str], store: Path) -> Iterator[subprocess.Popen[str]]:
+    """A recording that goes on; killed when the test fails, for its program ends when told to."""
+    with subprocess.Popen(
+        command,
+        env={**os.environ, "IOSTRATA_STORE": str(store)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as recording:
+        try:
+            yield recording
+        except BaseException:
+            os.killpg(recording.pid, signal.SIGKILL)
+            raise
 
 
 @pytest.mark.parametrize("level", LEVEL)
@@ -71,14 +92,7 @@ def test_a_level_is_changed_while_a_program_runs(
 ) -> None:
     java = ["java", "-cp", str(program), "Levels", str(tmp_path), "0", "data"]
     command = [sys.executable, "-m", "iostrata", "record", "--run", "r", "--", *java]
-    with subprocess.Popen(
-        command,
-        env={**os.environ, "IOSTRATA_STORE": str(tmp_path / "store")},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as recording:
+    with recording_of(command, tmp_path / "store") as recording:
         wait_until(lambda: (tmp_path / "data").exists() and (tmp_path / "data").stat().st_size > 50)
         said = iostrata("level", "r", "job")
         assert said.returncode == 0, said.stderr
@@ -109,23 +123,18 @@ def test_the_share_of_requests_is_changed_while_a_program_runs(
     java = ["java", "-cp", str(program), "Levels", str(tmp_path), "0", "data"]
     command = [sys.executable, "-m", "iostrata", "record", "--run", "r", "--", *java]
     data = tmp_path / "data"
-    with subprocess.Popen(
-        command,
-        env={**os.environ, "IOSTRATA_STORE": str(tmp_path / "store")},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as recording:
+    with recording_of(command, tmp_path / "store") as recording:
         wait_until(lambda: data.exists() and data.stat().st_size > 50)
         said = iostrata("level", "r", "--sampling", "1/10")
         assert said.returncode == 0, said.stderr
-        assert "run r: level record, 1/10 of the requests one by one" in said.stderr
+        assert "run r: level record, budget off, 1/10 of the requests one by one" in said.stderr
         begin, before = time.time_ns(), data.stat().st_size
         wait_until(lambda: data.stat().st_size > before + 1000)
         end, after = time.time_ns(), data.stat().st_size
         said = iostrata("level", "r", "thread", "--sampling", "100%")
-        assert said.stderr.startswith("iostrata: run r: level thread, record only in sums\n")
+        assert said.stderr.startswith(
+            "iostrata: run r: level thread, budget off, record only in sums\n"
+        )
         changed = data.stat().st_size
         wait_until(lambda: data.stat().st_size > changed + 50)
         output, error = recording.communicate("end\n", timeout=60)
