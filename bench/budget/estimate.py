@@ -34,7 +34,8 @@ from bench.measure import stats  # noqa: E402
 from tests.e2e.serving import Node, node, wait_until  # noqa: E402
 
 from iostrata.lab import jars  # noqa: E402
-from iostrata.record.artifacts import staged_agent  # noqa: E402
+from iostrata.record.artifacts import agent_for  # noqa: E402
+from iostrata.record.environment import agent_option  # noqa: E402
 
 WARM_PAIRS = 3  # the first switches throw compiled code away
 SECONDS = 3.0
@@ -66,7 +67,7 @@ class Worker:
     def __init__(self, one: Node, case: Case, classpath: str) -> None:
         file = one.folder / "data"
         file.write_bytes(os.urandom(1 << 20))
-        agent = f"-javaagent:{staged_agent(one.dir)}=dir={one.dir}"
+        agent = agent_option(agent_for(one.dir), one.dir, "none")
         work = ["Work", case.kind, str(file), str(case.spins)]
         self.child = subprocess.Popen(
             ["java", "-Xmx256m", agent, "-cp", classpath, *work],
