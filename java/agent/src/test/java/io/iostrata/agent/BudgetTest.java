@@ -118,7 +118,7 @@ class BudgetTest {
     point(READ, 200_000, 200, 60); // 28 % for one second
     pass(1, ONE_PERCENT);
     point(READ, 4_000, 200, 60); // 0.6 %: within the budget, but not while something is owed
-    pass(4, ONE_PERCENT);
+    pass(2, ONE_PERCENT);
     assertTrue(budget.summed(READ));
     pass(60, ONE_PERCENT);
     assertFalse(budget.summed(READ));

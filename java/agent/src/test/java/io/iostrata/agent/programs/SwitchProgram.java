@@ -5,7 +5,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.nio.file.StandardCopyOption;
 
 /** Writes a byte to {@code off}, another control page arrives, writes two to {@code on}. */
 public final class SwitchProgram {
@@ -15,11 +15,10 @@ public final class SwitchProgram {
     Path files = Path.of(arguments[0]);
     write(files.resolve("off").toFile(), 1);
     Path traces = files.resolveSibling("traces");
-    // In place, as collectors do: what is renamed over it agents see later.
-    byte[] page = Files.readAllBytes(files.resolve("control"));
-    Files.write(
-        traces.resolve("control"), page, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    Thread.sleep(1000);
+    Files.move(
+        files.resolve("control"), traces.resolve("control"), StandardCopyOption.REPLACE_EXISTING);
+    // The page that nobody writes to any more stays open for ten looks.
+    Thread.sleep(3500);
     write(files.resolve("on").toFile(), 2);
   }
 
