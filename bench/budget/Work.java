@@ -5,68 +5,59 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import org.apache.hadoop.fs.FSDataOutputStream;
 
 /**
- * Works until its input ends: one call, then arithmetic. Answers each line of its input with {@code
- * calls cpu}: calls so far and ns of CPU that the working thread has taken.
+ * Does as many calls as each line of its input says, with arithmetic after each, and answers with
+ * the ns of CPU that they took.
  *
- * <p>Arguments: {@code read FILE SPINS} (a read of 64 bytes of a file, which is kept one by one) or
- * {@code write FILE SPINS} (a write of one byte to a stream of Hadoop, which is only summed); SPINS
- * rounds of arithmetic follow each call.
+ * <p>Arguments: {@code read FILE SPINS} (reads of 64 bytes of a file, which may be kept one by one)
+ * or {@code write FILE SPINS} (writes of one byte to a stream of Hadoop, which are only summed).
  */
 public final class Work {
-  private static volatile long calls;
+  private static final ThreadMXBean CPU = ManagementFactory.getThreadMXBean();
   private static volatile long sink;
 
   private Work() {}
 
   public static void main(String[] arguments) throws Exception {
-    int spins = Integer.parseInt(arguments[2]);
     boolean reads = arguments[0].equals("read");
-    Thread worker = new Thread(() -> work(reads, arguments[1], spins), "worker");
-    worker.setDaemon(true);
-    worker.start();
+    int spins = Integer.parseInt(arguments[2]);
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
-    while (in.readLine() != null) {
-      long cpu = ManagementFactory.getThreadMXBean().getThreadCpuTime(worker.getId());
-      System.out.println(calls + " " + cpu);
-    }
-  }
-
-  private static void work(boolean reads, String file, int spins) {
-    try {
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      long calls = Long.parseLong(line);
+      long before = CPU.getCurrentThreadCpuTime();
       if (reads) {
-        read(file, spins);
+        read(arguments[1], calls, spins);
       } else {
-        write(file, spins);
+        write(arguments[1], calls, spins);
       }
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      System.out.println(CPU.getCurrentThreadCpuTime() - before);
     }
   }
 
-  private static void read(String path, int spins) throws IOException {
+  private static void read(String path, long calls, int spins) throws IOException {
     byte[] bytes = new byte[64];
-    while (true) {
+    long left = calls;
+    while (left > 0) {
       try (FileInputStream in = new FileInputStream(path)) {
-        while (in.read(bytes) > 0) {
+        while (left > 0 && in.read(bytes) > 0) {
           spin(spins);
+          left--;
         }
       }
     }
   }
 
-  private static void write(String path, int spins) throws IOException {
-    while (true) {
-      FSDataOutputStream out =
-          new FSDataOutputStream(
-              new BufferedOutputStream(new FileOutputStream(path), 1 << 16), null);
-      for (int i = 0; i < 1 << 22; i++) {
-        out.write(i);
+  private static void write(String path, long calls, int spins) throws IOException {
+    try (FSDataOutputStream out =
+        new FSDataOutputStream(
+            new BufferedOutputStream(new FileOutputStream(path), 1 << 16), null)) {
+      for (long i = 0; i < calls; i++) {
+        out.write((int) i);
         spin(spins);
       }
-      out.close();
     }
   }
 
@@ -76,6 +67,5 @@ public final class Work {
       value = value * 6364136223846793005L + 1442695040888963407L;
     }
     sink = value;
-    calls = calls + 1;
   }
 }
