@@ -6,6 +6,7 @@ Looked for in this order: IOSTRATA_AGENT, IOSTRATA_LOADER_LIBRARY and IOSTRATA_N
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import os
 import shutil
@@ -73,11 +74,12 @@ def _loadable(library: Path) -> Path:
     /dev/shm of a container is mounted noexec as a rule.
     """
     try:
-        ctypes.CDLL(str(library))
+        loaded = ctypes.CDLL(str(library))
     except OSError as error:
         raise UserError(
             f"{library} cannot be loaded: {error}", "use IOSTRATA_LOADER=javaagent"
         ) from error
+    _ctypes.dlclose(loaded._handle)  # what stays mapped keeps its file system from being unmounted
     return library
 
 
