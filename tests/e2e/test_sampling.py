@@ -99,7 +99,7 @@ def test_as_many_are_kept_as_were_asked_for(cluster: Cluster) -> None:
     ]
     assert (
         run.one(
-            "SELECT count(*) FROM events WHERE layer <> 'task' AND kind = 'call' "
+            "SELECT count(*) FROM events WHERE layer NOT IN ('task', 'jvm') AND kind = 'call' "
             "AND inclusion IS NULL"
         )
         == 0
