@@ -73,13 +73,9 @@ def cost_lines(cost: Cost) -> list[str]:
     if not cost.processes:
         return []
     first = (
-        (
-            f"tracing took ~{cost.share:.1%} of the CPU time of "
-            f"{plural(cost.processes, 'process')} ({seconds(cost.cpu)}), budget "
-            f"{budget_text(cost.budget)}; start-up not counted"
-        )
-        .replace("%", " %")
-        .replace("  %", " %")
+        f"tracing took ~{cost.share * 100:.1f} % of the CPU time of "
+        f"{plural(cost.processes, 'process')} ({seconds(cost.cpu)}), budget "
+        f"{budget_text(cost.budget)}; start-up not counted"
     )
     lines = [first]
     if cost.summed:

@@ -10,8 +10,8 @@ import io.iostrata.segment.Schema;
  * <p>What was spent too much is saved over the windows that follow.
  */
 final class Budget {
-  /** Of all processors, a share that counts as used even if it is not: idle ones may be traced. */
-  static final double LEAST_CPU = 0.1;
+  /** Of one core, a share that counts as used even if it is not: idle processes may be traced. */
+  private static final double LEAST_CPU = 0.1;
 
   /**
    * Windows over which an overdraft is saved, what of the allowance that may take at most, and how
@@ -88,9 +88,10 @@ final class Budget {
   private final int[] hold = new int[POINTS];
 
   private final int[] held = new int[POINTS];
+
+  /** ns spent beyond what was allowed, and not saved since. */
   private double overdraft;
 
-  /** ns that the allowance was exceeded for, when nothing more could be summed. */
   private boolean over;
 
   boolean summed(int point) {

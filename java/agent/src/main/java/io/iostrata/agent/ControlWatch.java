@@ -21,7 +21,10 @@ final class ControlWatch extends Thread implements Callable<String> {
   private final Session session;
   private final UserPoints userPoints;
   private final RootSpan root;
-  private final Account account;
+
+  /** Null after a fault in it. */
+  private Account account;
+
   private int seen;
   private volatile boolean ended;
 
@@ -110,9 +113,14 @@ final class ControlWatch extends Thread implements Callable<String> {
   /** Without /proc nothing is known of what tracing costs, and all is kept. */
   private void account(boolean records) {
     try {
-      account.look(records);
+      if (account != null) {
+        account.look(records);
+      }
     } catch (IOException e) {
       // said by the process page, which has no CPU time then
+    } catch (Throwable e) {
+      account = null; // the end of the process must still be told
+      recorder.complain("account of costs: " + e);
     }
   }
 }

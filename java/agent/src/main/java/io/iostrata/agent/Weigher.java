@@ -1,5 +1,7 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.Xorshift;
+
 /** Picks the hooks of a thread that are timed, for {@link Costs}. Used by that thread only. */
 final class Weigher {
   // Hooks from one that is timed to the next, a power of two on average: short ones are many, and
@@ -39,9 +41,7 @@ final class Weigher {
     Costs.add(point, stands, nanos);
     int mean = nanos < SHORT_NANOS ? RARELY : OFTEN;
     // At random: entries and exits take turns, and loops have their own rhythm.
-    random ^= random << 13;
-    random ^= random >>> 7;
-    random ^= random << 17;
+    random = Xorshift.next(random);
     stands = mean / 2 + (int) (random & mean - 1);
     left = stands;
   }

@@ -57,20 +57,13 @@ final class Sampler {
     if (weight == 0) {
       weight = 1;
     }
-    int before = (int) (next64() >>> 33) & weight - 1;
+    random = Xorshift.next(random);
+    int before = (int) (random >>> 33) & weight - 1;
     wait = rest + before + 1;
     rest = weight - 1 - before;
   }
 
   private static int atLeastOne(double mean) {
     return (int) Math.max(1, Math.min(mean, Integer.MAX_VALUE));
-  }
-
-  /** xorshift64, which needs no object and no lock. */
-  private long next64() {
-    random ^= random << 13;
-    random ^= random >>> 7;
-    random ^= random << 17;
-    return random;
   }
 }

@@ -38,7 +38,7 @@ public final class ThreadLog {
   /** Layers and flows of bytes with an open call, see {@link PointLog}. */
   long layers;
 
-  /** State of xorshift64. */
+  /** State of {@link Xorshift}. */
   private long random;
 
   private boolean dead;
@@ -302,9 +302,7 @@ public final class ThreadLog {
   }
 
   long next64() {
-    random ^= random << 13;
-    random ^= random >>> 7;
-    random ^= random << 17;
+    random = Xorshift.next(random);
     return random;
   }
 
