@@ -64,6 +64,7 @@ public final class Hooks {
     CONTEXTS[id] = Extractors.of(point.context);
     EFFECTS[id] = Extractors.of(point.effect);
     MEASURES[id] = Extractors.of(point.measure);
+    Costs.install(point);
   }
 
   /** Nothing is recorded, learnt or added from here on, also where methods stay woven. */
