@@ -15,17 +15,6 @@ final class Costs {
    */
   private static final long LONGEST_NANOS = 50_000;
 
-  /**
-   * What clocks cannot see of a hook: the way to it and to its thread's state, which a system call
-   * has left cold, and what woven code costs its method. From outside, see bench/budget.
-   */
-  private static final int UNSEEN_NANOS = 40;
-
-  /** The same where one call follows the other. */
-  private static final int UNSEEN_HOT_NANOS = 9;
-
-  private static final boolean[] HOT = new boolean[Schema.PROCESS_MAX_POINTS];
-
   private static final AtomicLongArray HOOKS = new AtomicLongArray(Schema.PROCESS_MAX_POINTS);
   private static final AtomicLongArray NANOS = new AtomicLongArray(Schema.PROCESS_MAX_POINTS);
 
@@ -37,18 +26,12 @@ final class Costs {
 
   private Costs() {}
 
-  /** Before the first hook of the point runs. */
-  static void install(Point point) {
-    HOT[point.id] = point.hot;
-  }
-
   /** A hook took so long, and stands for so many. */
   static void add(int point, int hooks, long nanos) {
     if (HOOKS.getAndAdd(point, hooks) == 0) {
       meet(point);
     }
-    long seen = Math.max(0, Math.min(nanos, LONGEST_NANOS));
-    NANOS.addAndGet(point, hooks * (seen + (HOT[point] ? UNSEEN_HOT_NANOS : UNSEEN_NANOS)));
+    NANOS.addAndGet(point, hooks * Math.min(nanos, LONGEST_NANOS));
   }
 
   private static synchronized void meet(int point) {

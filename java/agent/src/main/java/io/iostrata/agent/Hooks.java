@@ -64,7 +64,6 @@ public final class Hooks {
     CONTEXTS[id] = Extractors.of(point.context);
     EFFECTS[id] = Extractors.of(point.effect);
     MEASURES[id] = Extractors.of(point.measure);
-    Costs.install(point);
   }
 
   /** Nothing is recorded, learnt or added from here on, also where methods stay woven. */
@@ -189,7 +188,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.free(point);
+      probe.freeHot(point);
     }
   }
 
@@ -218,7 +217,7 @@ public final class Hooks {
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.free(point);
+      probe.freeHot(point);
     }
   }
 

@@ -84,7 +84,13 @@ final class Probe {
 
   /** The hook ends. */
   void free(int point) {
-    weigher.end(point);
+    weigher.end(point, Weigher.UNSEEN);
+    busy = false;
+  }
+
+  /** The hook of a call that is only summed ends. */
+  void freeHot(int point) {
+    weigher.end(point, Weigher.UNSEEN_HOT);
     busy = false;
   }
 
