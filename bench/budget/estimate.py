@@ -2,13 +2,14 @@
 """Is what a process says of its own cost true?
 
     bench/budget/estimate.py FOLDER
-    bench/budget/estimate.py FOLDER --pairs 4 --only reads
+    bench/budget/estimate.py FOLDER --rounds 1 --pairs 4 --only reads
 
 Two processes do the same work in turns, one of them recorded all the time, the other without an
-agent. From outside: CPU ns per call that the first takes more. From inside: what its page says of
+agent; new ones each round, as compilers do not decide alike in each. From outside: CPU ns per call that the first takes more. From inside: what its page says of
 the same calls. Cases: reads kept one by one whatever they cost, reads only summed, and writes of a
 byte, which always are; tracing takes more than a tenth of the CPU in each. Writes every pair into
-FOLDER/estimate.json and prints both with intervals (bootstrap over pairs, 95 %).
+FOLDER/estimate.json and prints both with intervals (bootstrap over pairs, 95 %), and the ratio of
+each round.
 """
 
 from __future__ import annotations
@@ -136,11 +137,13 @@ def report(found: list[Row], case: Case) -> Row:
         "ratio": interval((inside, outside), lambda i, o: np.mean(i) / np.mean(o)),
         "share": interval((outside, traced), lambda o, t: np.mean(o) / np.mean(t)),
     }
+    rounds = np.array([row["round"] for row in rows])
+    each = [inside[rounds == n].mean() / outside[rounds == n].mean() for n in np.unique(rounds)]
     shown = ", ".join(
         f"{name} {e:.3g} ({low:.3g} to {high:.3g})" for name, (e, low, high) in of.items()
     )
-    print(f"{case.name}: {shown}")
-    return {"case": case.name, **of}
+    print(f"{case.name}: {shown}; ratio by round {', '.join(f'{ratio:.2f}' for ratio in each)}")
+    return {"case": case.name, **of, "rounds": each}
 
 
 def interval(values: tuple[Any, ...], statistic: Any) -> tuple[float, float, float]:
@@ -156,7 +159,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--pairs", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pairs", type=int, default=6, help="of a round (%(default)s)")
     parser.add_argument("--only", default="", help="cases whose name begins so")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -167,8 +171,10 @@ def main() -> None:
         classpath = f"{work}:{jars.fetch(print)}/*"
         subprocess.run(["javac", "-cp", classpath, "-d", made, str(HERE / "Work.java")], check=True)
         for case in cases:
-            with node(work / case.name.replace(" ", "-")) as one:
-                found += pairs(one, case, classpath, given.pairs)
+            for number in range(given.rounds):
+                with node(work / f"{case.name.replace(' ', '-')}-{number}") as one:
+                    rows = pairs(one, case, classpath, given.pairs)
+                found += [{**row, "round": number} for row in rows]
     lines = [report(found, case) for case in cases]
     text = json.dumps({"command": sys.argv, "report": lines, "pairs": found}, indent=1)
     (given.folder / "estimate.json").write_text(text + "\n", "utf-8")
