@@ -5,11 +5,11 @@
     bench/budget/estimate.py FOLDER --rounds 1 --pairs 4 --only reads
 
 Two processes do the same work in turns, one of them recorded all the time, the other without an
-agent; new ones each round, as compilers do not decide alike in each. From outside: CPU ns per call that the first takes more. From inside: what its page says of
-the same calls. Cases: reads kept one by one whatever they cost, reads only summed, and writes of a
-byte, which always are; tracing takes more than a tenth of the CPU in each. Writes every pair into
-FOLDER/estimate.json and prints both with intervals (bootstrap over pairs, 95 %), and the ratio of
-each round.
+agent; new ones each round, as compilers do not decide alike in each. From outside: CPU ns per call
+that the first takes more. From inside: what its page says of the same calls. Cases: reads kept one
+by one whatever they cost, reads only summed, and writes of a byte, which always are; tracing takes
+more than a tenth of the CPU in each. Writes every pair into FOLDER/estimate.json and prints both
+with intervals (bootstrap over pairs, 95 %), and the ratio of each round.
 """
 
 from __future__ import annotations

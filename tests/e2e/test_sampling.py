@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from tests.e2e.cluster import Cluster, lab_up
 from tests.e2e.trees import Call, Tree
 
 from iostrata.show import sample
+from iostrata.show.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
@@ -140,6 +142,33 @@ def test_summaries_say_what_is_estimated(cluster: Cluster) -> None:
     assert {row["time"] for row in files} == {None}
     exact = [row for row in found["targets"] if row["layer"] == "task"]
     assert [row["time_bound"] for row in exact] == [0]
+
+
+def test_the_call_tree_is_scaled_back(cluster: Cluster) -> None:
+    """Of the whole each call is in it once; of the quarter as many as the whole had, within bounds
+    three times as wide."""
+    ways: dict[str, dict[tuple[str, ...], Row]] = {}
+    for name in ("whole", "quarter"):
+        text = cluster.iostrata("calltree", name, "--json").stdout
+        ways[name] = {way: node for root in json.loads(text) for way, node in walked(root, ())}
+    kept = "SELECT count(*) FROM events WHERE kind = 'call' AND layer <> 'jvm'"
+    assert sum(node["calls"] for node in ways["whole"].values()) == cluster.run("whole").one(kept)
+    known = {way for way, node in ways["quarter"].items() if node["calls_bound"]}
+    # one operation each of every file: others depend on which call loads a class, or on time
+    stable = [way for way in known if way[-1].startswith(("hdfs.", "rpc.", "namenode."))]
+    print(stable)
+    assert stable
+    for way in stable:
+        estimate, truth = ways["quarter"][way], ways["whole"][way]["calls"]
+        assert abs(estimate["calls"] - truth) <= 3 * estimate["calls_bound"], way
+    assert "±" in cluster.iostrata("calltree", "quarter").stdout
+
+
+def walked(node: Row, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Row]]:
+    way = (*above, f"{node['layer']}.{node['op']}")
+    yield way, node
+    for below in node["below"]:
+        yield from walked(below, way)
 
 
 def test_samples_of_the_whole_hold_its_truth(cluster: Cluster) -> None:

@@ -49,15 +49,18 @@ def define(db: Database) -> None:
     db.rows(_BOUND)
 
 
-def totals(db: Database, keys: str, value: str, where: str = "true") -> list[Row]:
+def totals(
+    db: Database, keys: str, value: str, where: str = "true", table: str = "sample"
+) -> list[Row]:
     """The sum of `value` (0 or more) of calls per `keys`: those, value, low, high.
 
-    Horvitz and Thompson's estimate. The interval is one of its logarithm, as sums are skewed.
+    Horvitz and Thompson's estimate, of `sample` or a table with its columns `request` and `w`. The
+    interval is one of its logarithm, as sums are skewed.
     """
     return db.rows(f"""
         WITH of_request AS (
             SELECT {keys}, request, any_value(w) AS w, sum({value})::DOUBLE AS e
-            FROM sample WHERE {where} GROUP BY {keys}, request),
+            FROM {table} WHERE {where} GROUP BY {keys}, request),
         known AS (
             SELECT {keys}, sum(w * e) AS total,
                 bound({SPREAD}) / greatest(sum(w * e), 1e-9) AS off FROM of_request

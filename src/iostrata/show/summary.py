@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from datetime import datetime
 
 from iostrata.schema.names import left_out, sampling_text
 from iostrata.show.cost import cost_lines
+from iostrata.show.latency import STATISTICS
 from iostrata.show.sample import LEAST
-from iostrata.show.text import columns, count, plural, printable, seconds, size
+from iostrata.show.text import FEW, between, columns, count, near, plural, printable, seconds, size
 from iostrata.show.totals import DIRECTIONS, SIZES, Row, Totals
 
 HDFS_LAYERS = ("hdfs", "namenode", "datanode")
 MOST_TARGETS = 10
-FEW = "too few"
+MOST_LATENCIES = 12
 MOST_TASKS = 12
 MOST_ATTEMPTS = 50
 
@@ -28,6 +28,8 @@ def summary_lines(totals: Totals) -> list[str]:
     lines += ["", *_by_op(totals)]
     if totals.sizes:
         lines += ["", *_sizes(totals)]
+    if totals.latencies:
+        lines += ["", *_latencies(totals)]
     if totals.targets:
         lines += ["", *_targets(totals)]
     if totals.tasks:
@@ -66,7 +68,7 @@ def completeness(totals: Totals) -> list[str]:
     if totals.unfinished:
         lines.append(f"{plural(totals.unfinished, 'call')} still open when the process died")
     if totals.orphans:
-        of = ", ".join(f"{row['layer']} {_near(row, 'calls', count)}" for row in totals.orphans)
+        of = ", ".join(f"{row['layer']} {near(row, 'calls', count)}" for row in totals.orphans)
         lines.append(f"calls of HDFS servers that no traced client caused: {of}")
     return [printable(line) for line in lines]
 
@@ -154,16 +156,6 @@ def _time(row: Row) -> str:
     return f"~{seconds(row['time'])}" + (f" ±{off:.0%}".replace("%", " %") if off else "")
 
 
-def _near(row: Row, name: str, text: Callable[[int], str]) -> str:
-    """A number, or `~884 ±11 %` scaled up from a sample, or that its requests are too few."""
-    value, bound = row[name], row.get(f"{name}_bound", 0)
-    if value is None:
-        return FEW
-    if not bound:
-        return text(value)
-    return f"~{text(value)} ±{bound / value:.0%}".replace("%", " %")
-
-
 def _ways(rows: list[Row]) -> list[str]:
     """The directions worth a column: reading and writing always, the network when used."""
     return [
@@ -232,6 +224,24 @@ def _sizes(totals: Totals) -> list[str]:
     return columns(["calls by size", "", *names], rows, range(2, 2 + len(names)))
 
 
+def _latencies(totals: Totals) -> list[str]:
+    """Of the operations that took longest; estimates as `~1.2 ms (1.1 ms to 1.4 ms)`."""
+    rows = [
+        [
+            row["layer"],
+            row["op"],
+            near(row, "calls", count),
+            *(between(row, name, seconds) for name in STATISTICS),
+        ]
+        for row in totals.latencies[:MOST_LATENCIES]
+    ]
+    header = ["time of a call", "", "calls", *STATISTICS.values()]
+    lines = columns(header, rows, range(2, len(header)))
+    if totals.dropped:
+        lines.append("(of the calls kept one by one)")
+    return lines
+
+
 def _name(target: Row) -> str:
     """A block's target is its pool: the number says which."""
     if target["block"] is None:
@@ -245,9 +255,9 @@ def _targets(totals: Totals) -> list[str]:
         [
             row["layer"],
             row["category"] or "",
-            _near(row, "calls", count),
-            *(_near(row, f"bytes_{way}", size) for way in ways),
-            _near(row, "time", seconds),
+            near(row, "calls", count),
+            *(near(row, f"bytes_{way}", size) for way in ways),
+            near(row, "time", seconds),
             _name(row),
         ]
         for row in totals.targets[:MOST_TARGETS]

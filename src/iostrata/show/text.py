@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
+# In place of an estimate from fewer requests than one needs.
+FEW = "too few"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -39,6 +42,26 @@ def plural(number: int, noun: str) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{count(number)} {noun}{'es' if noun.endswith('s') else 's'}"
+
+
+def near(row: Mapping[str, Any], name: str, text: Callable[[int], str]) -> str:
+    """`row[name]`, `~884 ±11 %` with a `NAME_bound`; FEW for None."""
+    value, bound = row[name], row.get(f"{name}_bound", 0)
+    if value is None:
+        return FEW
+    if not bound:
+        return text(value)
+    return f"~{text(value)} ±{bound / value:.0%}".replace("%", " %")
+
+
+def between(row: Mapping[str, Any], name: str, text: Callable[[int], str]) -> str:
+    """`row[name]`, `~1.2 ms (1.1 ms to 1.4 ms)` with NAME_low and NAME_high; FEW for None."""
+    value, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
+    if value is None:
+        return FEW
+    if low is None or high is None or low == high:
+        return text(value)
+    return f"~{text(value)} ({text(low)} to {text(high)})"
 
 
 def printable(text: str) -> str:

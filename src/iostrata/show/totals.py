@@ -16,6 +16,7 @@ from iostrata.schema.points import POINTS
 from iostrata.show import sample
 from iostrata.show.cost import Cost, cost
 from iostrata.show.coverage import Coverage, coverage
+from iostrata.show.latency import latencies
 from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run
@@ -53,6 +54,7 @@ class Totals:
     ops: list[
         Row
     ]  # layer, op, nested (in a call of its layer), calls, bytes, time, estimated, errors
+    latencies: list[Row]  # layer, op, calls, mean, p50, p95, p99, of calls kept one by one
     targets: list[Row]  # layer, category, target, block, calls, bytes_*, time
     tasks: list[Row]  # job, task, layer, calls, bytes_*, time
     orphans: list[Row]  # layer, calls, bytes: of HDFS servers, for no traced client
@@ -60,7 +62,7 @@ class Totals:
     pauses: list[Row]  # of whole JVMs: op, processes, count, time, max
     unfinished: int  # calls still open when their process died
     user_points: list[UserPoint]  # that the recorder brought
-    sampled: bool  # only some requests were kept: targets and orphans are estimates with *_bound
+    sampled: bool  # only some requests were kept: what single calls say is an estimate
     hosts: list[Row]  # host, interval, cpu, cpu_max, iowait (0 to 1), bytes within interval
 
     @property
@@ -101,6 +103,7 @@ class Totals:
             "silent_layers": self.silent_layers,
             "absent_layers": self.absent_layers,
             "ops": self.ops,
+            "latencies": self.latencies,
             "targets": self.targets,
             "tasks": self.tasks,
             "orphans": self.orphans,
@@ -125,6 +128,7 @@ def totals(opened: OpenedRun) -> Totals:
         faulted=sorted(row["point"] for row in opened.rows(_FAULTED)),
         layers=in_layer_order(opened.rows(_BY_LAYER)),
         ops=in_layer_order(opened.rows(_BY_OP)),
+        latencies=latencies(opened, sampled),
         targets=hottest(opened, 20),
         tasks=opened.rows(_BY_TASK),
         orphans=in_layer_order(_orphans(opened, sampled)),

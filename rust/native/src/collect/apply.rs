@@ -12,9 +12,9 @@ use iostrata_segment::segment::OpenSpan;
 use parquet::data_type::ByteArray;
 
 use super::block::{self, Gone, Kind, Names, Page, Place};
-use super::state::{
-    Before, Context, Known, Name, Process, Run, RunOrder, Seen, Segment, State, UserPoint,
-};
+use super::names::Name;
+use super::order::{Before, Run, RunOrder, Seen};
+use super::state::{Context, Known, Process, Segment, State, UserPoint};
 use super::whose::{Whose, context_of};
 use crate::store::rows::Row;
 
@@ -68,7 +68,7 @@ impl State {
             }
             let text = ByteArray::from(entry.name.into_bytes());
             let (category, parent, block) = (entry.category, entry.parent, entry.block);
-            let learned = process.learn(entry.id, Name { category, parent, block, text });
+            let learned = process.names.learn(entry.id, Name { category, parent, block, text });
             process.names_refused += u64::from(!learned);
             self.refused.names += u64::from(!learned);
         }
@@ -135,6 +135,7 @@ impl State {
         if event.kind == KIND_CALL {
             history.last_span = event.span;
         }
+        process.names_refused += u64::from(process.names.has_forgotten(event.target));
         let context = history.context_at(event.start);
         let whose = match *last {
             Some(whose) if whose.context == context => whose,

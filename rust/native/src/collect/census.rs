@@ -5,7 +5,7 @@ use std::fs;
 
 use super::block::{self, Kind};
 use super::ids;
-use super::state::{Run, Seen};
+use super::order::{Run, Seen};
 use super::{Collector, SECOND};
 
 /// A process this young may still become a JVM by exec, ns.

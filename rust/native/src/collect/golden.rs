@@ -12,8 +12,9 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 
 use super::block::{self, Blocks, Kind};
+use super::order::RunOrder;
 use super::source::Source;
-use super::state::{Known, Process, RunOrder, State};
+use super::state::{Known, Process, State};
 use crate::store::events;
 use crate::store::rows::text;
 
@@ -94,7 +95,7 @@ fn collect(copy: &Copy) -> State {
 }
 
 fn target(process: &Process, id: u32) -> Value {
-    process.name(id).map_or(Value::Null, |name| {
+    process.names.get(id).map_or(Value::Null, |name| {
         let category = category_name(name.category).unwrap();
         json!({ "category": category, "name": text(&name.text), "block": name.block })
     })

@@ -18,6 +18,8 @@ mod directory;
 mod golden;
 pub mod ids;
 pub mod listing;
+pub mod names;
+pub mod order;
 mod owner;
 mod poll;
 mod publish;

@@ -6,7 +6,8 @@ use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 
 use super::ids;
-use super::state::{Process, Run, State};
+use super::order::Run;
+use super::state::{Process, State};
 use crate::store::rows::{Identity, text};
 
 /// Which run announced a job or holds a DFS client name.
@@ -132,7 +133,7 @@ impl State {
     /// What stands in the columns run, owner, job, task and phase of a process's events in
     /// `context` (dictionary id).
     pub fn identify(&self, process: &Process, context: u32) -> Identity {
-        let name = process.name(context).map_or("", |name| text(&name.text));
+        let name = process.names.get(context).map_or("", |name| text(&name.text));
         let context = Context::parse(name);
         if let Some(caller) = self.caller(context)
             && caller.known.proc != process.known.proc

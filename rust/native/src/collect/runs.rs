@@ -1,31 +1,27 @@
 //! Runs: asked for by a file in `D/runs`, begun, watched and ended.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::fd::AsFd;
 
 use iostrata_segment::control::Detail;
-use iostrata_segment::schema::{CONTROL_ALL_REQUESTS, LEVEL_JOB, LEVEL_RECORD, level_name};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
+use iostrata_segment::schema::level_name;
+use rustix::fs::{AtFlags, statat, unlinkat};
 use serde_json::json;
 
 use super::block::{self, Kind};
 use super::census::is_alive;
-use super::ids;
 use super::listing::list;
+use super::order::{RunOrder, points_of};
 use super::poll::Pace;
-use super::state::RunOrder;
 use super::{Collector, MS, SECOND, log};
 use crate::host;
 use crate::store::place::Place;
 use crate::store::processes;
-use crate::users;
 
 /// How long agents may take to acknowledge that a run begins.
 const START_PATIENCE: u64 = 3 * SECOND;
 /// After its last process ended: what daemons still write about it.
 const SETTLE: u64 = 300 * MS;
-const MAX_ORDER: u64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -112,7 +108,7 @@ impl Collector<'_> {
         if known || self.runs.get(name).is_some_and(|run| run.modified == modified) {
             return;
         }
-        let order = match self.read_order(name, now) {
+        let order = match RunOrder::read(self.directory.runs.as_fd(), name, now) {
             Ok(order) => order,
             Err(reason) => return self.refuse_order(name, &reason),
         };
@@ -162,50 +158,6 @@ impl Collector<'_> {
             active.modified = modified;
         }
         self.say(name, now);
-    }
-
-    fn read_order(&self, name: &str, now: u64) -> Result<RunOrder, String> {
-        if !ids::is_run_name(name) {
-            return Err("the name is not [A-Za-z0-9][A-Za-z0-9._-]{0,63}".into());
-        }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = openat(&self.directory.runs, format!("{name}.run"), flags, Mode::empty());
-        let file = file.map_err(|errno| errno.to_string())?;
-        let stat = fstat(&file).map_err(|errno| errno.to_string())?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_nlink != 1 {
-            return Err("not a regular file with one name".into());
-        }
-        let own = rustix::process::geteuid();
-        if !own.is_root() && stat.st_uid != own.as_raw() {
-            return Err(format!("belongs to uid={}", stat.st_uid));
-        }
-        let text = io::read_to_string(io::Read::take(File::from(file), MAX_ORDER));
-        let text = text.map_err(|error| error.to_string())?;
-        let values = |key: &'static str| {
-            text.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix('='))
-        };
-        let number = |key| values(key).next().and_then(|value| value.parse::<u64>().ok());
-        let expect = values("expect").filter_map(|value| {
-            let (role, pid) = value.split_once(':')?;
-            Some((role.to_owned(), pid.parse().ok()?))
-        });
-        Ok(RunOrder {
-            run: name.to_owned(),
-            uid: stat.st_uid,
-            user: users::name_of(stat.st_uid),
-            recorder_pid: number("recorder_pid").unwrap_or(0) as u32,
-            recorder_start: number("recorder_start").unwrap_or(0),
-            expect: expect.collect(),
-            points_off: points_off(name, stat.st_uid, values("points_off")),
-            level: values("level").next().map_or(Ok(LEVEL_RECORD), level)?,
-            sampling: values("sampling").next().map_or(Ok(0), sampling)?,
-            budget: number("budget").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
-            has_points: statat(&self.directory.runs, points_of(name), AtFlags::SYMLINK_NOFOLLOW)
-                .is_ok_and(|points| points.st_uid == stat.st_uid),
-            now,
-            ended: false,
-            message: String::new(),
-        })
     }
 
     fn may_stop(&self, name: &str) -> bool {
@@ -416,49 +368,4 @@ fn is_done(place: &Place) -> bool {
     let text = place.read("progress.json").unwrap_or_default();
     let said: Option<serde_json::Value> = serde_json::from_str(&text).ok();
     said.is_some_and(|said| said["state"] == "done")
-}
-
-fn level(name: &str) -> Result<u8, String> {
-    (LEVEL_RECORD..=LEVEL_JOB)
-        .find(|code| level_name(*code) == Some(name))
-        .ok_or_else(|| format!("level {name:?} is none of record, thread, phase, task, job"))
-}
-
-/// Of a billion requests, how many are kept one by one; 0: all.
-fn sampling(text: &str) -> Result<u32, String> {
-    let all = CONTROL_ALL_REQUESTS as u32;
-    let number = text.parse().ok().filter(|number| *number <= all);
-    let number = number.ok_or_else(|| format!("sampling {text:?} is not 0 to {all}"))?;
-    Ok(if number == all { 0 } else { number })
-}
-
-/// The file with the points that a run brings.
-fn points_of(run: &str) -> String {
-    format!("{run}.points")
-}
-
-/// Points are off for every run of the node, so only its owner may ask for that.
-fn points_off<'a>(name: &str, uid: u32, values: impl Iterator<Item = &'a str>) -> Vec<u16> {
-    let points: Vec<u16> = values.filter_map(|value| value.parse().ok()).collect();
-    if points.is_empty() || uid == 0 || uid == rustix::process::geteuid().as_raw() {
-        return points;
-    }
-    log(&format!("run {name} of uid={uid} may not switch points off: points={points:?}"));
-    Vec::new()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sampling;
-
-    #[test]
-    fn a_share_of_requests_is_one_or_refused() {
-        assert_eq!(
-            ["0", "1", "10000000", "1000000000"].map(sampling).map(Result::unwrap),
-            [0, 1, 10_000_000, 0]
-        );
-        for bad in ["", "-1", "1000000001", "1/100", "all"] {
-            assert!(sampling(bad).unwrap_err().contains(bad), "{bad}");
-        }
-    }
 }

@@ -149,9 +149,10 @@ fn push_names(blocks: &mut Vec<u8>, process: &Process) {
     let (number, used) = process.names_read;
     let head = Names { proc: process.known.proc, number, used };
     let mut records = Vec::new();
-    for (place, name) in process.names.iter().enumerate() {
-        name.append_to(process.names_base + place as u32 + 1, &mut records);
-        if records.len() >= NAMES_BLOCK || place + 1 == process.names.len() {
+    let mut entries = process.names.entries().peekable();
+    while let Some(entry) = entries.next() {
+        entry.append_to(&mut records);
+        if records.len() >= NAMES_BLOCK || entries.peek().is_none() {
             block::push(blocks, Kind::Names, |out| {
                 head.append_to(out);
                 out.append(&mut records);
@@ -186,7 +187,7 @@ const _: () = assert!(SLOT_SIZE == 64 && ROW_RECORD == 136);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collect::state::RunOrder;
+    use crate::collect::order::RunOrder;
 
     fn order(run: &str) -> Vec<u8> {
         let order = RunOrder {

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use iostrata_segment::control::Detail;
-use iostrata_segment::dictionary::Entry;
-use iostrata_segment::process::{Cost, Who};
+use iostrata_segment::process::Who;
 use iostrata_segment::row::Row;
 use iostrata_segment::schema::{PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name};
 use parquet::data_type::ByteArray;
@@ -12,15 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::block::Page;
 use super::ids;
+use super::names::Names;
+use super::order::Run;
 use super::owner::Claims;
 use crate::host::Reading;
-use crate::store::rows::{Output, text};
+use crate::store::rows::Output;
 
 /// Contexts kept per thread: far more than a call lies back.
 const HISTORY: usize = 4096;
-/// Dictionary entries kept per process; what comes after them has no name.
-const MAX_NAMES: usize = 4 << 20;
-
 #[derive(Debug, Default)]
 pub struct State {
     pub processes: BTreeMap<u64, Process>,
@@ -80,12 +77,10 @@ impl Known {
 pub struct Process {
     pub known: Known,
     pub role: &'static str,
-    pub names: Vec<Name>,
-    /// Id before that of the first name.
-    pub names_base: u32,
+    pub names: Names,
     /// Dictionary file being read and bytes of it already known.
     pub names_read: (u32, u32),
-    /// Entries that were not kept: what refers to them has no name.
+    /// Entries that were not kept, and rows whose name was forgotten: they have none.
     pub names_refused: u64,
     pub segments: BTreeMap<u32, Segment>,
     pub threads: HashMap<u64, Thread>,
@@ -106,15 +101,6 @@ pub struct UserPoint {
     pub layer: &'static str,
     pub op: ByteArray,
     pub name: String,
-}
-
-/// A dictionary entry as rows need it.
-#[derive(Debug, Clone, Default)]
-pub struct Name {
-    pub category: u8,
-    pub parent: u32,
-    pub block: i64,
-    pub text: ByteArray,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -178,83 +164,6 @@ pub struct Tally {
     pub detail: u64,
     pub dropped: u64,
     pub folded: u64,
-}
-
-/// What a run asks for, and its end.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct RunOrder {
-    pub run: String,
-    pub uid: u32,
-    pub user: String,
-    pub recorder_pid: u32,
-    pub recorder_start: u64,
-    pub expect: Vec<(String, u32)>,
-    /// Points that are off in all processes while the run is on.
-    pub points_off: Vec<u16>,
-    // How much of it is kept one by one: see `Detail`.
-    pub level: u8,
-    pub sampling: u32,
-    #[serde(default)]
-    pub budget: u32,
-    /// It brings points of its own, `RUN.points`.
-    #[serde(default)]
-    pub has_points: bool,
-    pub now: u64,
-    pub ended: bool,
-    pub message: String,
-}
-
-impl RunOrder {
-    #[must_use]
-    pub fn detail(&self) -> Detail {
-        Detail { level: self.level, sampling: self.sampling, budget: self.budget }
-    }
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Run {
-    pub order: RunOrder,
-    /// When it began, `CLOCK_MONOTONIC` ns.
-    pub began: u64,
-    /// Untraced candidates by pid and start of the process.
-    pub seen: BTreeMap<String, Seen>,
-    /// Rows and bytes of parts published so far.
-    pub rows: u64,
-    pub bytes: u64,
-    /// What processes had said when it began: of their costs, and of points only summed.
-    #[serde(default)]
-    pub before: BTreeMap<u64, Before>,
-}
-
-/// What a process had said before a run.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Before {
-    pub cost: Cost,
-    pub summed: Vec<(u16, u16)>,
-}
-
-/// A process that should be traced, found in `/proc` or expected by the recorder.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    pub run: String,
-    pub pid: u32,
-    pub pid_start: u64,
-    pub uid: u32,
-    pub role: String,
-    pub main: String,
-    pub job: String,
-    pub task: String,
-    pub container: String,
-    pub reason: String,
-    pub now: u64,
-    /// When it was no longer there, 0 before.
-    pub end: u64,
-}
-
-impl Seen {
-    pub fn key(&self) -> String {
-        format!("{}-{}", self.pid, self.pid_start)
-    }
 }
 
 /// Everything but names and rows, which follow the snapshot as blocks of their own.
@@ -327,8 +236,9 @@ impl State {
         for process in self.processes.values_mut() {
             process.tallies.retain(|run, _| run.is_empty() || runs.contains_key(run));
             process.identities.clear();
+            process.names.forget();
             if process.gone.is_some() {
-                process.names = Vec::new();
+                process.names = Names::default();
                 process.segments.clear();
                 process.threads.clear();
             }
@@ -348,8 +258,7 @@ impl Process {
         Process {
             known,
             role,
-            names: Vec::new(),
-            names_base: 0,
+            names: Names::default(),
             names_read: (0, 0),
             names_refused: 0,
             segments: BTreeMap::new(),
@@ -360,24 +269,6 @@ impl Process {
             points: BTreeMap::new(),
             identities: HashMap::new(),
         }
-    }
-
-    /// The dictionary entry `id`, `None` for 0 and for ids that were never announced.
-    pub fn name(&self, id: u32) -> Option<&Name> {
-        self.names.get(id.checked_sub(self.names_base)?.checked_sub(1)? as usize)
-    }
-
-    /// Keeps an entry; false when its id is not the next one or there are too many.
-    pub fn learn(&mut self, id: u32, name: Name) -> bool {
-        if self.names.is_empty() {
-            self.names_base = id.saturating_sub(1);
-        }
-        let next = self.names_base as usize + self.names.len() + 1;
-        let is_next = id as usize == next && self.names.len() < MAX_NAMES;
-        if is_next {
-            self.names.push(name);
-        }
-        is_next
     }
 }
 
@@ -390,15 +281,6 @@ impl UserPoint {
         let (op, name) = (ByteArray::from(fields.next()?), fields.next()?.to_owned());
         let range = PROCESS_FIRST_USER_POINT..PROCESS_MAX_POINTS;
         range.contains(&usize::from(id)).then_some((id, UserPoint { layer, op, name }))
-    }
-}
-
-impl Name {
-    /// Appends the entry as a dictionary record.
-    pub fn append_to(&self, id: u32, out: &mut Vec<u8>) {
-        let Name { category, parent, block, .. } = *self;
-        let name = text(&self.text).to_owned();
-        Entry { id, category, parent, block, generation: -1, name }.append_to(out);
     }
 }
 
@@ -427,6 +309,7 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::rows::text;
 
     #[test]
     fn a_call_belongs_to_the_context_in_which_it_began() {

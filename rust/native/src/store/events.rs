@@ -16,7 +16,8 @@ use parquet::errors::Result;
 use super::errno;
 use super::rows::{Identity, Output, Part, Row, Sum};
 use super::table::{self, Column};
-use crate::collect::state::{Cause, Name, Process, State};
+use crate::collect::names::Name;
+use crate::collect::state::{Cause, Process, State};
 
 /// Writes the rows of one run, thread by thread.
 ///
@@ -89,7 +90,7 @@ impl<'a> Table<'a> {
             Whose {
                 process,
                 role: fixed(process.map_or("", |process| process.role)),
-                name: process.and_then(|process| process.name(of.name)).map(|name| &name.text),
+                name: process.and_then(|process| process.names.get(of.name)).map(|name| &name.text),
                 tid: of.tid,
             }
         };
@@ -126,7 +127,7 @@ impl<'a> Table<'a> {
     }
 
     fn target(&self, row: &Row) -> Option<&'a Name> {
-        self.whose(row).process?.name(row.target)
+        self.whose(row).process?.names.get(row.target)
     }
 
     fn sum(&self, row: &Row) -> Option<&'a Sum> {
@@ -134,7 +135,7 @@ impl<'a> Table<'a> {
     }
 
     fn peer(&self, row: &Row) -> Option<&'a ByteArray> {
-        let parent = self.whose(row).process?.name(self.target(row)?.parent)?;
+        let parent = self.whose(row).process?.names.get(self.target(row)?.parent)?;
         matches!(parent.category, CATEGORY_SOCKET | CATEGORY_RPC).then_some(&parent.text)
     }
 
@@ -197,7 +198,7 @@ impl<'a> Table<'a> {
         if row.flags & FLAG_ERRNO != 0 {
             return Some(ByteArray::from(errno::name(row.ret).as_ref()));
         }
-        let exception = self.whose(row).process?.name(row.ret as u32);
+        let exception = self.whose(row).process?.names.get(row.ret as u32);
         (row.flags & FLAG_ERROR != 0)
             .then(|| exception.map_or_else(|| ByteArray::from("?"), |name| name.text.clone()))
     }

@@ -14,7 +14,8 @@ use parquet::errors::Result;
 
 use super::table::{self, Column};
 use crate::collect::ids;
-use crate::collect::state::{Process, Run, Seen, State, Tally, UserPoint};
+use crate::collect::order::{Run, Seen};
+use crate::collect::state::{Process, State, Tally, UserPoint};
 
 /// One row; times in `CLOCK_MONOTONIC` ns, 0 where unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use parquet::data_type::ByteArray;
 use parquet::errors::Result;
 
 use super::table::{self, Column};
-use crate::collect::state::Run;
+use crate::collect::order::Run;
 use crate::host::{Amount, Flow, Reading};
 
 const LOOPBACK: &str = "lo";

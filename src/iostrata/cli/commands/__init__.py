@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostrata.cli.commands import (
     attach,
+    calltree,
     demo,
     detach,
     doctor,
@@ -25,6 +26,7 @@ COMMANDS = (
     record,
     level,
     summary,
+    calltree,
     report,
     query,
     runs,

@@ -46,11 +46,11 @@ ALL = dict(leaves(typer.main.get_command(app)))
 
 def test_the_registry_is_what_help_lists() -> None:
     assert list(ALL) == [
-        "demo", "doctor", "record", "level", "summary", "report", "query", "runs", "points",
-        "attach", "detach", "weave", "lab status", "lab logs", "lab down", "lab env",
+        "demo", "doctor", "record", "level", "summary", "calltree", "report", "query", "runs",
+        "points", "attach", "detach", "weave", "lab status", "lab logs", "lab down", "lab env",
         "lab up hadoop", "prepare hadoop",
     ]  # fmt: skip
-    assert len(COMMANDS) == 14
+    assert len(COMMANDS) == 15
 
 
 @pytest.mark.parametrize("words", ALL)

@@ -5,7 +5,6 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.function.LongSupplier;
@@ -36,12 +35,8 @@ public final class Recorder implements Closeable {
 
   private final ControlPage control;
   private final ThreadLocal<ThreadLog> logs = new ThreadLocal<>();
-  private final ArrayList<ThreadLog> live = new ArrayList<>();
+  private final LiveLogs live = new LiveLogs();
   private final ThreadLog refused;
-
-  /** Slots of threads that have ended. */
-  private long endedSlots;
-
   private volatile boolean closed;
 
   /** How to record. Only {@code dir}, {@code layerOfPoint} and {@code text} need to be given. */
@@ -355,13 +350,7 @@ public final class Recorder implements Closeable {
 
   /** Slots written so far; for the agent's own thread. */
   public long slots() {
-    synchronized (live) {
-      long slots = endedSlots;
-      for (int i = 0; i < live.size(); i++) {
-        slots += live.get(i).slots();
-      }
-      return slots;
-    }
+    return live.slots();
   }
 
   /** ns of CPU that all threads of the process have taken, in steps of 10 ms. */
@@ -406,26 +395,12 @@ public final class Recorder implements Closeable {
       return;
     }
     logs.remove();
-    synchronized (live) {
-      if (live.remove(log)) {
-        log.end();
-        endedSlots += log.slots();
-      }
-    }
+    live.end(log);
   }
 
   /** Seals the segments of threads that have ended. For the agent's own thread, once a second. */
   public void sealDeadThreads() {
-    synchronized (live) {
-      for (int i = live.size() - 1; i >= 0; i--) {
-        if (!live.get(i).thread.isAlive()) {
-          live.get(i).end();
-          endedSlots += live.get(i).slots();
-          live.set(i, live.get(live.size() - 1));
-          live.remove(live.size() - 1);
-        }
-      }
-    }
+    live.endDead();
     page.flush();
   }
 
@@ -435,12 +410,7 @@ public final class Recorder implements Closeable {
   @Override
   public void close() {
     closed = true;
-    synchronized (live) {
-      for (int i = 0; i < live.size(); i++) {
-        live.get(i).endWithProcess();
-      }
-      live.clear();
-    }
+    live.endAll(false);
     page.ended();
   }
 
@@ -450,13 +420,7 @@ public final class Recorder implements Closeable {
    */
   public void detach() {
     closed = true;
-    synchronized (live) {
-      for (int i = 0; i < live.size(); i++) {
-        live.get(i).endWithProcess();
-        live.get(i).release();
-      }
-      live.clear();
-    }
+    live.endAll(true);
     control.close();
     dictionary.release();
     pool.release();
@@ -465,8 +429,6 @@ public final class Recorder implements Closeable {
 
   /** A log has its first segment. */
   void begun(ThreadLog log) {
-    synchronized (live) {
-      live.add(log);
-    }
+    live.add(log);
   }
 }

@@ -13,9 +13,7 @@ public final class ThreadLog {
   /** Bytes of a hot call at its end that say: those given at its begin. */
   public static final long AS_ENTERED = Long.MIN_VALUE;
 
-  private static final long TASK = 1L << Schema.LAYER_TASK;
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
-  private static final int ERROR = Schema.FLAG_ERROR | Schema.FLAG_ERRNO;
 
   /** Guard against re-entry: true while code of ours runs whose I/O must not be traced. */
   public boolean busy;
@@ -68,7 +66,7 @@ public final class ThreadLog {
   public void enter(int point, long target, long asked, long offset) {
     try {
       if (active()) {
-        push(point, target, asked, offset);
+        open.enter(point(point), target, asked, offset);
       }
     } catch (Throwable e) {
       fail();
@@ -91,7 +89,7 @@ public final class ThreadLog {
   public void exit(long target, long bytes, int ret, int flags) {
     try {
       if (depth() > 0) {
-        pop(target, bytes < 0 ? 0 : bytes, ret, flags);
+        open.exit(target, bytes < 0 ? 0 : bytes, ret, flags);
       } else if (!dead) {
         recorder.count(Schema.PROCESS_COUNTER_UNBALANCED, 1);
       }
@@ -120,17 +118,7 @@ public final class ThreadLog {
   public void drop() {
     try {
       if (depth() > 0) {
-        OpenSpan top = open.top();
-        leave(top);
-        open.depth--;
-        if (!top.kept) {
-          top.untime();
-          return;
-        }
-        open.kept--;
-        if (chain.segment != null) {
-          chain.segment.depth(open.kept);
-        }
+        open.drop();
       }
     } catch (Throwable e) {
       fail();
@@ -332,9 +320,10 @@ public final class ThreadLog {
     try {
       if (chain == null) {
         points = new PointLog[recorder.options.layerOfPoint.length];
-        open = new OpenSpans();
         hot = new HotCalls(this);
+        open = new OpenSpans(this, hot, contexts, recorder.detail);
         chain = new SegmentChain(recorder, this, open, contexts, points);
+        open.chain = chain;
       }
       int base = recorder.baseContext;
       if (base != contexts.base()) {
@@ -347,7 +336,8 @@ public final class ThreadLog {
     return true;
   }
 
-  private void tellContext(int point, long waited) {
+  /** The segment, if there is one, says whose and why the calls are that come next. */
+  void tellContext(int point, long waited) {
     if (chain != null && chain.segment != null) {
       chain.context(point, waited);
     }
@@ -360,162 +350,6 @@ public final class ThreadLog {
       points[id] = point;
     }
     return point;
-  }
-
-  private void push(int id, long target, long asked, long offset) {
-    PointLog point = point(id);
-    OpenSpan top = open.next();
-    OpenSpan below = top.below;
-    if (top.point != point) {
-      top.point = point; // a reference store has a price under G1
-    }
-    top.target = target == 0 ? enclosingTarget(below) : target;
-    top.asked = asked < 0 ? 0 : asked;
-    top.offset = offset;
-    top.flags = point.flags(layers);
-    top.context = contexts.current();
-    top.anchor = below == null ? 0 : below.anchorInside;
-    top.layersBefore = layers;
-    top.hotBefore = hot.depth;
-    top.kept = sample(top) || top.sampling >= 0 && recorder.detail.keeps(point, top.target);
-    layers |= point.open;
-    if (top.kept) {
-      keep(top);
-    } else {
-      sum(top);
-    }
-  }
-
-  /**
-   * Says whether the request that a call belongs to is in the sample: that of the call around it or
-   * of its cause; else it begins one.
-   *
-   * @return true when it begins one that was drawn: that call is kept whatever the level, so that
-   *     all that is kept of a request hangs together
-   */
-  private boolean sample(OpenSpan call) {
-    if (call.point.layer == TASK) {
-      call.sampling = 0;
-      return false;
-    }
-    Cause cause = call.below == null ? contexts.cause() : null;
-    call.sampling = call.below != null ? call.below.sampling : cause == null ? 0 : cause.sampling;
-    if (call.sampling != 0) {
-      return false;
-    }
-    int drawn = recorder.detail.draw(this);
-    call.sampling = drawn;
-    if (drawn > 0 && contexts.tells(drawn)) {
-      tellContext(0, 0);
-    }
-    return drawn > 0 && drawn != Detail.ALL_REQUESTS;
-  }
-
-  private void keep(OpenSpan top) {
-    PointLog point = top.point;
-    Segment segment = chain.segment;
-    long span = segment == null ? 0 : ++segment.span;
-    top.span = span;
-    top.parent = top.below == null ? 0 : top.below.span;
-    top.anchorInside = point.anchor ? span : top.anchor;
-    long start = now();
-    top.start = start;
-    open.depth++;
-    int mirrored = open.kept++;
-    if (segment != null) {
-      segment.open(mirrored, span, start, top.parent, top.mirrored());
-      if (point.begin) {
-        chain.begun(top);
-      }
-    }
-  }
-
-  private void sum(OpenSpan top) {
-    PointLog point = top.point;
-    top.span = top.below == null ? 0 : top.below.span;
-    top.anchorInside = top.anchor;
-    top.start = 0;
-    open.depth++;
-    if (point.sampler.next() && point.timedDepth == 0) {
-      point.timedDepth = OpenSpan.TIMED;
-      top.start = now();
-    }
-  }
-
-  /** What the enclosing call acts on, or the one that this thread works for. */
-  private long enclosingTarget(OpenSpan below) {
-    if (below != null) {
-      return below.target;
-    }
-    Cause cause = contexts.cause();
-    return cause == null ? 0 : cause.target;
-  }
-
-  private void pop(long target, long bytes, int ret, int flags) {
-    OpenSpan top = open.top();
-    long end = top.start == 0 ? 0 : now();
-    leave(top);
-    SegmentChain chain = this.chain;
-    open.depth--;
-    if (target != 0) {
-      top.target = target;
-    }
-    top.flags |= flags;
-    if (!top.kept) {
-      popSummed(top, bytes, (flags & ERROR) != 0, end);
-      return;
-    }
-    open.kept--;
-    if (chain.segment == null) {
-      lost();
-      return;
-    }
-    long dur = end - top.start;
-    if (hot.depth > (top.below == null ? 0 : top.below.hotBefore)) {
-      hot.inside(dur);
-    }
-    boolean error = (flags & ERROR) != 0;
-    // The row first: after kill -9 the counts may be ahead of the slots, never behind.
-    RowLog row = chain.row(top.point, key(top, bytes), top.anchor);
-    if (row != null) {
-      row.add(chain.segment, bytes, top.asked, error, dur, end);
-    }
-    chain.store();
-    chain.call(top, dur, bytes, ret);
-    chain.segment.depth(open.kept);
-  }
-
-  /** As {@link HotCalls#exit}: a call that ends like the one before only adds to its row. */
-  private void popSummed(OpenSpan top, long bytes, boolean error, long end) {
-    PointLog point = top.point;
-    long dur = top.start == 0 ? Row.UNTIMED : Math.max(0, end - top.start - clockCost);
-    top.untime();
-    if (chain.segment == null) {
-      lost();
-      return;
-    }
-    RowLog row = chain.row(point, key(top, bytes), top.anchor);
-    if (row == null) {
-      return; // counted as lost
-    }
-    if (dur == Row.UNTIMED && !error) {
-      row.again(chain, bytes, top.asked);
-    } else {
-      row.addSampled(chain.segment, bytes, top.asked, error, point.sampler, dur, end, 0);
-    }
-    if (open.depth == 0) {
-      chain.store(); // nothing that ends will do it
-    }
-  }
-
-  private static long key(OpenSpan top, long bytes) {
-    return Row.key(top.point.id, top.flags, top.target, bytes, top.context);
-  }
-
-  /** Takes a span off the open layers, and hot calls inside it that never ended. */
-  private void leave(OpenSpan top) {
-    hot.cut(top.hotBefore);
-    layers = top.layersBefore;
   }
 
   /** A fault inside: nothing that is half done is touched again. */

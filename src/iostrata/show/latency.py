@@ -1,0 +1,55 @@
+"""How long single calls took: mean and quantiles per layer and operation.
+
+Of the calls kept one by one, nested ones too; estimates with intervals where only some requests
+were kept.
+"""
+
+from __future__ import annotations
+
+from iostrata.show import sample
+from iostrata.show.sample import Row
+from iostrata.store.opened import OpenedRun
+
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+# Columns of a row and how they are called.
+STATISTICS = {"mean": "mean", "p50": "median", "p95": "95 %", "p99": "99 %"}
+_KEYS = "layer, op"
+_TIMED = "dur IS NOT NULL"
+
+
+def latencies(opened: OpenedRun, sampled: bool) -> list[Row]:
+    """Layer, op, calls, and of STATISTICS ns, the longest together first.
+
+    Sampled, they come from the table `sample`: `calls` with `calls_bound`, each statistic with
+    NAME_low and NAME_high, all None where too few requests were drawn.
+    """
+    return _estimates(opened) if sampled else opened.rows(_EXACT)
+
+
+_EXACT = f"""
+    SELECT layer, op, count(*)::BIGINT AS calls, round(avg(dur))::BIGINT AS mean,
+        {", ".join(f"quantile_disc(dur, {at}) AS {name}" for name, at in QUANTILES.items())}
+    FROM calls WHERE {_TIMED} GROUP BY layer, op ORDER BY sum(dur) DESC, layer, op"""
+
+
+def _estimates(opened: OpenedRun) -> list[Row]:
+    longest = f"""
+        SELECT {_KEYS} FROM sample WHERE {_TIMED}
+        GROUP BY {_KEYS} ORDER BY sum(w * dur) DESC, {_KEYS}"""
+    found = {(row["layer"], row["op"]): row for row in opened.rows(longest)}
+    for row in sample.totals(opened, _KEYS, "1", _TIMED):
+        known = row["value"] is not None
+        found[row["layer"], row["op"]] |= {
+            "calls": round(row["value"]) if known else None,
+            "calls_bound": round(row["high"] - row["value"]) if known else None,
+        }
+    estimates = {"mean": sample.means(opened, _KEYS, "dur", _TIMED)}
+    for name, at in QUANTILES.items():
+        estimates[name] = sample.quantiles(opened, _KEYS, "dur", at, _TIMED)
+    for name, rows in estimates.items():
+        for row in rows:
+            ends = {"": row["value"], "_low": row["low"], "_high": row["high"]}
+            found[row["layer"], row["op"]] |= {
+                f"{name}{end}": None if ns is None else round(ns) for end, ns in ends.items()
+            }
+    return list(found.values())

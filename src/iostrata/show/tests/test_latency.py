@@ -1,0 +1,85 @@
+"""Times of single calls: exact of all that was kept, estimates of a sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from iostrata.show.summary import summary_lines
+from iostrata.show.totals import totals
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import find_run
+from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+
+MS = 1_000_000
+
+
+def test_quantiles_are_of_calls(tmp_path: Path) -> None:
+    calls = [row_of_call("java", "read", "/a", proc=1, span=n, dur=n * MS) for n in range(1, 101)]
+    calls += [row_of_call("java", "open", "/a", proc=1, span=101, dur=7 * MS)]
+    make_run(tmp_path, "r", calls, [process("client", 1)])
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        found = totals(opened)
+    times = {"mean": 50_500_000, "p50": 50 * MS, "p95": 95 * MS, "p99": 99 * MS}
+    same = dict.fromkeys(times, 7 * MS)
+    assert found.latencies == [
+        {"layer": "java", "op": "read", "calls": 100, **times},
+        {"layer": "java", "op": "open", "calls": 1, **same},
+    ]
+    assert found.as_dict()["latencies"] == found.latencies
+
+
+def test_a_sample_has_intervals_around_the_truth(tmp_path: Path) -> None:
+    """GIVEN 6,000 requests of four reads each, a quarter of them kept THEN intervals hold what all
+    would have said, and are narrower than the numbers themselves."""
+    random = np.random.default_rng(3)
+    truth, kept = [], []
+    for request in range(6000):
+        times = (np.exp(random.normal(0, 0.5)) * random.uniform(0.8, 1.2, 4) * MS).astype(int)
+        truth += list(times)
+        if random.random() < 0.25:
+            kept += [(request * 4 + n + 1, request * 4 + 1, int(ns)) for n, ns in enumerate(times)]
+    events = [
+        row_of_call(
+            "java",
+            "read",
+            "/a",
+            proc=1,
+            span=span,
+            parent=None if span == first else first,
+            dur=ns,
+            inclusion=0.25,
+        )
+        for span, first, ns in kept
+    ]
+    events.append(row_of_sum("java", "read", count=24_000, timed=24_000, timed_dur=sum(truth)))
+    make_run(tmp_path, "r", events, [process("client", 1)])
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        found = totals(opened)
+    (row,) = found.latencies
+    assert abs(row["calls"] - 24_000) <= row["calls_bound"] < 3_000
+    exact = {"mean": np.mean(truth)} | {f"p{at}": np.quantile(truth, at / 100) for at in (50, 95)}
+    for name, ns in exact.items():
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        assert low <= ns <= high, name
+        assert low <= row[name] <= high
+        assert high - low < 0.5 * row[name], name
+    assert row["p99"] is None  # 1,500 requests say too little about the last hundredth
+    (line,) = [line for line in summary_lines(found) if "java" in line and " to " in line]
+    assert (line.count("~"), line.count("too few")) == (4, 1)
+
+
+def test_too_few_requests_say_nothing(tmp_path: Path) -> None:
+    events = [
+        row_of_call("java", "read", "/a", proc=1, span=n, dur=MS, inclusion=0.5)
+        for n in range(1, 50)
+    ]
+    events.append(row_of_sum("java", "read", count=98, timed=98, timed_dur=98 * MS))
+    make_run(tmp_path, "r", events, [process("client", 1)])
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        found = totals(opened)
+    (row,) = found.latencies
+    assert {row[name] for name in ("calls", "mean", "p50", "p95", "p99")} == {None}
+    (line,) = [line for line in summary_lines(found) if line.count("too few") == 5]
+    assert "java" in line
