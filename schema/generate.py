@@ -154,7 +154,7 @@ def java_points(points: list[dict[str, str]]) -> str:
 def named(extraction: str) -> str:
     """Name of the extractor; empty for none and for what the woven code finds itself."""
     found = EXTRACTOR.fullmatch(extraction)
-    own = extraction.startswith(("of(", "delta("))
+    own = extraction.startswith(("of(", "delta(", "collected("))
     return extraction[: extraction.index("(")] if found and not own else ""
 
 

@@ -60,7 +60,7 @@ def call_tree(opened: OpenedRun) -> list[Node]:
                 name: round(row["value"]) if known else None,
                 f"{name}_bound": round(row["high"] - row["value"]) if known else None,
             }
-    roots = []
+    roots: list[Node] = []
     for row in ways:
         up = nodes.get(row["up_node"])
         (roots if up is None else up.below).append(nodes[row["node"]])

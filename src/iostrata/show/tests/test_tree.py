@@ -85,7 +85,9 @@ def test_a_sample_is_scaled_back(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 20), st.sampled_from("abc")), min_size=1, max_size=40))
 def test_every_call_is_in_the_tree_once(tmp_path_factory: Any, calls: list[Any]) -> None:
     """GIVEN any forest THEN the nodes are the ways of its calls, each with as many as came it."""
-    events, ways, expected = [], {0: ()}, {}
+    events: list[Row] = []
+    ways: dict[int, tuple[str, ...]] = {0: ()}
+    expected: dict[tuple[str, ...], int] = {}
     for number, (above, op) in enumerate(calls, 1):
         parent = above % number  # an earlier call, or none
         way = (*ways[parent], op)

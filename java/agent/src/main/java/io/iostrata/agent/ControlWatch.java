@@ -81,6 +81,7 @@ final class ControlWatch extends Thread implements Callable<String> {
         look();
         if (period % PERIODS_PER_SEAL == 0) {
           Hooks.reportFaults();
+          Probe.forgetMet();
           recorder.sealDeadThreads();
           account(seen != 0);
         }

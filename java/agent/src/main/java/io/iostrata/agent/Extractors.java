@@ -39,8 +39,6 @@ final class Extractors {
         return new RpcTarget();
       case "records":
         return new RecordTarget();
-      case "collected":
-        return new CollectedBytes();
       case "spill":
         return new SpillTarget();
       case "shuffle":

@@ -80,6 +80,9 @@ final class Frame {
     if (value == null || value.kind == Value.CONSTANT || value.isInside()) {
       return true;
     }
+    if (value.kind == Value.COLLECTED) {
+      return !isStatic && Collected.isKnown(fields);
+    }
     String type = type(value);
     return type != null && (isReference(type) || "IJSBC".contains(type));
   }
@@ -145,6 +148,11 @@ final class Frame {
       load(code, value);
       widen(code, type(value));
     }
+  }
+
+  /** The point is on the stack: pushes the fields and asks {@link Hooks#collected}. */
+  void collected(MethodVisitor code) {
+    Collected.push(code, fields);
   }
 
   /** Turns what is on top of the stack into a long. */

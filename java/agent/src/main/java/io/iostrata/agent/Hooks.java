@@ -4,6 +4,7 @@ import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
 import io.iostrata.segment.ThreadLog;
 import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
 import java.util.Arrays;
 
 /**
@@ -179,7 +180,10 @@ public final class Hooks {
 
   /** {@link #enter} of a call that is only summed. */
   public static void enterHot(int point, Object a, Object b, long asked, long bytes) {
-    Probe probe = isOff(point) ? null : take(point, true);
+    if (isOff(point) || enterQuickly(point, a, b, asked, bytes)) {
+      return;
+    }
+    Probe probe = take(point, true);
     if (probe == null) {
       return;
     }
@@ -189,6 +193,24 @@ public final class Hooks {
       fault(point, e);
     } finally {
       probe.freeHot(point);
+    }
+  }
+
+  private static boolean enterQuickly(int point, Object a, Object b, long asked, long bytes) {
+    try {
+      return Probe.current().enterQuickly(point, a, b, asked, bytes);
+    } catch (Throwable e) {
+      fault(point, e);
+      return true;
+    }
+  }
+
+  private static boolean exitQuickly(long bytes, int point) {
+    try {
+      return Probe.current().exitQuickly(point, bytes);
+    } catch (Throwable e) {
+      fault(point, e);
+      return true;
     }
   }
 
@@ -208,7 +230,10 @@ public final class Hooks {
   }
 
   private static void leaveHot(long bytes, int point, int how) {
-    Probe probe = on == 0 ? null : take(point, false);
+    if (on == 0 || how == Probe.COUNTED && exitQuickly(bytes, point)) {
+      return;
+    }
+    Probe probe = take(point, false);
     if (probe == null) {
       return;
     }
@@ -288,6 +313,17 @@ public final class Hooks {
       return ((ByteBuffer) value).remaining();
     }
     return value instanceof String ? ((String) value).length() : 0;
+  }
+
+  /** See {@link Collected}. */
+  public static long collected(
+      int point, int free, int emptied, IntBuffer meta, int recordEnd, int ringEnd) {
+    try {
+      return on == 0 ? 0 : Collected.bytes(free, emptied, meta, recordEnd, ringEnd);
+    } catch (Throwable e) {
+      fault(point, e);
+      return 0;
+    }
   }
 
   /** Bytes that a read of one byte got. */

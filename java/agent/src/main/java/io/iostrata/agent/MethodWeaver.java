@@ -142,6 +142,9 @@ final class MethodWeaver extends MethodVisitor {
       measure(point.measure);
     } else if (bytes == null || !bytes.atExit()) {
       mv.visitLdcInsn(Hooks.AS_ENTERED);
+    } else if (bytes.kind == Value.COLLECTED) {
+      pushPoint();
+      frame.collected(mv);
     } else if (bytes.kind == Value.FIELD || bytes.kind == Value.DELTA) {
       frame.number(mv, bytes, 0);
     } else {

@@ -10,6 +10,14 @@ final class Probe {
   /** Replaced when an agent ends: what threads then still have, nothing leads to. */
   private static volatile ThreadLocal<Probe> probes = new ThreadLocal<>();
 
+  /**
+   * Probes by the last bits of their thread's id, as found lately: a look here costs a fraction of
+   * one into a thread-local. Written without order: what is read is checked.
+   */
+  private static final Probe[] MET = new Probe[1024];
+
+  private static final long UNKNOWN = -1;
+
   /** Local files by path, and by descriptor where a stream knows no path. */
   final NameCache paths = new NameCache();
 
@@ -60,26 +68,44 @@ final class Probe {
   private int depth;
   private long[] calls = new long[16 * WIDTH];
 
+  /** Whose it is. */
+  private final Thread thread = Thread.currentThread();
+
   private Probe() {}
 
+  /** The current thread's. */
   static Probe current() {
+    Thread current = Thread.currentThread();
+    Probe probe = MET[(int) current.getId() & MET.length - 1];
+    return probe != null && probe.thread == current ? probe : lookUp(current);
+  }
+
+  private static Probe lookUp(Thread current) {
     ThreadLocal<Probe> mine = probes;
     Probe probe = mine.get();
     if (probe == null) {
       probe = new Probe();
       mine.set(probe);
     }
+    MET[(int) current.getId() & MET.length - 1] = probe;
     return probe;
   }
 
   /** No thread has a probe from here on, until it asks for one. */
   static void forget() {
     probes = new ThreadLocal<>();
+    forgetMet();
+  }
+
+  /** Once in a while: {@link #MET} must not keep threads alive that have ended. */
+  static void forgetMet() {
+    Arrays.fill(MET, null);
   }
 
   /** The current thread ends. */
   static void forgetThread() {
     probes.remove();
+    forgetMet();
   }
 
   /** The hook ends. */
@@ -201,6 +227,33 @@ final class Probe {
       hotTargets[point] = new HotTarget(a, handle, last);
     }
     return handle;
+  }
+
+  /**
+   * {@link #enterHot} of a call like the one before, which needs no I/O of ours and no guard
+   * against it.
+   *
+   * @return false when nothing has been done
+   */
+  boolean enterQuickly(int point, Object a, Object b, long asked, long bytesAtEntry) {
+    if (busy || recording != Hooks.on || !weigher.passes()) {
+      return false;
+    }
+    long target = knownTarget(point, a, b);
+    return target != UNKNOWN && log.hotEnterQuickly(point, target, asked, bytesAtEntry);
+  }
+
+  /** The same at its end. */
+  boolean exitQuickly(int point, long bytesAtExit) {
+    return !busy && log != null && weigher.passes() && log.hotExitQuickly(point, bytesAtExit);
+  }
+
+  private long knownTarget(int point, Object a, Object b) {
+    HotTarget last = hotTargets == NO_TARGETS ? null : hotTargets[point];
+    if (last != null && b == null && last.isOf(a)) {
+      return last.handle;
+    }
+    return Hooks.TARGETS[point] == null ? 0 : UNKNOWN;
   }
 
   void enterHot(int point, long target, long asked, long bytesAtEntry) {

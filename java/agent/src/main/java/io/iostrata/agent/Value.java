@@ -2,8 +2,9 @@ package io.iostrata.agent;
 
 /**
  * Where a value comes from: {@code ret}, {@code byte}, {@code argN}, {@code this.FIELD}, {@code
- * of(OP)}, the bytes of the calls inside that have this operation and the same layer, or {@code
- * delta(this.FIELD)}, by how much a field has grown.
+ * of(OP)}, the bytes of the calls inside that have this operation and the same layer, {@code
+ * delta(this.FIELD)}, by how much a field has grown, or {@code collected(this)}, see {@link
+ * Collected}.
  */
 final class Value {
   static final int CONSTANT = 0;
@@ -19,6 +20,8 @@ final class Value {
 
   /** The field at the exit less the field at the entry. */
   static final int DELTA = 7;
+
+  static final int COLLECTED = 8;
 
   final int kind;
 
@@ -54,6 +57,9 @@ final class Value {
     if (text.startsWith("delta(this.")) {
       return new Value(DELTA, 0, text.substring(11, text.length() - 1));
     }
+    if (text.equals("collected(this)")) {
+      return new Value(COLLECTED, 0, null);
+    }
     if (text.startsWith("this.")) {
       return new Value(FIELD, 0, text.substring(5));
     }
@@ -65,7 +71,10 @@ final class Value {
 
   /** False for {@code NAME(value)}: an extractor's. */
   static boolean isNumber(String text) {
-    return text.indexOf('(') < 0 || text.startsWith("of(") || text.startsWith("delta(");
+    return text.indexOf('(') < 0
+        || text.startsWith("of(")
+        || text.startsWith("delta(")
+        || text.startsWith("collected(");
   }
 
   /** Woven code need not look: the hooks know it. */
@@ -75,6 +84,10 @@ final class Value {
 
   /** Known only when the method has returned. */
   boolean atExit() {
-    return kind == RETURNED || kind == RETURNED_BYTE || kind == FIELD || kind == DELTA;
+    return kind == RETURNED
+        || kind == RETURNED_BYTE
+        || kind == FIELD
+        || kind == DELTA
+        || kind == COLLECTED;
   }
 }

@@ -6,8 +6,8 @@ import io.iostrata.segment.Xorshift;
 final class Weigher {
   // Hooks from one that is timed to the next, a power of two on average: short ones are many, and
   // two clocks are worth several of them.
-  private static final int OFTEN = 64;
-  private static final int RARELY = 256;
+  private static final int OFTEN = 128;
+  private static final int RARELY = 1024;
   private static final int SHORT_NANOS = 100;
 
   /**
@@ -30,6 +30,15 @@ final class Weigher {
   private long since;
 
   private long random = System.nanoTime() | 1;
+
+  /** A hook begins that cannot be timed; false when it should be: then {@link #begin} is due. */
+  boolean passes() {
+    if (left <= 1) {
+      return false;
+    }
+    left--;
+    return true;
+  }
 
   /** A hook begins. */
   void begin() {

@@ -25,7 +25,7 @@ class RecordPointTest {
     private long written;
     private int left = 3;
 
-    // The fields of MapTask.MapOutputBuffer that CollectedBytes reads, with room for three records.
+    // The fields of MapTask.MapOutputBuffer that Collected reads, with room for three records.
     private final IntBuffer kvmeta = IntBuffer.allocate(12);
     private int kvindex = 4;
     private int kvend = 4;

@@ -105,6 +105,37 @@ final class HotCalls {
     }
   }
 
+  /**
+   * {@link #exit} of a call like the one before.
+   *
+   * @param span that encloses it
+   * @return false when nothing has been done
+   */
+  boolean exitQuickly(SegmentChain chain, OpenSpan span, int point, long moved, int context) {
+    int at = depth - 1;
+    if (at < span.hotBefore) {
+      return false;
+    }
+    Level level = levels[at];
+    PointLog whose = level.point;
+    if (whose.id != point || level.inside != 0 || whose.timedDepth > at) {
+      return false;
+    }
+    long layers = level.layersBefore;
+    long target = level.target == 0 ? span.target : level.target;
+    long bytes = moved == ThreadLog.AS_ENTERED ? level.bytes : level.bytes + moved;
+    bytes = bytes < 0 ? 0 : bytes;
+    long key = Row.key(point, whose.flags(layers), target, bytes, context);
+    RowLog row = whose.row(key, span.anchorInside);
+    if (row == null) {
+      return false;
+    }
+    depth = at;
+    log.layers = layers;
+    row.again(chain, bytes, level.asked);
+    return true;
+  }
+
   private void exitSlowly(
       SegmentChain chain,
       OpenSpan span,

@@ -22,7 +22,7 @@ final class PointLog {
   final boolean begin;
 
   /** The rows met last, by their size class and what else is different from call to call. */
-  private final RowLog[] rows = new RowLog[8];
+  private final RowLog[] rows = new RowLog[32];
 
   /** Of calls that are not kept one by one. */
   final Sampler sampler;
@@ -62,8 +62,8 @@ final class PointLog {
     Arrays.fill(rows, null);
   }
 
-  /** Size classes next to each other, and inner calls beside others, do not meet. */
+  /** Size classes next to each other do not meet, nor calls within others of the layer or flow. */
   private static int place(long key) {
-    return (int) (key >>> 24 ^ key >>> 7) & 7;
+    return (int) (key >>> 24) & 7 | Row.isInner(key) << 3 | Row.isCovered(key) << 4;
   }
 }

@@ -142,6 +142,40 @@ public final class ThreadLog {
   }
 
   /**
+   * {@link #hotEnter} if that is only a matter of what is at hand.
+   *
+   * @return false when nothing has been done
+   */
+  public boolean hotEnterQuickly(int point, long target, long asked, long bytes) {
+    try {
+      if (!isReady() || recorder.baseContext != contexts.base() || points[point] == null) {
+        return false;
+      }
+      hot.enter(points[point], target, asked, bytes);
+    } catch (Throwable e) {
+      fail();
+    }
+    return true;
+  }
+
+  /** {@link #hotExit} of a call without error, if that is only a matter of what is at hand. */
+  public boolean hotExitQuickly(int point, long moved) {
+    try {
+      return isReady()
+          && open.depth > 0
+          && hot.exitQuickly(chain, open.top(), point, moved, contexts.current());
+    } catch (Throwable e) {
+      fail();
+      return true;
+    }
+  }
+
+  private boolean isReady() {
+    SegmentChain chain = this.chain;
+    return chain != null && chain.segment != null;
+  }
+
+  /**
    * A hot call ends: it is added to its counter row and gets no slot.
    *
    * @param moved {@link #AS_ENTERED}, or what to add to the bytes given at entry
