@@ -6,7 +6,11 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.net.URI;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.RawLocalFileSystem;
 
 /**
  * Does as many calls as each line of its input says, with arithmetic after each, and answers with
@@ -18,6 +22,9 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 public final class Work {
   private static final ThreadMXBean CPU = ManagementFactory.getThreadMXBean();
   private static volatile long sink;
+  private static String written;
+  private static long writes;
+  private static int spins;
 
   private Work() {}
 
@@ -51,12 +58,26 @@ public final class Work {
   }
 
   private static void write(String path, long calls, int spins) throws IOException {
-    try (FSDataOutputStream out =
-        new FSDataOutputStream(
-            new BufferedOutputStream(new FileOutputStream(path), 1 << 16), null)) {
-      for (long i = 0; i < calls; i++) {
-        out.write((int) i);
-        spin(spins);
+    Configuration conf = new Configuration(false);
+    conf.setClass("fs.work.impl", Created.class, FileSystem.class);
+    written = path;
+    writes = calls;
+    Work.spins = spins;
+    FileSystem.newInstance(URI.create("work:///"), conf).close();
+  }
+
+  /** A file system whose creation, a span, encloses the writes: those of tasks are in one, too. */
+  public static final class Created extends RawLocalFileSystem {
+    @Override
+    public void initialize(URI uri, Configuration conf) throws IOException {
+      super.initialize(uri, conf);
+      try (FSDataOutputStream out =
+          new FSDataOutputStream(
+              new BufferedOutputStream(new FileOutputStream(written), 1 << 16), null)) {
+        for (long i = 0; i < writes; i++) {
+          out.write((int) i);
+          spin(spins);
+        }
       }
     }
   }

@@ -70,7 +70,17 @@ class Worker:
         agent = [agent_option(agent_for(one.dir), one.dir, "none")] if one else []
         self.case = case
         self.child = subprocess.Popen(
-            ["java", "-Xmx256m", *agent, "-cp", classpath, "Work", case.kind, str(file)]
+            [
+                "java",
+                "-Xmx256m",
+                "-Dlog4j.configuration=none",
+                *agent,
+                "-cp",
+                classpath,
+                "Work",
+                case.kind,
+                str(file),
+            ]
             + [str(case.spins)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

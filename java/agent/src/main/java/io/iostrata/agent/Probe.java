@@ -236,16 +236,29 @@ final class Probe {
    * @return false when nothing has been done
    */
   boolean enterQuickly(int point, Object a, Object b, long asked, long bytesAtEntry) {
-    if (busy || recording != Hooks.on || !weigher.passes()) {
+    if (busy || recording != Hooks.on) {
       return false;
     }
+    weigher.begin();
     long target = knownTarget(point, a, b);
-    return target != UNKNOWN && log.hotEnterQuickly(point, target, asked, bytesAtEntry);
+    if (target == UNKNOWN || !log.hotEnterQuickly(point, target, asked, bytesAtEntry)) {
+      return false;
+    }
+    weigher.end(point, Weigher.UNSEEN_HOT);
+    return true;
   }
 
   /** The same at its end. */
   boolean exitQuickly(int point, long bytesAtExit) {
-    return !busy && log != null && weigher.passes() && log.hotExitQuickly(point, bytesAtExit);
+    if (busy || log == null) {
+      return false;
+    }
+    weigher.begin();
+    if (!log.hotExitQuickly(point, bytesAtExit)) {
+      return false;
+    }
+    weigher.end(point, Weigher.UNSEEN_HOT);
+    return true;
   }
 
   private long knownTarget(int point, Object a, Object b) {
