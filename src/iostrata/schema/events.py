@@ -209,7 +209,6 @@ EXTRACTOR = {
     "served": "target",
     "method": "target",
     "ranges": "bytes",
-    "collected": "bytes",
     "packet": "bytes",
     "chunk": "bytes",
     "client": "context",

@@ -24,11 +24,13 @@ USER_MODES = ("call", "hot", "record")
 # What the agent itself calls before it knows that it was called by itself; in UserPoints.java, too.
 RESERVED = ("java.lang.", "java.util.", "java.nio.", "jdk.internal.", "sun.misc.", "io.iostrata.")
 # `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside,
-# `delta(this.FIELD)` is by how much the field has grown, NAME(value) what an extractor says.
+# `delta(this.FIELD)` is by how much the field has grown, `collected(this)` what MapOutputBuffer's
+# fields say, NAME(value) what an extractor says.
 NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.[\w$]+|-?\d+")
 VERSION = re.compile(r"(jdk )?\d+(\.\d+)*")  # of Hadoop unless it says jdk
 EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.[\w$]+)(?:, )?)*\)")
-MEASURED = re.compile(rf"{NUMBER.pattern}|delta\(this\.\w+\)|(?!delta\(|of\(){EXTRACTOR.pattern}")
+WOVEN = r"delta\(this\.\w+\)|collected\(this\)"
+MEASURED = re.compile(rf"{NUMBER.pattern}|{WOVEN}|(?!delta\(|of\(|collected\(){EXTRACTOR.pattern}")
 _NAME = r"[A-Za-z_$][\w$]*"
 _CLASS = re.compile(rf"{_NAME}(\.{_NAME})*")
 _METHOD = re.compile(rf"{_NAME}|<init>")
@@ -157,7 +159,7 @@ def _check_values(point: Mapping[str, Any], rules: Rules) -> None:
 
 def _check_extractor(field: str, text: str, types: Sequence[str], rules: Rules) -> None:
     name, _, rest = text.partition("(")
-    if name == "delta":
+    if re.fullmatch(WOVEN, text):
         return
     fit = [known for known, of in rules.extractors.items() if of == field]
     if name not in fit:
