@@ -116,11 +116,12 @@ public final class Hooks {
     }
     try {
       probe.pendingContext = (int) CONTEXTS[point].of(probe, whom, name);
+      probe.weigher.end(point, Weigher.UNSEEN);
     } catch (Throwable e) {
       probe.pendingCause = null;
       fault(point, e);
     } finally {
-      probe.free(point);
+      probe.busy = false;
     }
   }
 
@@ -141,10 +142,11 @@ public final class Hooks {
     try {
       Extractor target = TARGETS[point];
       probe.enter(point, target == null ? 0 : target.of(probe, a, b), asked, offset, bytes);
+      probe.weigher.end(point, Weigher.UNSEEN);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.free(point);
+      probe.busy = false;
     }
   }
 
@@ -156,10 +158,11 @@ public final class Hooks {
     }
     try {
       probe.exit(point, bytes, null);
+      probe.weigher.end(point, Weigher.UNSEEN);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.free(point);
+      probe.busy = false;
     }
   }
 
@@ -171,10 +174,11 @@ public final class Hooks {
     }
     try {
       probe.exit(point, 0, thrown);
+      probe.weigher.end(point, Weigher.UNSEEN);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.free(point);
+      probe.busy = false;
     }
   }
 
@@ -189,10 +193,11 @@ public final class Hooks {
     }
     try {
       probe.enterHot(point, probe.hotTarget(point, a, b), asked, bytes);
+      probe.weigher.end(point, Weigher.UNSEEN_HOT);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.freeHot(point);
+      probe.busy = false;
     }
   }
 
@@ -239,10 +244,11 @@ public final class Hooks {
     }
     try {
       probe.exitHot(point, bytes, how);
+      probe.weigher.end(point, Weigher.UNSEEN_HOT);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.freeHot(point);
+      probe.busy = false;
     }
   }
 
@@ -253,12 +259,14 @@ public final class Hooks {
       return 0;
     }
     try {
-      return MEASURES[point].of(probe, a, b);
+      long bytes = MEASURES[point].of(probe, a, b);
+      probe.weigher.end(point, Weigher.UNSEEN);
+      return bytes;
     } catch (Throwable e) {
       fault(point, e);
       return 0;
     } finally {
-      probe.free(point);
+      probe.busy = false;
     }
   }
 
@@ -273,10 +281,11 @@ public final class Hooks {
       if (ADDED_UP[point] != 0) {
         probe.addUp(ADDED_UP[point], told);
       }
+      probe.weigher.end(point, Weigher.UNSEEN);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
-      probe.free(point);
+      probe.busy = false;
     }
   }
 
@@ -295,12 +304,13 @@ public final class Hooks {
     }
     try {
       Object other = EFFECTS[point].instead(probe, returned);
+      probe.weigher.end(point, Weigher.UNSEEN);
       return other.getClass() == returned.getClass() ? other : returned;
     } catch (Throwable e) {
       fault(point, e);
       return returned;
     } finally {
-      probe.free(point);
+      probe.busy = false;
     }
   }
 
@@ -341,8 +351,8 @@ public final class Hooks {
         }
         return null;
       }
-      probe.busy = true;
       probe.weigher.begin();
+      probe.busy = true;
       return probe;
     } catch (Throwable e) {
       fault(point, e);

@@ -31,7 +31,10 @@ final class Probe {
   final NameCache exceptions = new NameCache();
   final IdentityCache streams = new IdentityCache();
 
-  /** True while a hook runs, and always in the agent's own thread: I/O is ours then. */
+  /**
+   * True while a hook runs, and always in the agent's own thread: I/O is ours then. Whoever sets it
+   * lets it go without a call: there may be no stack left for one.
+   */
   boolean busy;
 
   final Weigher weigher = new Weigher();
@@ -106,18 +109,6 @@ final class Probe {
   static void forgetThread() {
     probes.remove();
     forgetMet();
-  }
-
-  /** The hook ends. */
-  void free(int point) {
-    weigher.end(point, Weigher.UNSEEN);
-    busy = false;
-  }
-
-  /** The hook of a call that is only summed ends. */
-  void freeHot(int point) {
-    weigher.end(point, Weigher.UNSEEN_HOT);
-    busy = false;
   }
 
   void enter(int point, long target, long asked, long offset, long bytesAtEntry) {

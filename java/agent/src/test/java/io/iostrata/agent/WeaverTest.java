@@ -353,4 +353,14 @@ class WeaverTest {
     TraceReader.Page page = TraceReader.only(directory).page();
     assertThat(page.counters().get(Schema.PROCESS_COUNTER_FAULTS)).isPositive();
   }
+
+  @Test
+  void whereverTheStackEndsTheThreadIsHeardAgain() throws Exception {
+    Object woven = instance(woven().bytes);
+    for (int round = 0; round < 200; round++) {
+      Hooks.begin(); // points that the last round has switched off are on again
+      assertThat(call(woven, "endless")).isEqualTo("java.lang.StackOverflowError");
+      assertThat(Probe.current().busy).as("round %d", round).isFalse();
+    }
+  }
 }
