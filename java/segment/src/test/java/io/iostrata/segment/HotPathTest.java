@@ -1,0 +1,141 @@
+package io.iostrata.segment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The short way of a hot call leaves what the long one leaves, whatever happens around it. */
+class HotPathTest {
+  private static final int[] HOT = {Points.HOT_WRITE, Points.JAVA_READ};
+  private static final int[] SPANS = {Points.HDFS_READ, Points.READ_BLOCK};
+
+  @TempDir Path dir;
+
+  /** A log, and whether its hot calls may take the short way. */
+  private static final class Side {
+    final Recorder recorder;
+    final Path dir;
+    final boolean quick;
+    final long[] targets;
+    final int[] contexts;
+    int quickly;
+
+    Side(Path dir, boolean quick) throws IOException {
+      this.dir = Files.createDirectories(dir);
+      this.quick = quick;
+      Recorder.Options options = Points.ticking(dir);
+      options.proc = 7;
+      options.seed = 1;
+      recorder = Recorder.open(options);
+      targets =
+          new long[] {
+            0,
+            recorder.name(Schema.CATEGORY_FILE, "/a"),
+            recorder.name(Schema.CATEGORY_FILE, "/b"),
+            recorder.name(Schema.CATEGORY_BLK, "c")
+          };
+      contexts =
+          new int[] {
+            0,
+            recorder.context("r", "j", null, null, null),
+            recorder.context("r", "k", null, null, null)
+          };
+    }
+
+    void enter(int point, long target, long asked, long bytes) {
+      if (quick && recorder.thread().hotEnterQuickly(point, target, asked, bytes)) {
+        quickly++;
+      } else {
+        recorder.thread().hotEnter(point, target, asked, bytes);
+      }
+    }
+
+    void exit(int point, long moved, boolean error) {
+      if (quick && !error && recorder.thread().hotExitQuickly(point, moved)) {
+        quickly++;
+      } else {
+        recorder.thread().hotExit(point, moved, error);
+      }
+    }
+  }
+
+  /** Calls in calls in spans in contexts, at random but for their order. */
+  private static void run(Side side, long seed, int steps) {
+    Random random = new Random(seed);
+    ThreadLog log = side.recorder.thread();
+    ArrayDeque<Integer> open = new ArrayDeque<>(); // points of hot calls, -1 span, -2 context
+    for (int step = 0; step < steps; step++) {
+      int kind = random.nextInt(100);
+      if (kind < 48 && open.size() < 12) {
+        int point = HOT[random.nextInt(2)];
+        long target = side.targets[random.nextInt(4)];
+        side.enter(point, target, random.nextInt(3), random.nextInt(4));
+        open.push(point);
+      } else if (kind < 51 && open.size() < 12) {
+        log.enter(SPANS[random.nextInt(2)], side.targets[random.nextInt(4)], 0, -1);
+        open.push(-1);
+      } else if (kind < 53 && open.size() < 12) {
+        log.pushContext(side.contexts[random.nextInt(3)]);
+        open.push(-2);
+      } else if (kind < 54) {
+        side.recorder.processContext(side.contexts[random.nextInt(3)]);
+      } else if (!open.isEmpty()) {
+        close(side, log, open.pop(), random);
+      }
+    }
+    while (!open.isEmpty()) {
+      close(side, log, open.pop(), random);
+    }
+    log.end();
+  }
+
+  private static void close(Side side, ThreadLog log, int what, Random random) {
+    if (what == -1) {
+      log.exit(random.nextInt(5), 0, 0);
+    } else if (what == -2) {
+      log.popContext();
+    } else {
+      long moved = random.nextInt(3) == 0 ? ThreadLog.AS_ENTERED : 1L << random.nextInt(12);
+      side.exit(what, moved, random.nextInt(50) == 0);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+  void bothWaysLeaveTheSame(long seed) throws IOException {
+    Side quick = new Side(dir.resolve("quick"), true);
+    Side slow = new Side(dir.resolve("slow"), false);
+    run(quick, seed, 20_000);
+    run(slow, seed, 20_000);
+
+    TraceReader one = TraceReader.only(quick.dir).peek();
+    TraceReader other = TraceReader.only(slow.dir).peek();
+    assertThat(one.rows()).containsExactlyElementsOf(other.rows());
+    assertThat(one.slots()).containsExactlyElementsOf(other.slots());
+    assertThat(quick.quickly).isGreaterThan(1000);
+  }
+
+  @Test
+  void aRowOfCallsInATaskIsFoundTheShortWay() throws IOException {
+    Side side = new Side(dir, true);
+    side.recorder.thread().enter(Points.HDFS_READ, side.targets[1], 0, -1);
+    for (int i = 0; i < 10_000; i++) {
+      side.enter(Points.HOT_WRITE, side.targets[1], 0, 0);
+      side.exit(Points.HOT_WRITE, i % 2 == 0 ? 11 : 91, false);
+    }
+    side.recorder.thread().exit(0, 0, 0);
+
+    // but for those that are timed, and the first
+    assertThat(side.quickly).isGreaterThan(19_000);
+    long bytes = TraceReader.only(dir).peek().sum(TraceReader.Row::bytes);
+    assertThat(bytes).isEqualTo(5_000L * (11 + 91));
+  }
+}
