@@ -80,8 +80,8 @@ class Worker:
                 "Work",
                 case.kind,
                 str(file),
-            ]
-            + [str(case.spins)],
+                str(case.spins),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -15,8 +15,8 @@ CHUNKS = 10
 CAP = 64 << 20  # bytes of all traces of a process, as Recorder.Options
 DICTIONARY = 256 << 10  # bytes of a file; of these a quarter of the cap
 ENTRY = 40  # bytes of the shortest
-# A collector remembers so many names of a process until that has ended (state.rs), and no more.
-REMEMBERED = 4 << 20
+# A collector remembers so many names of files of a process, and no more: names.rs.
+REMEMBERED = 1 << 20
 BYTES_OF_A_NAME = 256
 LOOK = """
 [[point]]

@@ -37,7 +37,7 @@ DAEMONS = ("namenode", "datanode-1", "resourcemanager", "nodemanager")
 HEAP_MOVES = 24 << 20
 THREADS_MOVE = 80
 DESCRIPTORS_MOVE = 80
-# It keeps the names of daemons for as long as they live: some 200 bytes each.
+# It keeps up to a million names of each process for as long as that lives: some 200 bytes each.
 COLLECTOR_MOVES = (512 if SOAK else 64) << 20
 
 

@@ -38,11 +38,7 @@ def _estimates(opened: OpenedRun) -> list[Row]:
         GROUP BY {_KEYS} ORDER BY sum(w * dur) DESC, {_KEYS}"""
     found = {(row["layer"], row["op"]): row for row in opened.rows(longest)}
     for row in sample.totals(opened, _KEYS, "1", _TIMED):
-        known = row["value"] is not None
-        found[row["layer"], row["op"]] |= {
-            "calls": round(row["value"]) if known else None,
-            "calls_bound": round(row["high"] - row["value"]) if known else None,
-        }
+        found[row["layer"], row["op"]] |= sample.near("calls", row)
     estimates = {"mean": sample.means(opened, _KEYS, "dur", _TIMED)}
     for name, at in QUANTILES.items():
         estimates[name] = sample.quantiles(opened, _KEYS, "dur", at, _TIMED)

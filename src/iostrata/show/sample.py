@@ -70,6 +70,15 @@ def totals(
         FROM known ORDER BY ALL""")
 
 
+def near(name: str, row: Row) -> Row:
+    """An estimate as its rounded value `name` and how far the truth may be above, `NAME_bound`."""
+    known = row["value"] is not None
+    return {
+        name: round(row["value"]) if known else None,
+        f"{name}_bound": round(row["high"] - row["value"]) if known else None,
+    }
+
+
 def means(db: Database, keys: str, value: str, where: str = "true") -> list[Row]:
     """The mean of `value` (0 or more) of a call per `keys`: those, value, low, high.
 

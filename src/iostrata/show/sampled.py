@@ -57,10 +57,8 @@ def orphans(opened: OpenedRun, where: str) -> list[Row]:
     found: dict[str, Row] = {}
     for name, value in (("calls", "1"), ("bytes", "coalesce(bytes, 0)")):
         for row in sample.totals(opened, "layer", value, where):
-            wide = None if row["value"] is None else round(row["high"] - row["value"])
-            rounded = None if wide is None else round(row["value"])
             of = found.setdefault(row["layer"], {"layer": row["layer"], "estimated": True})
-            of |= {name: rounded, f"{name}_bound": wide}
+            of |= sample.near(name, row)
     return list(found.values())
 
 

@@ -55,11 +55,7 @@ def call_tree(opened: OpenedRun) -> list[Node]:
         nodes[row["node"]].time = row["time"]
     for name, value in _MEASURES.items():
         for row in sample.totals(opened, "node", value, table="tree"):
-            known = row["value"] is not None
-            nodes[row["node"]].totals |= {
-                name: round(row["value"]) if known else None,
-                f"{name}_bound": round(row["high"] - row["value"]) if known else None,
-            }
+            nodes[row["node"]].totals |= sample.near(name, row)
     roots: list[Node] = []
     for row in ways:
         up = nodes.get(row["up_node"])

@@ -11,7 +11,7 @@ use iostrata_segment::schema::{
 use iostrata_segment::segment::OpenSpan;
 use parquet::data_type::ByteArray;
 
-use super::block::{self, Gone, Kind, Names, Page, Place};
+use super::block::{self, Gone, Kind, NamesHead, Page, Place};
 use super::names::Name;
 use super::order::{Before, Run, RunOrder, Seen};
 use super::state::{Context, Known, Process, Segment, State, UserPoint};
@@ -50,7 +50,7 @@ impl State {
     }
 
     fn names(&mut self, payload: &[u8]) -> Option<()> {
-        let (head, records) = Names::split(payload)?;
+        let (head, records) = NamesHead::split(payload)?;
         let process = self.processes.get_mut(&head.proc)?;
         let (entries, bad) = dictionary::parse(records);
         self.refused.names += u64::from(bad.is_some());

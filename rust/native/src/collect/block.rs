@@ -128,24 +128,24 @@ impl RowsHead {
 }
 
 /// Begins the payload of a Names block.
-pub struct Names {
+pub struct NamesHead {
     pub proc: u64,
     /// Dictionary file the records come from, and the bytes of it that are known with them.
     pub number: u32,
     pub used: u32,
 }
 
-impl Names {
+impl NamesHead {
     pub fn append_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.proc.to_le_bytes());
         out.extend_from_slice(&self.number.to_le_bytes());
         out.extend_from_slice(&self.used.to_le_bytes());
     }
 
-    pub fn split(payload: &[u8]) -> Option<(Names, &[u8])> {
+    pub fn split(payload: &[u8]) -> Option<(NamesHead, &[u8])> {
         let (head, rest) = payload.split_at_checked(16)?;
         Some((
-            Names { proc: u64_at(head, 0), number: u32_at(head, 8), used: u32_at(head, 12) },
+            NamesHead { proc: u64_at(head, 0), number: u32_at(head, 8), used: u32_at(head, 12) },
             rest,
         ))
     }

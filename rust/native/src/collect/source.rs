@@ -12,7 +12,7 @@ use iostrata_segment::process::{DETACHED, ENDED};
 use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_FIRST_USER_POINT};
 use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
 
-use super::block::{self, Gone, Kind, Names, Page};
+use super::block::{self, Gone, Kind, NamesHead, Page};
 use super::listing::{Freshness, list};
 use super::reader::{Done, Reader};
 use super::state::Process;
@@ -269,7 +269,7 @@ impl Source {
             }
             if !records.is_empty() {
                 used += records.len() as u32;
-                let head = Names { proc: self.proc, number, used };
+                let head = NamesHead { proc: self.proc, number, used };
                 block::push(out, Kind::Names, |out| {
                     head.append_to(out);
                     out.extend_from_slice(&records);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use iostrata_segment::schema::SLOT_SIZE;
 
-use super::block::{self, Blocks, Kind, Names, Place, RowsHead};
+use super::block::{self, Blocks, Kind, NamesHead, Place, RowsHead};
 use super::counters::ROW_RECORD;
 use super::state::{Process, State};
 
@@ -147,7 +147,7 @@ fn begin(directory: &Path, number: u32, state: &State) -> io::Result<(File, u64)
 
 fn push_names(blocks: &mut Vec<u8>, process: &Process) {
     let (number, used) = process.names_read;
-    let head = Names { proc: process.known.proc, number, used };
+    let head = NamesHead { proc: process.known.proc, number, used };
     let mut records = Vec::new();
     let mut entries = process.names.entries().peekable();
     while let Some(entry) = entries.next() {

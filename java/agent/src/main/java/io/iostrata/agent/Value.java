@@ -74,7 +74,7 @@ final class Value {
     return text.indexOf('(') < 0
         || text.startsWith("of(")
         || text.startsWith("delta(")
-        || text.startsWith("collected(");
+        || text.equals("collected(this)");
   }
 
   /** Woven code need not look: the hooks know it. */

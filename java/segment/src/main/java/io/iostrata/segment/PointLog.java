@@ -64,6 +64,9 @@ final class PointLog {
 
   /** Size classes next to each other do not meet, nor calls within others of the layer or flow. */
   private static int place(long key) {
-    return (int) (key >>> 24) & 7 | Row.isInner(key) << 3 | Row.isCovered(key) << 4;
+    byte flags = Row.flags(key);
+    return (int) (key >>> 24) & 7
+        | ((flags & Schema.FLAG_INNER) != 0 ? 8 : 0)
+        | ((flags & Schema.FLAG_COVERED) != 0 ? 16 : 0);
   }
 }

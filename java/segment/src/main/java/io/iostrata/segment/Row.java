@@ -25,16 +25,6 @@ final class Row {
         | (long) context << 32;
   }
 
-  /** 1 or 0. */
-  static int isInner(long key) {
-    return (int) (key >>> FLAGS_SHIFT) / Schema.FLAG_INNER & 1;
-  }
-
-  /** 1 or 0. */
-  static int isCovered(long key) {
-    return (int) (key >>> FLAGS_SHIFT) / Schema.FLAG_COVERED & 1;
-  }
-
   /** Flags of a key. */
   static byte flags(long key) {
     return (byte) (key >> FLAGS_SHIFT & FLAGS);
