@@ -54,7 +54,8 @@ final class Collected {
     if (free == emptied) {
       return 0;
     }
-    int start = meta.get((free + ENTRY) % meta.capacity() + KEY_START);
+    int record = free + ENTRY; // meta.capacity() is a multiple of it
+    int start = meta.get((record == meta.capacity() ? 0 : record) + KEY_START);
     return start <= recordEnd ? recordEnd - start : ringEnd - start + recordEnd;
   }
 }

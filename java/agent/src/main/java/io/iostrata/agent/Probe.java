@@ -233,6 +233,7 @@ final class Probe {
     weigher.begin();
     long target = knownTarget(point, a, b);
     if (target == UNKNOWN || !log.hotEnterQuickly(point, target, asked, bytesAtEntry)) {
+      weigher.undo();
       return false;
     }
     weigher.end(point, Weigher.UNSEEN_HOT);
@@ -246,6 +247,7 @@ final class Probe {
     }
     weigher.begin();
     if (!log.hotExitQuickly(point, bytesAtExit)) {
+      weigher.undo();
       return false;
     }
     weigher.end(point, Weigher.UNSEEN_HOT);

@@ -45,6 +45,12 @@ final class Weigher {
     }
   }
 
+  /** No hook began: what had to be at hand for it was not. */
+  void undo() {
+    left++;
+    since = 0;
+  }
+
   private void timed(int point, int unseen) {
     long nanos = System.nanoTime() - since - Hooks.clockCost;
     since = 0;

@@ -3,7 +3,7 @@ package io.iostrata.segment;
 /**
  * Which calls of a point are timed where clocks would cost more than the calls: one, at random, of
  * each block of consecutive ones, for all of which it stands. Blocks grow while calls turn out to
- * be short; the first calls, and long ones, are all timed.
+ * be short, and with their number: the first calls are all timed, and long ones for a while.
  *
  * <p>The sum of weight × time estimates the time of all; its variance is that of stratified
  * sampling, weight × (weight - 1) × (time - mean)² a call.
@@ -12,8 +12,15 @@ final class Sampler {
   private static final int FIRST = 32;
   private static final int LONGEST = 128;
 
-  /** A call that takes as long as this is worth its own clock, ns. */
+  /**
+   * A call that takes as long as this is worth its own clock, ns; later this times GROWN at most.
+   */
   private static final int WORTH = 4096;
+
+  private static final int GROWN = 16;
+
+  /** Calls after which one has to be twice as long; then four times as many, and so on. */
+  private static final int MANY = 1 << 17;
 
   /** The mean follows this many calls. */
   private static final int MEMORY = 16;
@@ -27,6 +34,9 @@ final class Sampler {
   private int rest;
   private int timed;
   private double mean;
+  private int worth = WORTH;
+  private long calls;
+  private long many = MANY;
   private long random;
 
   Sampler(long seed) {
@@ -53,7 +63,12 @@ final class Sampler {
   }
 
   private void draw() {
-    weight = timed < FIRST ? 1 : Math.min(LONGEST, Integer.highestOneBit(WORTH / atLeastOne(mean)));
+    calls += weight;
+    if (calls > many && worth < WORTH * GROWN) {
+      worth *= 2;
+      many *= 4;
+    }
+    weight = timed < FIRST ? 1 : Math.min(LONGEST, Integer.highestOneBit(worth / atLeastOne(mean)));
     if (weight == 0) {
       weight = 1;
     }

@@ -13,6 +13,7 @@ class SamplerTest {
   private static final double WIDTH = 2.576;
 
   private static final int CALLS = 50_000;
+  private static final int MANY_CALLS = 700_000; // blocks are four times as long by then
 
   /** ns of a call, as programs take them. */
   private enum Times {
@@ -48,13 +49,17 @@ class SamplerTest {
   }
 
   private static Estimate run(Times times, long seed) {
+    return run(times, seed, CALLS);
+  }
+
+  private static Estimate run(Times times, long seed, int calls) {
     Sampler sampler = new Sampler(seed);
     Random random = new Random(seed);
     double truth = 0;
     double sum = 0;
     double weight = 0;
     double spread = 0;
-    for (int call = 0; call < CALLS; call++) {
+    for (int call = 0; call < calls; call++) {
       long time = times.next(random, call);
       truth += time;
       if (sampler.next()) {
@@ -63,7 +68,7 @@ class SamplerTest {
         spread += sampler.ended(time);
       }
     }
-    double scale = CALLS / weight;
+    double scale = calls / weight;
     return new Estimate(sum * scale, WIDTH * Math.sqrt(spread) * scale, truth);
   }
 
@@ -75,6 +80,32 @@ class SamplerTest {
       held += run(times, seed).holds() ? 1 : 0;
     }
     assertThat(held).isBetween(95, 100);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Times.class,
+      names = {"SKEWED", "TWO_KINDS", "PERIODIC"})
+  void soDoesThatOfManyCalls(Times times) {
+    int held = 0;
+    for (int seed = 1; seed <= 100; seed++) {
+      held += run(times, seed, MANY_CALLS).holds() ? 1 : 0;
+    }
+    assertThat(held).isBetween(95, 100);
+  }
+
+  @Test
+  void ofManyCallsFewAreTimed() {
+    Sampler sampler = new Sampler(1);
+    int timed = 0;
+    for (int call = 0; call < 20_000_000; call++) {
+      if (sampler.next()) {
+        timed++;
+        sampler.ended(400);
+      }
+    }
+    // 1 in 8 of the first 131,072, at last 1 in 128
+    assertThat(timed).isBetween(20_000_000 / 128, 20_000_000 / 64);
   }
 
   @Test
