@@ -153,7 +153,6 @@ class TestNewest(MapReduceTruth):
         run, combined = cluster.run(job.run), tally.map("COMBINE_INPUT_RECORDS")
         in_maps: dict[int, Count] = {
             200: LINES,
-            202: words + maps,
             204: words + maps,
             207: combined,
             211: 3 * maps,  # at two spills and their merge, which is of three files

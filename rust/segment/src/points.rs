@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 2826454889731981271;
+pub const POINTS_HASH: u64 = 5572440945380920349;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -154,8 +154,6 @@ pub const POINTS: &[Point] = &[
     Point { id: 190, layer: "task", op: "process", class: "io.iostrata.agent.RootSpan", method: "follow", hot: false, woven: false },
     Point { id: 200, layer: "record", op: "read", class: "org.apache.hadoop.mapred.MapTask$NewTrackingRecordReader", method: "nextKeyValue", hot: true, woven: true },
     Point { id: 201, layer: "record", op: "read", class: "org.apache.hadoop.mapred.MapTask$TrackedRecordReader", method: "next", hot: true, woven: true },
-    Point { id: 202, layer: "record", op: "emit", class: "org.apache.hadoop.mapred.MapTask$NewOutputCollector", method: "write", hot: true, woven: true },
-    Point { id: 203, layer: "record", op: "emit", class: "org.apache.hadoop.mapred.MapTask$OldOutputCollector", method: "collect", hot: true, woven: true },
     Point { id: 204, layer: "record", op: "collect", class: "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", method: "collect", hot: true, woven: true },
     Point { id: 205, layer: "record", op: "write", class: "org.apache.hadoop.mapred.MapTask$NewDirectOutputCollector", method: "write", hot: true, woven: true },
     Point { id: 206, layer: "record", op: "write", class: "org.apache.hadoop.mapred.MapTask$DirectMapOutputCollector", method: "collect", hot: true, woven: true },

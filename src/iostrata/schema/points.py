@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 2826454889731981271
+POINTS_HASH = 5572440945380920349
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -170,8 +170,6 @@ POINTS = (
     Point(190, "task", "process", "io.iostrata.agent.RootSpan", "follow", "(Z)V", "own", "", "", "", (), ""),
     Point(200, "record", "read", "org.apache.hadoop.mapred.MapTask$NewTrackingRecordReader", "nextKeyValue", "()Z", "record", "", "", "", (), ""),
     Point(201, "record", "read", "org.apache.hadoop.mapred.MapTask$TrackedRecordReader", "next", "(Ljava/lang/Object;Ljava/lang/Object;)Z", "record", "", "", "", (), ""),
-    Point(202, "record", "emit", "org.apache.hadoop.mapred.MapTask$NewOutputCollector", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", (), ""),
-    Point(203, "record", "emit", "org.apache.hadoop.mapred.MapTask$OldOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", (), ""),
     Point(204, "record", "collect", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "collect", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "hot", "collected(this)", "", "", (), ""),
     Point(205, "record", "write", "org.apache.hadoop.mapred.MapTask$NewDirectOutputCollector", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", (), ""),
     Point(206, "record", "write", "org.apache.hadoop.mapred.MapTask$DirectMapOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "hot", "", "", "", (), ""),

@@ -143,8 +143,6 @@ final class PointText {
         + "190\ttask\tprocess\tio.iostrata.agent.RootSpan\tfollow\t(Z)V\town\t0\t1\t\t\t\t\t\t\t\t\n"
         + "200\trecord\tread\torg.apache.hadoop.mapred.MapTask$NewTrackingRecordReader\tnextKeyValue\t()Z\trecord\t0\t0\t\t\t\trecords()\t\t\t\t\n"
         + "201\trecord\tread\torg.apache.hadoop.mapred.MapTask$TrackedRecordReader\tnext\t(Ljava/lang/Object;Ljava/lang/Object;)Z\trecord\t0\t0\t\t\t\trecords()\t\t\t\t\n"
-        + "202\trecord\temit\torg.apache.hadoop.mapred.MapTask$NewOutputCollector\twrite\t(Ljava/lang/Object;Ljava/lang/Object;)V\thot\t0\t0\t\t\t\trecords()\t\t\t\t\n"
-        + "203\trecord\temit\torg.apache.hadoop.mapred.MapTask$OldOutputCollector\tcollect\t(Ljava/lang/Object;Ljava/lang/Object;)V\thot\t0\t0\t\t\t\trecords()\t\t\t\t\n"
         + "204\trecord\tcollect\torg.apache.hadoop.mapred.MapTask$MapOutputBuffer\tcollect\t(Ljava/lang/Object;Ljava/lang/Object;I)V\thot\t0\t0\tcollected(this)\t\t\trecords()\t\t\t\t\n"
         + "205\trecord\twrite\torg.apache.hadoop.mapred.MapTask$NewDirectOutputCollector\twrite\t(Ljava/lang/Object;Ljava/lang/Object;)V\thot\t0\t0\t\t\t\trecords()\t\t\t\t\n"
         + "206\trecord\twrite\torg.apache.hadoop.mapred.MapTask$DirectMapOutputCollector\tcollect\t(Ljava/lang/Object;Ljava/lang/Object;I)V\thot\t0\t0\t\t\t\trecords()\t\t\t\t\n"

@@ -194,8 +194,8 @@ public final class Schema {
   public static final long KEPT_PHASE = 184485825L;
   public static final long KEPT_TASK = 183437185L;
   public static final long KEPT_JOB = 183437185L;
-  public static final int POINT_COUNT = 223;
-  public static final long POINTS_HASH = 2826454889731981271L;
+  public static final int POINT_COUNT = 221;
+  public static final long POINTS_HASH = 5572440945380920349L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] YIELDS = {
