@@ -17,6 +17,7 @@ from bench.measure.traces import MODES, by_mode
 from scipy import optimize
 
 Row = dict[str, Any]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -37,30 +38,45 @@ def call_costs(
     `end` chooses the estimate, or the `low` or `high` end of the interval of the latter.
 
     Subjects mix modes differently, so their costs are the solution of one equation each (least
-    squares, none below 0). A mode that no subject has, or that cannot be told from another, gets
-    the cost of the dearest one.
+    squares, none below 0). Where that is too few, calls kept and calls summed have one cost: their
+    hooks do the same but for the slot. A mode that no subject has gets the cost of the dearest one.
     """
     rows = [row for row in subjects if row.get("calls_per_byte")]
-    matrix = np.array([[row["calls_per_byte"][mode] for mode in MODES] for row in rows])
+    counts = {mode: np.array([row["calls_per_byte"][mode] for row in rows]) for mode in MODES}
     added = np.array([row["added_ns_per_byte"][end] for row in rows])
-    seen = [i for i in range(len(MODES)) if len(rows) and matrix[:, i].max() > 0]
+    seen = [mode for mode in MODES if counts[mode].any()]
     if not seen:
         return {}, ["the toggle counted no calls"]
     notes: list[str] = []
-    # Scaled, so that bytes per call of one subject do not outweigh the other's.
-    scale = matrix[:, seen].sum(axis=1)
-    scaled, right = matrix[:, seen] / scale[:, None], added / scale
-    if np.linalg.matrix_rank(scaled, tol=1e-3) < len(seen):
-        notes.append("modes could not be told apart: every call has the mean cost")
-        mean = float(np.maximum(right, 0).mean())
-        return dict.fromkeys(MODES, mean), notes
-    solved, _ = optimize.nnls(scaled, right)
-    found = {MODES[i]: float(ns) for i, ns in zip(seen, solved, strict=True)}
+    found = _solved([[mode] for mode in seen], counts, added)
+    if found is None and {"detail", "summed"} <= set(seen):
+        notes.append("calls kept and calls summed could not be told apart: one cost for both")
+        alike = [["detail", "summed"], *([mode] for mode in seen if mode == "hot")]
+        found = _solved(alike, counts, added)
+    if found is None:
+        notes = ["modes could not be told apart: every call has the mean cost"]
+        each = added / sum(counts[mode] for mode in seen)
+        return dict.fromkeys(MODES, float(np.maximum(each, 0).mean())), notes
     for mode in MODES:
         if mode not in found:
             found[mode] = max(found.values())
             notes.append(f"no subject had calls of mode {mode}: taken for the dearest")
     return found, notes
+
+
+def _solved(
+    groups: Sequence[Sequence[str]], counts: dict[str, Array], added: Array
+) -> dict[str, float] | None:
+    """ns by mode, one for all of a group; None when the subjects do not tell groups apart."""
+    matrix = np.column_stack([sum(counts[mode] for mode in group) for group in groups])
+    # Scaled, so that bytes per call of one subject do not outweigh the other's.
+    scale = matrix.sum(axis=1)
+    scaled = matrix / scale[:, None]
+    if np.linalg.matrix_rank(scaled, tol=1e-3) < len(groups):
+        return None
+    solved, _ = optimize.nnls(scaled, added / scale)
+    pairs = zip(groups, solved, strict=True)
+    return {mode: float(ns) for group, ns in pairs for mode in group}
 
 
 def account(traced: Row, untraced_cpu_s: float, costs: Costs) -> Row:

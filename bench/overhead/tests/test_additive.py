@@ -32,6 +32,12 @@ def test_a_mode_that_was_not_seen_is_taken_for_the_dearest() -> None:
     assert notes == ["no subject had calls of mode summed: taken for the dearest"]
 
 
+def test_with_two_subjects_what_is_kept_and_what_is_summed_has_one_cost() -> None:
+    found, notes = call_costs([subject(2e-2, 1e-4, 1e-4, 0), subject(1e-1, 1e-6, 2e-6, 1e-2)])
+    assert found == pytest.approx({"detail": 100, "summed": 100, "hot": 9.97})
+    assert notes == ["calls kept and calls summed could not be told apart: one cost for both"]
+
+
 def test_modes_that_always_come_together_have_the_mean() -> None:
     found, notes = call_costs([subject(2e-3, 1e-5, 0, 1e-5), subject(4e-3, 2e-5, 0, 2e-5)])
     assert found == pytest.approx({"detail": 100, "hot": 100, "summed": 100})
