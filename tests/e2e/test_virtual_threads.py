@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -162,15 +163,22 @@ def test_more_at_once_than_there_is_room_for(tmp_path: Path, virtual: Path, here
     assert losses["lost"] >= missing
 
 
-def pinned(folder: Path, virtual: Path, word: str, *options: str) -> list[list[str]]:
-    """Stacks of the times that a virtual thread held its carrier while it waited."""
+def pinned(
+    folder: Path, virtual: Path, word: str, *options: str, rounds: int = 1
+) -> list[list[str]]:
+    """Stacks of the times that a virtual thread held its carrier while it waited.
+
+    Of the last round: in the first it is chance who waits for a class that another initialises.
+    """
     folder.mkdir()
     (folder / "pinned.jfc").write_text(PINNED)
     record = f"filename={folder}/all.jfr,settings={folder}/pinned.jfc"
     flight = (f"-XX:StartFlightRecording:{record}", "-Xlog:jfr=off", "-Xlog:jfr+startup=off")
     with serving(virtual, JDK, *flight, *options, main="VirtualThreads") as jvm:
-        answer = jvm.tell(word, folder, THREADS * 5, CALLS)
-        assert answer == f"{word} {THREADS * 5} 0"
+        for done in range(1, rounds + 1):
+            begin = datetime.now(UTC)
+            answer = jvm.tell(word, folder, THREADS * 5, CALLS)
+            assert answer == f"{word} {THREADS * 5 * done} 0"
     said = subprocess.run(
         [JDK / "bin/jfr", "print", "--json", "--stack-depth", "64", str(folder / "all.jfr")],
         check=True, capture_output=True, text=True,
@@ -179,16 +187,17 @@ def pinned(folder: Path, virtual: Path, word: str, *options: str) -> list[list[s
     return [
         [frame["method"]["type"]["name"] for frame in event["values"]["stackTrace"]["frames"]]
         for event in events
+        if datetime.fromisoformat(event["values"]["startTime"]) >= begin
     ]
 
 
 def test_none_is_pinned_by_us(tmp_path: Path, virtual: Path, here: Node) -> None:
     """GIVEN JFR, which sees a thread that is pinned THEN it sees with us what it sees without."""
     assert pinned(tmp_path / "pins", virtual, "pin") != []
-    without = pinned(tmp_path / "without", virtual, "work")
+    without = pinned(tmp_path / "without", virtual, "work", rounds=2)
     option = f"-javaagent:{here.dir}/iostrata-agent.jar=dir={here.dir},run=one"
     with here.recording("one"):
-        ours = pinned(tmp_path / "with", virtual, "work", option)
+        ours = pinned(tmp_path / "with", virtual, "work", option, rounds=2)
     print(without, ours)
     assert [stack for stack in ours if any("iostrata" in name for name in stack)] == []
     assert len(ours) <= len(without)
