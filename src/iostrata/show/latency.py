@@ -38,7 +38,7 @@ def _estimates(opened: OpenedRun) -> list[Row]:
         GROUP BY {_KEYS} ORDER BY sum(w * dur) DESC, {_KEYS}"""
     found = {(row["layer"], row["op"]): row for row in opened.rows(longest)}
     for row in sample.totals(opened, _KEYS, "1", _TIMED):
-        found[row["layer"], row["op"]] |= sample.near("calls", row)
+        found[row["layer"], row["op"]] |= sample.bounded("calls", row)
     estimates = {"mean": sample.means(opened, _KEYS, "dur", _TIMED)}
     for name, at in QUANTILES.items():
         estimates[name] = sample.quantiles(opened, _KEYS, "dur", at, _TIMED)

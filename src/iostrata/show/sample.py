@@ -70,7 +70,7 @@ def totals(
         FROM known ORDER BY ALL""")
 
 
-def near(name: str, row: Row) -> Row:
+def bounded(name: str, row: Row) -> Row:
     """An estimate as its rounded value `name` and how far the truth may be above, `NAME_bound`."""
     known = row["value"] is not None
     return {

@@ -58,7 +58,7 @@ def orphans(opened: OpenedRun, where: str) -> list[Row]:
     for name, value in (("calls", "1"), ("bytes", "coalesce(bytes, 0)")):
         for row in sample.totals(opened, "layer", value, where):
             of = found.setdefault(row["layer"], {"layer": row["layer"], "estimated": True})
-            of |= sample.near(name, row)
+            of |= sample.bounded(name, row)
     return list(found.values())
 
 

@@ -55,7 +55,7 @@ def call_tree(opened: OpenedRun) -> list[Node]:
         nodes[row["node"]].time = row["time"]
     for name, value in _MEASURES.items():
         for row in sample.totals(opened, "node", value, table="tree"):
-            nodes[row["node"]].totals |= sample.near(name, row)
+            nodes[row["node"]].totals |= sample.bounded(name, row)
     roots: list[Node] = []
     for row in ways:
         up = nodes.get(row["up_node"])
