@@ -44,6 +44,11 @@ pub fn is_sealed(memory: &impl Memory) -> bool {
     memory.acquire_u32(SEGMENT_STATE) == STATE_SEALED
 }
 
+/// Collector: whether the producer is not done with this epoch.
+pub fn is_active_in(memory: &impl Memory, epoch: u32) -> bool {
+    memory.acquire_u32(SEGMENT_EPOCH) == epoch && memory.acquire_u32(SEGMENT_STATE) == STATE_ACTIVE
+}
+
 /// Collector: nothing more is needed from this epoch; the producer may use the file again.
 pub fn release_epoch(memory: &impl Memory, epoch: u32) {
     memory.release_u32(SEGMENT_DRAINED_EPOCH, epoch);

@@ -11,8 +11,8 @@ use crate::row::{self, Row};
 use crate::schema::{
     DICTIONARY_CAPACITY, DICTIONARY_HEADER, DICTIONARY_SEALED, DICTIONARY_USED,
     FILE_KIND_DICTIONARY, FILE_KIND_PROCESS, FILE_KIND_SEGMENT, OPEN_SPAN_SIZE, PROCESS_SIZE,
-    SEGMENT_FOLDED, SEGMENT_GAPS, SEGMENT_HEADER, SEGMENT_OPEN, SEGMENT_OPEN_CAPACITY,
-    SEGMENT_OPEN_DEPTH, SEGMENT_PROC, SEGMENT_SERIAL, SEGMENT_TAIL,
+    SEGMENT_EPOCH, SEGMENT_FOLDED, SEGMENT_GAPS, SEGMENT_HEAD, SEGMENT_HEADER, SEGMENT_OPEN,
+    SEGMENT_OPEN_CAPACITY, SEGMENT_OPEN_DEPTH, SEGMENT_PROC, SEGMENT_SERIAL, SEGMENT_TAIL,
 };
 
 /// An operation that had begun and not ended.
@@ -85,6 +85,19 @@ impl Segment {
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         life::identity(&self.memory)
+    }
+
+    /// Whether the ring of this epoch ends at `head` and may still go on. What is published while
+    /// it looks may be missed: that is seen by the next look.
+    #[must_use]
+    pub fn is_open_at(&self, epoch: u32, head: u64) -> bool {
+        self.memory.acquire_u64(SEGMENT_HEAD) == head && life::is_active_in(&self.memory, epoch)
+    }
+
+    /// Whether no other epoch has begun.
+    #[must_use]
+    pub fn is_of(&self, epoch: u32) -> bool {
+        self.memory.acquire_u32(SEGMENT_EPOCH) == epoch
     }
 
     #[must_use]

@@ -37,6 +37,9 @@ struct Jvm {
     container: String,
 }
 
+/// Whether a process is neither traced nor noted.
+type IsNews<'a> = dyn Fn(u32, &Person) -> bool + 'a;
+
 /// The fields of `/proc/PID/stat` that matter here.
 struct Stat {
     comm: String,
@@ -81,9 +84,13 @@ impl Collector<'_> {
         for run in self.state.runs.values() {
             // the recorder knows roles better than command lines tell: its word comes first
             let mut noted = HashSet::new();
-            for seen in self.expected(run, now).into_iter().chain(self.census.of(run, self, now)) {
-                let is_traced = traced.contains(&(seen.pid, seen.pid_start));
-                if !is_traced && !run.seen.contains_key(&seen.key()) && noted.insert(seen.key()) {
+            let is_news = |pid: u32, person: &Person| {
+                !traced.contains(&(pid, person.start))
+                    && !run.seen.contains_key(&Seen::key_of(pid, person.start))
+            };
+            let expected = self.expected(run, &is_news, now);
+            for seen in expected.into_iter().chain(self.census.of(run, self, &is_news, now)) {
+                if noted.insert(seen.key()) {
                     block::push_json(&mut blocks, Kind::Seen, &seen);
                 }
             }
@@ -98,13 +105,12 @@ impl Collector<'_> {
     }
 
     /// The processes that the recorder named.
-    fn expected(&self, run: &Run, now: u64) -> Vec<Seen> {
+    fn expected(&self, run: &Run, is_news: &IsNews<'_>, now: u64) -> Vec<Seen> {
         let seen = run.order.expect.iter().filter_map(|(role, pid)| {
-            let stat = stat(*pid)?;
-            let uid = uid(*pid)?;
+            let person = self.census.people.get(pid).filter(|person| is_news(*pid, person))?;
             let main = jvm(*pid).map(|jvm| jvm.main).unwrap_or_default();
             let run = run.order.run.clone();
-            let (role, pid, pid_start) = (role.clone(), *pid, stat.start);
+            let (role, pid, pid_start, uid) = (role.clone(), *pid, person.start, person.uid);
             let reason = self.reason(pid, uid);
             Some(Seen { run, pid, pid_start, uid, role, main, reason, now, ..Seen::default() })
         });
@@ -177,10 +183,16 @@ impl Census {
     }
 
     /// JVMs of a run: below its recorder, or containers of its jobs.
-    fn of(&self, run: &Run, collector: &Collector<'_>, now: u64) -> Vec<Seen> {
+    fn of(
+        &self,
+        run: &Run,
+        collector: &Collector<'_>,
+        is_news: &IsNews<'_>,
+        now: u64,
+    ) -> Vec<Seen> {
         let mut found = Vec::new();
         for (pid, person) in &self.people {
-            let Some(jvm) = &person.jvm else { continue };
+            let Some(jvm) = person.jvm.as_ref().filter(|_| is_news(*pid, person)) else { continue };
             let parent = self.people.get(&person.parent).and_then(|parent| parent.jvm.as_ref());
             if parent == Some(jvm) && now - person.first < FORK {
                 continue; // still the image of the JVM that forked it to run something else

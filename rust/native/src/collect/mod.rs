@@ -50,6 +50,8 @@ use crate::store::place::Place;
 
 pub const SECOND: u64 = 1_000_000_000;
 pub const MS: u64 = 1_000_000;
+/// Between two looks while a run records, if rings stay as good as empty.
+const LONGEST_NAP: u64 = 40 * MS;
 
 /// Drain the traced processes of this machine into a store until SIGTERM.
 ///
@@ -142,10 +144,9 @@ pub fn main(options: &Options) -> Result<()> {
     let mut nap = MS;
     while !STOP.load(Ordering::Acquire) {
         let pace = collector.tick(clock::monotonic());
-        // A round touches memory of every thread: as few as the rings allow.
         // Agents look for a run five times a second: nothing is gained by more without one.
-        let longest = if collector.runs.is_empty() { 200 } else { 10 };
-        nap = if pace == Pace::Pressed { MS } else { (nap * 2).min(longest * MS) };
+        let longest = if collector.runs.is_empty() { 200 * MS } else { LONGEST_NAP };
+        nap = pace.nap(nap).clamp(MS, longest);
         if options.exit_when_idle && collector.is_idle(clock::monotonic()) {
             break;
         }

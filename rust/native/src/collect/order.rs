@@ -138,7 +138,11 @@ pub struct Seen {
 
 impl Seen {
     pub fn key(&self) -> String {
-        format!("{}-{}", self.pid, self.pid_start)
+        Self::key_of(self.pid, self.pid_start)
+    }
+
+    pub fn key_of(pid: u32, start: u64) -> String {
+        format!("{pid}-{start}")
     }
 }
 

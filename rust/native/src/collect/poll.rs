@@ -23,9 +23,22 @@ pub const MAX_ROWS: usize = 4 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     Idle,
-    Busy,
-    /// A ring fills faster than it is read.
-    Pressed,
+    /// The fullest ring was `fill` of 256 full.
+    Busy {
+        fill: u32,
+    },
+}
+
+impl Pace {
+    /// As few looks as the rings allow, for each touches memory of every thread: the next pause in
+    /// which the fullest ring should fill to an eighth, if it goes on as in the pause `last`.
+    pub fn nap(self, last: u64) -> u64 {
+        match self {
+            Pace::Idle => last * 2,
+            Pace::Busy { fill } if fill >= 64 => 0, // a burst: nobody knows how much comes
+            Pace::Busy { fill } => last * 32 / u64::from(fill.max(16)),
+        }
+    }
 }
 
 /// What became of a name below a user's directory.
@@ -77,11 +90,8 @@ impl Collector<'_> {
                 source.free(done);
             }
         }
-        match done.iter().any(|done| done.pressed) {
-            true => Pace::Pressed,
-            false if done.is_empty() => Pace::Idle,
-            false => Pace::Busy,
-        }
+        let fullest = done.iter().map(|done| done.fill).max();
+        fullest.map_or(Pace::Idle, |fill| Pace::Busy { fill })
     }
 
     /// Finds new processes and new segments of known ones.
@@ -252,4 +262,18 @@ fn parse_name(name: &str) -> Option<(u32, u64)> {
     let (pid, proc) = name.split_once('-')?;
     (proc.len() == 16).then_some(())?;
     Some((pid.parse().ok()?, u64::from_str_radix(proc, 16).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_end_before_rings_are_full() {
+        assert_eq!(Pace::Idle.nap(10 * MS), 20 * MS);
+        assert_eq!(Pace::Busy { fill: 0 }.nap(10 * MS), 20 * MS); // no faster than doubling
+        assert_eq!(Pace::Busy { fill: 32 }.nap(10 * MS), 10 * MS); // an eighth: as it should be
+        assert_eq!(Pace::Busy { fill: 63 }.nap(10 * MS) / MS, 5);
+        assert_eq!(Pace::Busy { fill: 64 }.nap(10 * MS), 0);
+    }
 }

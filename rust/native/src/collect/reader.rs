@@ -14,8 +14,18 @@ pub struct Done {
     pub serial: u32,
     pub tail: u64,
     pub drained: Option<u32>,
-    /// The ring had filled to a quarter since it was last read.
-    pub pressed: bool,
+    /// How full the ring was, of 256.
+    pub fill: u32,
+}
+
+/// What a look found that need not be looked at again before it changes: most threads do nothing
+/// most of the time, and a look at one costs more than all else that the collector does for it.
+#[derive(Debug, Clone, Copy)]
+enum Quiet {
+    /// All is read up to `head`.
+    Open { epoch: u32, head: u64 },
+    /// All is read, nothing more will come in this epoch.
+    Drained { epoch: u32 },
 }
 
 #[derive(Debug)]
@@ -26,9 +36,28 @@ pub struct Reader {
     /// Epoch whose place in the thread's chain was already checked.
     pub in_turn: Option<u32>,
     pub given_up: bool,
+    quiet: Option<Quiet>,
 }
 
 impl Reader {
+    pub fn new(segment: Segment, found: u64, looked: u64) -> Reader {
+        Reader { segment, found, looked, in_turn: None, given_up: false, quiet: None }
+    }
+
+    /// Nothing of its ring is new. With `rows_due`, its rows may be all the same.
+    pub fn is_quiet(&self, rows_due: bool) -> bool {
+        match self.quiet {
+            Some(Quiet::Open { epoch, head }) => !rows_due && self.segment.is_open_at(epoch, head),
+            Some(Quiet::Drained { epoch }) => self.segment.is_of(epoch),
+            None => self.given_up,
+        }
+    }
+
+    /// Its epoch was read to the end, as the state says.
+    pub fn drained(&mut self, epoch: u32) {
+        self.quiet = Some(Quiet::Drained { epoch });
+    }
+
     /// Reads what is published, and if that was the last of the segment, its rows and open spans.
     pub fn read(
         &mut self,
@@ -53,8 +82,10 @@ impl Reader {
                 }
             });
         }
-        let pressed = (head - position) * 4 >= u64::from(self.segment.ring_slots());
-        let mut done = Done { proc, serial, tail: head, drained: None, pressed };
+        let epoch = identity.epoch;
+        self.quiet = (head == position).then_some(Quiet::Open { epoch, head });
+        let fill = (head - position) * 256 / u64::from(self.segment.ring_slots().max(1));
+        let mut done = Done { proc, serial, tail: head, drained: None, fill: fill as u32 };
         if sealed || is_dead {
             self.rows(proc, identity, state, now, is_dead, out);
             if !sealed {

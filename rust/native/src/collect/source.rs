@@ -1,6 +1,6 @@
 //! One traced process as the collector reads it: mapped files, and what is left to read of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{AtFlags, unlinkat};
@@ -38,7 +38,7 @@ pub struct Source {
     pub dead: Option<u32>,
     /// Nothing of it is read.
     pub refused: bool,
-    pub readers: HashMap<u32, Reader>,
+    pub readers: BTreeMap<u32, Reader>,
     files: HashSet<String>,
     dictionary: Option<(u32, Dictionary)>,
     /// Dictionary files below this number were unlinked.
@@ -73,7 +73,7 @@ impl Source {
             page,
             dead: None,
             refused: false,
-            readers: HashMap::new(),
+            readers: BTreeMap::new(),
             files: HashSet::new(),
             dictionary: None,
             names_freed: 0,
@@ -122,8 +122,7 @@ impl Source {
                 segment.release_epoch(known.epoch);
             }
         }
-        let reader = Reader { found: now, looked: since, segment, in_turn: None, given_up: false };
-        self.readers.insert(reader.segment.serial, reader);
+        self.readers.insert(segment.serial, Reader::new(segment, now, since));
     }
 
     fn complain(&self, complaints: &mut Vec<Complaint>, file: &str, reason: String) {
@@ -139,11 +138,11 @@ impl Source {
         done: &mut Vec<Done>,
         complaints: &mut Vec<Complaint>,
     ) {
-        let mut serials: Vec<u32> = self.readers.keys().copied().collect();
-        serials.sort_unstable();
         let rows_due = now.saturating_sub(self.looked) >= ROWS_EVERY;
         let is_dead = self.dead.is_some();
-        for serial in serials {
+        let due = self.readers.iter().filter(|(_, reader)| is_dead || !reader.is_quiet(rows_due));
+        let due: Vec<u32> = due.map(|(serial, _)| *serial).collect();
+        for serial in due {
             if out.len() >= BATCH {
                 return;
             }
@@ -193,10 +192,14 @@ impl Source {
 
     /// The identity of a segment if there is something to read and its turn has come.
     fn in_turn(&mut self, serial: u32, state: &Process, now: u64) -> Option<Identity> {
-        let reader = self.readers.get(&serial)?;
+        let reader = self.readers.get_mut(&serial)?;
         let identity = reader.segment.identity()?;
         let known = state.segments.get(&serial).filter(|known| known.epoch == identity.epoch);
-        if reader.given_up || known.is_some_and(|known| known.drained) {
+        if known.is_some_and(|known| known.drained) {
+            reader.drained(identity.epoch);
+            return None;
+        }
+        if reader.given_up {
             return None;
         }
         if reader.in_turn == Some(identity.epoch) {
