@@ -118,11 +118,17 @@ def yielding(schema: dict[str, Any], points: list[dict[str, str]]) -> list[int]:
     return [sum(1 << id_ % 64 for id_ in ids if id_ // 64 == word) for word in range(size // 64)]
 
 
+def spared(schema: dict[str, Any]) -> int:
+    """Bitmap of the categories whose reads and writes are only summed where there is a budget."""
+    return sum(1 << schema["category"][name] for name in schema["spared"]["categories"])
+
+
 def java_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
     body = "".join(f"  public static final int {k} = {v};\n" for k, v in constants(schema))
     body += "".join(
         f"  public static final long KEPT_{k.upper()} = {v}L;\n" for k, v in kept(schema)
     )
+    body += f"  public static final long SPARED = {spared(schema)}L;\n"
     hash_ = points_hash(points_table(points))
     words = ",\n".join(f"    0x{word:016x}L" for word in yielding(schema, points))
     return (

@@ -88,11 +88,12 @@ def build(work: Path, jdk: Path) -> tuple[Path, Path]:
     return programs, agent
 
 
-def control_page(on: bool) -> bytes:
-    """schema/events.toml [preamble] and [control]."""
+def control_page(on: bool, budget: int = 10_000) -> bytes:
+    """schema/events.toml [preamble] and [control]; budget in millionths, 1% as is the default."""
     page = bytearray(4096)
     struct.pack_into("<IHH", page, 0, 0x54534F49, 0, 4)
     struct.pack_into("<I", page, 16, int(on))
+    struct.pack_into("<I", page, 40, budget)
     return bytes(page)
 
 

@@ -52,8 +52,9 @@ def summary(iostrata: Iostrata, run: str) -> dict[str, Any]:
     return found
 
 
-def leftovers() -> set[Path]:
-    return set(Path("/dev/shm").glob(f"iostrata-{os.getuid()}-*"))
+def leftovers(run: str) -> list[Path]:
+    """Directories of private recordings of that name, which no other test may use."""
+    return list(Path("/dev/shm").glob(f"iostrata-{os.getuid()}-{run}-*"))
 
 
 @pytest.mark.parametrize("version", JDKS)
@@ -66,20 +67,19 @@ def test_bytes_and_counts_are_exact(
 ) -> None:
     if not JDKS[version].is_dir():
         pytest.skip(f"JDK {version} is not at {JDKS[version]}")
-    before = leftovers()
-    file = tmp_path / "data"
+    file, run = tmp_path / "data", f"exact-{version}-{os.getpid()}"
     # WHEN
-    done = iostrata("record", "--run", "r", "--", *java(program, file, home=JDKS[version]))
+    done = iostrata("record", "--run", run, "--", *java(program, file, home=JDKS[version]))
     # THEN the program's output is its own
     assert (done.returncode, done.stdout) == (0, f"read {CALLS * SIZE}\n")
     assert "absent\n" in done.stderr
     # AND the file was written and read by exactly these calls; the last read returns nothing
-    assert on_target(tmp_path / "store", "r", file) == {
+    assert on_target(tmp_path / "store", run, file) == {
         "write": (CALLS, CALLS * SIZE),
         "read": (CALLS + 1, CALLS * SIZE),
     }
     # AND totals, from sums, lost nothing
-    found = summary(iostrata, "r")
+    found = summary(iostrata, run)
     assert (found["processes"]["traced"], found["processes"]["total"]) == (1, 1)
     assert {name: found[name] for name in ("dropped", "folded", "lost", "refused")} == {
         "dropped": 0, "folded": 0, "lost": 0, "refused": 0,
@@ -89,9 +89,9 @@ def test_bytes_and_counts_are_exact(
     assert layer["bytes_read"] >= CALLS * SIZE
     assert (found["run"]["state"], found["run"]["exit"]) == ("ok", 0)
     # AND nothing is left behind but the run
-    assert leftovers() == before
+    assert leftovers(run) == []
     assert not list((tmp_path / "store/.spool").glob("*"))
-    verifies(Run(tmp_path / "store", "r"), {3: CALLS + 1, 13: CALLS}, where="category = 'file'")
+    verifies(Run(tmp_path / "store", run), {3: CALLS + 1, 13: CALLS}, where="category = 'file'")
 
 
 def test_sums_and_calls_agree(tmp_path: Path, program: Path, iostrata: Iostrata) -> None:
@@ -179,8 +179,8 @@ def test_an_interrupted_run_is_kept_and_marked(
 def test_a_recorder_that_is_killed_leaves_a_readable_run(
     tmp_path: Path, program: Path, iostrata: Iostrata
 ) -> None:
-    store, before = tmp_path / "store", leftovers()
-    command = [sys.executable, "-m", "iostrata", "record", "--run", "r", "--"]
+    store, run = tmp_path / "store", f"killed-{os.getpid()}"
+    command = [sys.executable, "-m", "iostrata", "record", "--run", run, "--"]
     with subprocess.Popen(
         [*command, *java(program, tmp_path / "data", -1)],
         env={**os.environ, "IOSTRATA_STORE": str(store)},
@@ -195,13 +195,13 @@ def test_a_recorder_that_is_killed_leaves_a_readable_run(
         recorder.kill()
     os.kill(child, signal.SIGKILL)
     # THEN the collector finishes the run by itself
-    progress = store / "r/progress.json"
+    progress = store / run / "progress.json"
     deadline = time.monotonic() + 30
     while json.loads(progress.read_text())["state"] != "done" and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert on_target(store, "r", tmp_path / "data")["read"] == (CALLS + 1, CALLS * SIZE)
-    assert summary(iostrata, "r")["run"]["state"] == "incomplete"
-    for place in leftovers() - before:  # the next recording does this, when it is a minute old
+    assert on_target(store, run, tmp_path / "data")["read"] == (CALLS + 1, CALLS * SIZE)
+    assert summary(iostrata, run)["run"]["state"] == "incomplete"
+    for place in leftovers(run):  # the next recording does this, when it is a minute old
         shutil.rmtree(place)
 
 

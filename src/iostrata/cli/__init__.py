@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -28,6 +30,24 @@ app = typer.Typer(
 )
 for command in COMMANDS:
     command.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"iostrata {version('iostrata')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,11 @@ def test_help_documents_exit_codes(tmp_path: Path) -> None:
     said = iostrata(tmp_path, "--help")
     assert said.returncode == 0
     assert "Exit codes: 0 success" in said.stdout
+
+
+def test_version(tmp_path: Path) -> None:
+    said = iostrata(tmp_path, "--version")
+    assert (said.returncode, said.stdout) == (0, f"iostrata {version('iostrata')}\n")
 
 
 def test_errors_are_one_line(tmp_path: Path) -> None:

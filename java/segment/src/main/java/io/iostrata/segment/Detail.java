@@ -17,6 +17,9 @@ public final class Detail {
 
   private volatile int sampling = ALL_REQUESTS;
 
+  /** Bitmap of categories whose reads and writes are only summed, without waiting for a cost. */
+  private volatile long spared;
+
   /** By point. Plain: a thread may see a change some calls late. */
   private final boolean[] summed = new boolean[Schema.PROCESS_MAX_POINTS];
 
@@ -31,13 +34,19 @@ public final class Detail {
     sampling = requests <= 0 ? ALL_REQUESTS : Math.min(requests, ALL_REQUESTS);
   }
 
+  /** There is a budget, or there is none. */
+  public void budgeted(boolean is) {
+    spared = is ? Schema.SPARED : 0;
+  }
+
   /** The calls of a point are only summed from now on, or no longer. */
   public void summed(int point, boolean only) {
     summed[point] = only;
   }
 
   boolean keeps(PointLog point, long target) {
-    return point.anchor || !summed[point.id] && (categories >>> (target >>> 32 & 63) & 1) != 0;
+    long kept = point.yields ? categories & ~spared : categories;
+    return point.anchor || !summed[point.id] && (kept >>> (target >>> 32 & 63) & 1) != 0;
   }
 
   /** Whether a request that begins now is in the sample, as {@link OpenSpan#sampling} says it. */

@@ -19,6 +19,10 @@ final class PointLog {
   final long open;
 
   final boolean anchor;
+
+  /** Its calls may be only summed to stay within the budget. */
+  final boolean yields;
+
   final boolean begin;
 
   /** The rows met last, by their size class and what else is different from call to call. */
@@ -39,6 +43,7 @@ final class PointLog {
     flow = number == 0 ? 0 : 1L << FIRST_FLOW + number;
     open = layer | flow;
     anchor = options.anchorOfPoint[id];
+    yields = Schema.yields(id);
     begin = options.beginOfPoint[id];
   }
 

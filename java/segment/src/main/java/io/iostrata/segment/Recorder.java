@@ -336,6 +336,7 @@ public final class Recorder implements Closeable {
   public void follow() {
     detail.level(control.level());
     detail.sampling(control.sampling());
+    detail.budgeted(control.budget() != 0);
   }
 
   /** Millionths of its CPU time that tracing may cost this process; 0: as much as it takes. */

@@ -194,6 +194,7 @@ public final class Schema {
   public static final long KEPT_PHASE = 184485825L;
   public static final long KEPT_TASK = 183437185L;
   public static final long KEPT_JOB = 183437185L;
+  public static final long SPARED = 48L;
   public static final int POINT_COUNT = 221;
   public static final long POINTS_HASH = 5572440945380920349L;
 

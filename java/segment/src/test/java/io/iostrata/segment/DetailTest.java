@@ -54,6 +54,22 @@ class DetailTest {
   }
 
   @Test
+  void readsOfJarsAreOnlySummedWithinABudget() throws IOException {
+    long jar = recorder.name(Schema.CATEGORY_JARS, "/a.jar");
+    recorder.detail.budgeted(true);
+    Points.call(log, Points.JAVA_READ, jar, 1);
+    Points.call(log, Points.JAVA_READ, xml, 2);
+    Points.call(log, 0, jar, 4); // no read and no write: not in YIELDS
+    recorder.detail.budgeted(false);
+    Points.call(log, Points.JAVA_READ, jar, 8);
+
+    assertThat(trace().calls())
+        .extracting(TraceReader.Slot::bytes)
+        .containsExactlyInAnyOrder(2L, 4L, 8L);
+    assertThat(trace().sum(TraceReader.Row::bytes)).isEqualTo(15);
+  }
+
+  @Test
   void anAnchorIsAlwaysKept() throws IOException {
     recorder.detail.level(Schema.LEVEL_JOB);
     recorder.detail.summed(Points.READ_BLOCK, true);
