@@ -8,6 +8,7 @@ Parts, each a file overhead-PART.json in the folder, with every measurement and 
   toggle     switched on and off inside a DataNode under load and a long map task, every two
              seconds: CPU per byte, paired, and ns of a call
   starts     CPU that the start of a JVM of Hadoop takes more, and the recorder's own
+  tasks      what tracing adds to a whole JVM, its compilers included: WordCount in one JVM
   jobs       TestDFSIO write and read, TeraSort, WordCount at two sizes: fixed and proportional
              cost; bytes of trace per event and as a share of the job's data
   account    the additive account: events x their cost in place + starts + collector and recorder,
@@ -36,13 +37,15 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
 from bench.measure.results import Results, end_as_by_ctrl_c, say  # noqa: E402
-from bench.overhead import account, clusters, show, starts, toggle  # noqa: E402
+from bench.overhead import account, clusters, show, starts, tasks, toggle  # noqa: E402
 from bench.overhead.modes import ALL, MODES, RECORD, Mode  # noqa: E402
 
-PARTS = ("toggle", "starts", "jobs", "account", "ab", "datanodes")
+PARTS = ("toggle", "starts", "tasks", "jobs", "account", "ab", "datanodes")
 SMOKE = {
     "windows": 2,
     "starts": 2,
+    "tasks": 2,
+    "task_megabytes": "1,2",
     "pairs": 1,
     "ab_pairs": 1,
     "small": 8,
@@ -67,6 +70,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=2.0, help="of a window (%(default)s)")
     parser.add_argument("--windows", type=int, default=60, help="pairs a mode (%(default)s)")
     parser.add_argument("--starts", type=int, default=20, help="pairs of starts (%(default)s)")
+    parser.add_argument("--tasks", type=int, default=12, help="pairs of tasks (%(default)s)")
+    parser.add_argument(
+        "--task-megabytes", default="16,128", help="of text for a task; default: %(default)s"
+    )
     parser.add_argument("--pairs", type=int, default=4, help="of each job and size (%(default)s)")
     parser.add_argument(
         "--jobs",
@@ -108,9 +115,11 @@ def part(name: str, given: argparse.Namespace, modes: list[Mode], work: Path) ->
         "map_megabytes": given.map_megabytes,
     }
     numbers = [int(number) for number in given.datanodes.split(",")]
+    task_sizes = [int(size) for size in given.task_megabytes.split(",")]
     does: dict[str, Callable[[], Results]] = {
         "toggle": lambda: toggle.measure(folder, work, modes, windows),
         "starts": lambda: starts.measure(folder, work, given.starts),
+        "tasks": lambda: tasks.measure(folder, work, modes, task_sizes, given.tasks),
         "jobs": lambda: clusters.by_size(
             folder, work, given.jobs.split(","), sizes, modes, given.pairs
         ),

@@ -15,6 +15,7 @@ def show(part: str, found: Any) -> None:
     tables: dict[str, Callable[[Any], None]] = {
         "toggle": _toggle,
         "starts": _starts,
+        "tasks": _tasks,
         "jobs": _jobs,
         "account": _account,
         "ab": _ab,
@@ -68,6 +69,21 @@ def _toggle(found: list[Row]) -> None:
 def _starts(found: Row) -> None:
     print(f"a JVM of Hadoop starts with {interval(found['start_s'], 's', 3)} of CPU more")
     print(f"`iostrata record` takes {interval(found['recorder_s'], 's', 3)} of CPU itself")
+
+
+def _tasks(found: list[Row]) -> None:
+    header = ["mode", "MB", "CPU s untraced", "CPU s added (95 %)", "share (95 %)"]
+    rows = [
+        [
+            row["mode"],
+            str(row["megabytes"]),
+            f"{row['plain_s']['estimate']:.1f}",
+            interval(row["added_s"], "s"),
+            interval(row["added"], digits=1),
+        ]
+        for row in found
+    ]
+    _table(header, rows)
 
 
 def _jobs(found: list[Row]) -> None:

@@ -71,11 +71,13 @@ def test_reading_adds_up_within_a_budget(cluster: Cluster) -> None:
     assert not any(run.losses().values())
 
 
-def test_less_is_kept_at_each(cluster: Cluster) -> None:
-    """Of the same job, with what the tests above have recorded."""
+def test_less_is_kept_at_a_coarser_level(cluster: Cluster) -> None:
+    """Of the same job, with what the tests above have recorded. So short a job has done most of what
+    a budget leaves out before its cost is known: test_budget.py is about that.
+    """
     kept = {
         f"{level}-{budget[:-1]}": detail(cluster.run(f"write-{level}-{budget[:-1]}"))
         for level, budget in (KINDS if "SOAK" in os.environ else QUICK)
     }
     print(kept)
-    assert kept["record-1"] > kept["record-0.01"] > kept["job-0.01"]
+    assert min(kept["record-1"], kept["record-0.01"]) > 1.2 * kept["job-0.01"]

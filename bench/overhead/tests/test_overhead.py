@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from bench.measure import workloads
-from bench.overhead import account, clusters, modes, show, toggle
+from bench.overhead import account, clusters, modes, show, tasks, toggle
 from bench.overhead.modes import Mode
 
 Row = dict[str, Any]
@@ -48,6 +48,22 @@ def test_a_toggle_gives_the_share_and_the_cost_of_a_call() -> None:
     # 0.2 ns of 10 a byte, 1e-4 calls a byte.
     assert found["ns_per_call"] == pytest.approx(2000, rel=0.02)
     assert toggle.summed(toggled(0.05, 12), "DataNode", BARE)["verdict"]["word"] == "fail"  # type: ignore[index]
+
+
+def test_a_whole_task_costs_what_pairs_say(capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [
+        {"mode": "bare", "megabytes": size, "traced_s": plain * 1.1, "plain_s": plain}
+        for size in (16, 128)
+        for plain in (size / 4, size / 5)
+    ]
+    found = tasks.found(runs)
+    assert [row["megabytes"] for row in found] == [16, 128]
+    assert found[1]["added"]["estimate"] == pytest.approx(0.1)
+    assert found[1]["added_s"]["estimate"] == pytest.approx(2.88)
+    show.show("tasks", found)
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "bare  128            28.8  +2.88 s (-1.19 to +6.95)  +10.0 % (+10.0 to +10.0)"
+    )
 
 
 def test_a_toggle_of_few_pairs_proves_nothing() -> None:

@@ -109,6 +109,7 @@ public final class Hooks {
   }
 
   /** A call that belongs to somebody is about to {@link #enter}. */
+  @DontInline
   public static void context(int point, Object whom, Object name) {
     Probe probe = isOff(point) ? null : take(point, false);
     if (probe == null) {
@@ -134,6 +135,7 @@ public final class Hooks {
    * @param offset -1 none
    * @param bytes what {@link #AS_ENTERED} will mean
    */
+  @DontInline
   public static void enter(int point, Object a, Object b, long asked, long offset, long bytes) {
     Probe probe = isOff(point) ? null : take(point, true);
     if (probe == null) {
@@ -152,7 +154,14 @@ public final class Hooks {
 
   /** The call returns. Also when its point has been switched off since: it may be open. */
   public static void exit(long bytes, int point) {
-    Probe probe = on == 0 ? null : take(point, false);
+    if (on != 0) {
+      leave(bytes, point);
+    }
+  }
+
+  @DontInline
+  private static void leave(long bytes, int point) {
+    Probe probe = take(point, false);
     if (probe == null) {
       return;
     }
@@ -167,6 +176,7 @@ public final class Hooks {
   }
 
   /** The call throws. */
+  @DontInline
   public static void failed(Throwable thrown, int point) {
     Probe probe = on == 0 ? null : take(point, false);
     if (probe == null) {
@@ -183,10 +193,15 @@ public final class Hooks {
   }
 
   /** {@link #enter} of a call that is only summed. */
+  @DontInline
   public static void enterHot(int point, Object a, Object b, long asked, long bytes) {
-    if (isOff(point) || enterQuickly(point, a, b, asked, bytes)) {
-      return;
+    if (!isOff(point) && !enterQuickly(point, a, b, asked, bytes)) {
+      enterSlowly(point, a, b, asked, bytes);
     }
+  }
+
+  @DontInline
+  private static void enterSlowly(int point, Object a, Object b, long asked, long bytes) {
     Probe probe = take(point, true);
     if (probe == null) {
       return;
@@ -221,23 +236,34 @@ public final class Hooks {
 
   /** {@link #exit} of a call that is only summed. */
   public static void exitHot(long bytes, int point) {
-    leaveHot(bytes, point, Probe.COUNTED);
+    if (on != 0) {
+      leaveHot(bytes, point, Probe.COUNTED);
+    }
   }
 
   /** {@link #exitHot} of a call that may have met no record. */
   public static void exitRecord(boolean met, long bytes, int point) {
-    leaveHot(bytes, point, met ? Probe.COUNTED : Probe.FORGOTTEN);
+    if (on != 0) {
+      leaveHot(bytes, point, met ? Probe.COUNTED : Probe.FORGOTTEN);
+    }
   }
 
   /** {@link #failed} of a call that is only summed. */
   public static void failedHot(Throwable thrown, int point) {
-    leaveHot(0, point, Probe.FAILED);
+    if (on != 0) {
+      leaveHot(0, point, Probe.FAILED);
+    }
   }
 
+  @DontInline
   private static void leaveHot(long bytes, int point, int how) {
-    if (on == 0 || how == Probe.COUNTED && exitQuickly(bytes, point)) {
-      return;
+    if (how != Probe.COUNTED || !exitQuickly(bytes, point)) {
+      leaveSlowly(bytes, point, how);
     }
+  }
+
+  @DontInline
+  private static void leaveSlowly(long bytes, int point, int how) {
     Probe probe = take(point, false);
     if (probe == null) {
       return;
@@ -254,7 +280,12 @@ public final class Hooks {
 
   /** Bytes of a call that is about to {@link #exit} or {@link #exitHot}. */
   public static long measure(int point, Object a, Object b) {
-    Probe probe = on == 0 || isOff(point) ? null : take(point, false);
+    return on == 0 ? 0 : measured(point, a, b);
+  }
+
+  @DontInline
+  private static long measured(int point, Object a, Object b) {
+    Probe probe = isOff(point) ? null : take(point, false);
     if (probe == null) {
       return 0;
     }
@@ -271,6 +302,7 @@ public final class Hooks {
   }
 
   /** A method that tells who somebody is returns. Also while nothing is recorded. */
+  @DontInline
   public static void learn(int point, Object a, Object b) {
     Probe probe = isOff(point) ? null : take(point, true);
     if (probe == null) {
@@ -298,7 +330,12 @@ public final class Hooks {
 
   /** What a method is about to return, or the same with something added. */
   public static Object instead(Object returned, int point) {
-    Probe probe = on == 0 || returned == null || isOff(point) ? null : take(point, true);
+    return on == 0 || returned == null ? returned : other(returned, point);
+  }
+
+  @DontInline
+  private static Object other(Object returned, int point) {
+    Probe probe = isOff(point) ? null : take(point, true);
     if (probe == null) {
       return returned;
     }
