@@ -72,8 +72,9 @@ def test_reading_adds_up_within_a_budget(cluster: Cluster) -> None:
 
 
 def test_less_is_kept_at_a_coarser_level(cluster: Cluster) -> None:
-    """Of the same job, with what the tests above have recorded. So short a job has done most of what
-    a budget leaves out before its cost is known: test_budget.py is about that.
+    """Of the same job, with what the tests above have recorded.
+
+    It has done most of what a budget leaves out before its cost is known: see test_budget.py.
     """
     kept = {
         f"{level}-{budget[:-1]}": detail(cluster.run(f"write-{level}-{budget[:-1]}"))
