@@ -12,6 +12,11 @@ pub fn epoch() -> u64 {
     ns(ClockId::Realtime)
 }
 
+/// Ns since boot, in which the kernel says when processes began.
+pub fn since_boot() -> u64 {
+    ns(ClockId::Boottime)
+}
+
 /// Ns of CPU that this process has taken.
 pub fn cpu() -> u64 {
     ns(ClockId::ProcessCPUTime)

@@ -123,6 +123,7 @@ def wait_for(
     One that was killed may have a successor by now, which goes on with its runs.
     """
     deadline = time.monotonic() + timeout
+    nap = 0.01
     while True:
         living = collector.alive or has_successor(collector)
         progress = read_progress(collector, run)
@@ -131,7 +132,8 @@ def wait_for(
             return progress
         if not living or time.monotonic() > deadline:
             return None
-        time.sleep(0.01)
+        time.sleep(nap)
+        nap = min(nap * 1.5, 0.1)  # processes of a run may take seconds to end, and looks take CPU
 
 
 def _points_file(collector: Collector, run: str) -> Path:

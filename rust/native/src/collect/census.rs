@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io::Read;
 
 use super::block::{self, Kind};
 use super::ids;
 use super::order::{Run, Seen};
 use super::{Collector, SECOND};
+use crate::clock;
 
 /// A process this young may still become a JVM by exec, ns.
 const YOUNG: u64 = 5 * SECOND;
@@ -15,17 +17,20 @@ const FORK: u64 = 2 * SECOND;
 
 #[derive(Debug, Default)]
 pub struct Census {
-    /// By pid: start, whether a JVM, when first looked at.
+    /// By pid.
     people: HashMap<u32, Person>,
 }
 
 #[derive(Debug, Clone)]
 struct Person {
+    /// Clock ticks since boot.
     start: u64,
+    /// The same as `CLOCK_MONOTONIC`, ns.
+    born: u64,
     parent: u32,
+    /// Of a JVM.
     uid: u32,
     jvm: Option<Jvm>,
-    first: u64,
     /// Recorders that it descends from, found when it was first seen: parents may end.
     descends: HashSet<(u32, u64)>,
 }
@@ -54,7 +59,10 @@ pub fn is_alive(pid: u32, start: Option<u64>) -> bool {
 }
 
 fn stat(pid: u32) -> Option<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // One read gets the whole line; what reads files to their end asks for size and end as well.
+    let mut line = [0; 1024];
+    let length = fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    let text = String::from_utf8_lossy(&line[..length]);
     // the command's name may hold spaces and brackets
     let (head, fields) = text.rsplit_once(") ")?;
     let fields: Vec<&str> = fields.split(' ').collect();
@@ -110,7 +118,7 @@ impl Collector<'_> {
             let person = self.census.people.get(pid).filter(|person| is_news(*pid, person))?;
             let main = jvm(*pid).map(|jvm| jvm.main).unwrap_or_default();
             let run = run.order.run.clone();
-            let (role, pid, pid_start, uid) = (role.clone(), *pid, person.start, person.uid);
+            let (role, pid, pid_start, uid) = (role.clone(), *pid, person.start, uid(*pid)?);
             let reason = self.reason(pid, uid);
             Some(Seen { run, pid, pid_start, uid, role, main, reason, now, ..Seen::default() })
         });
@@ -143,20 +151,22 @@ impl Census {
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .collect();
         self.people.retain(|pid, _| pids.contains(pid));
+        let asleep = clock::since_boot().saturating_sub(now);
+        let tick = SECOND / rustix::param::clock_ticks_per_second();
         let mut fresh = Vec::new();
         for pid in pids {
             let known = self.people.get(&pid);
-            if known.is_some_and(|person| now - person.first > YOUNG) {
+            if known.is_some_and(|person| now.saturating_sub(person.born) > YOUNG) {
                 continue;
             }
             let Some(stat) = stat(pid) else { continue };
             let same = known.filter(|person| person.start == stat.start);
-            let first = same.map_or(now, |person| person.first);
             let descends = same.map(|person| person.descends.clone()).unwrap_or_default();
             let jvm = if stat.comm == "java" { jvm(pid) } else { None };
-            let uid = uid(pid).unwrap_or(u32::MAX);
+            let uid = jvm.as_ref().and_then(|_| uid(pid)).unwrap_or(u32::MAX);
             let (start, parent) = (stat.start, stat.parent);
-            self.people.insert(pid, Person { start, parent, uid, jvm, first, descends });
+            let born = (start * tick).saturating_sub(asleep);
+            self.people.insert(pid, Person { start, born, parent, uid, jvm, descends });
             fresh.push(pid);
         }
         for pid in fresh {
@@ -194,7 +204,7 @@ impl Census {
         for (pid, person) in &self.people {
             let Some(jvm) = person.jvm.as_ref().filter(|_| is_news(*pid, person)) else { continue };
             let parent = self.people.get(&person.parent).and_then(|parent| parent.jvm.as_ref());
-            if parent == Some(jvm) && now - person.first < FORK {
+            if parent == Some(jvm) && now.saturating_sub(person.born) < FORK {
                 continue; // still the image of the JVM that forked it to run something else
             }
             let name = &run.order.run;
