@@ -40,7 +40,12 @@ export function time(row: { time: number; estimated?: boolean; time_bound?: numb
     return seconds(row.time);
   }
   const off = row.time > 0 ? (row.time_bound ?? 0) / row.time : 0;
-  return `~${seconds(row.time)}${off > 0 ? ` ±${Math.round(100 * off)} %` : ""}`;
+  return `~${seconds(row.time)}${off > 0 ? ` ${margin(off)}` : ""}`;
+}
+
+/** `±15 %`, `±<1 %` of a share. */
+function margin(off: number): string {
+  return `±${off < 0.01 ? "<1" : Math.round(100 * off)} %`;
 }
 
 /** `~450 ±15 %` where a number is scaled back from a sample of requests, `too few` to say. */
@@ -54,7 +59,7 @@ export function near(
   if (row.few) {
     return "too few";
   }
-  return bound > 0 ? `~${text(value)} ±${Math.round((100 * bound) / value)} %` : text(value);
+  return bound > 0 ? `~${text(value)} ${margin(bound / value)}` : text(value);
 }
 
 /** Bytes; none are there to be seen, but do not draw the eye. */

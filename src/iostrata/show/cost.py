@@ -94,6 +94,8 @@ def cost_lines(cost: Cost) -> list[str]:
         )
     if len(cost.over) > 6:
         lines.append(f"budget not met: {plural(len(cost.over) - 6, 'more process')}")
+    if cost.budget:
+        lines.append("only in sums, as wherever there is a budget: reads of jars and class files")
     return lines
 
 

@@ -9,7 +9,18 @@ from iostrata.schema.names import left_out, sampling_text
 from iostrata.show.cost import cost_lines
 from iostrata.show.latency import STATISTICS
 from iostrata.show.sample import LEAST
-from iostrata.show.text import FEW, between, columns, count, near, plural, printable, seconds, size
+from iostrata.show.text import (
+    FEW,
+    between,
+    columns,
+    count,
+    margin,
+    near,
+    plural,
+    printable,
+    seconds,
+    size,
+)
 from iostrata.show.totals import DIRECTIONS, SIZES, Row, Totals
 
 HDFS_LAYERS = ("hdfs", "namenode", "datanode")
@@ -153,7 +164,7 @@ def _time(row: Row) -> str:
     if not row.get("estimated"):
         return seconds(row["time"])
     off = row.get("time_bound", 0) / row["time"] if row["time"] else 0
-    return f"~{seconds(row['time'])}" + (f" ±{off:.0%}".replace("%", " %") if off else "")
+    return f"~{seconds(row['time'])}" + (f" {margin(off)}" if off else "")
 
 
 def _ways(rows: list[Row]) -> list[str]:

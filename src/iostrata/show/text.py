@@ -51,7 +51,12 @@ def near(row: Mapping[str, Any], name: str, text: Callable[[int], str]) -> str:
         return FEW
     if not bound:
         return text(value)
-    return f"~{text(value)} ±{bound / value:.0%}".replace("%", " %")
+    return f"~{text(value)} {margin(bound / value)}"
+
+
+def margin(off: float) -> str:
+    """`±11 %`, `±<1 %`; `off`: a share."""
+    return "±<1 %" if off < 0.01 else f"±{off:.0%}".replace("%", " %")
 
 
 def between(row: Mapping[str, Any], name: str, text: Callable[[int], str]) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostrata.show.text import columns, count, plural, printable, seconds, size
+from iostrata.show.text import columns, count, margin, plural, printable, seconds, size
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,13 @@ def test_sizes(count_: int, text: str) -> None:
 )  # fmt: skip
 def test_durations(nanoseconds: int, text: str) -> None:
     assert seconds(nanoseconds) == text
+
+
+@pytest.mark.parametrize(
+    ("off", "text"), [(0.11, "±11 %"), (0.01, "±1 %"), (0.009, "±<1 %"), (1e-6, "±<1 %")]
+)
+def test_margins(off: float, text: str) -> None:
+    assert margin(off) == text
 
 
 def test_counts() -> None:

@@ -1,5 +1,6 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.DontInline;
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
 import io.iostrata.segment.ThreadLog;
@@ -207,7 +208,7 @@ public final class Hooks {
       return;
     }
     try {
-      probe.enterHot(point, probe.hotTarget(point, a, b), asked, bytes);
+      probe.enterHot(point, a, b, asked, bytes);
       probe.weigher.end(point, Weigher.UNSEEN_HOT);
     } catch (Throwable e) {
       fault(point, e);

@@ -1,6 +1,7 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.Cause;
+import io.iostrata.segment.DontInline;
 import io.iostrata.segment.Schema;
 import io.iostrata.segment.ThreadLog;
 import java.util.Arrays;
@@ -16,7 +17,8 @@ final class Probe {
    */
   private static final Probe[] MET = new Probe[1024];
 
-  private static final long UNKNOWN = -1;
+  /** No object of the host's. */
+  private static final Object NOBODY = new Object();
 
   /** Local files by path, and by descriptor where a stream knows no path. */
   final NameCache paths = new NameCache();
@@ -111,6 +113,7 @@ final class Probe {
     forgetMet();
   }
 
+  @DontInline
   void enter(int point, long target, long asked, long offset, long bytesAtEntry) {
     begin();
     int at = depth * WIDTH;
@@ -130,6 +133,7 @@ final class Probe {
     depth++;
   }
 
+  @DontInline
   void exit(int point, long bytesAtExit, Throwable thrown) {
     int at = depth - 1;
     if (at < 0 || pointOf(at) != point) {
@@ -194,7 +198,7 @@ final class Probe {
   }
 
   /** Target of a hot call: mostly that of the point's call before, found without a lookup. */
-  long hotTarget(int point, Object a, Object b) throws Throwable {
+  private long hotTarget(int point, Object a, Object b) throws Throwable {
     Extractor target = Hooks.TARGETS[point];
     if (target == null) {
       return 0;
@@ -227,12 +231,11 @@ final class Probe {
    * @return false when nothing has been done
    */
   boolean enterQuickly(int point, Object a, Object b, long asked, long bytesAtEntry) {
-    if (busy || recording != Hooks.on) {
+    if (busy || recording != Hooks.on || b != null) {
       return false;
     }
     weigher.begin();
-    long target = knownTarget(point, a, b);
-    if (target == UNKNOWN || !log.hotEnterQuickly(point, target, asked, bytesAtEntry)) {
+    if (!log.hotEnterQuickly(point, a, asked, bytesAtEntry)) {
       weigher.undo();
       return false;
     }
@@ -254,17 +257,11 @@ final class Probe {
     return true;
   }
 
-  private long knownTarget(int point, Object a, Object b) {
-    HotTarget last = hotTargets == NO_TARGETS ? null : hotTargets[point];
-    if (last != null && b == null && last.isOf(a)) {
-      return last.handle;
-    }
-    return Hooks.TARGETS[point] == null ? 0 : UNKNOWN;
-  }
-
-  void enterHot(int point, long target, long asked, long bytesAtEntry) {
+  void enterHot(int point, Object a, Object b, long asked, long bytesAtEntry) throws Throwable {
+    long target = hotTarget(point, a, b);
     begin();
-    log.hotEnter(point, target, asked, bytesAtEntry);
+    Object same = Hooks.TARGETS[point] == null ? null : target != 0 && b == null ? a : NOBODY;
+    log.hotEnter(point, target, same, asked, bytesAtEntry);
   }
 
   /**

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import org.junit.jupiter.api.Test;
 import org.objectweb.asm.AnnotationVisitor;
@@ -14,20 +15,14 @@ import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** In the jar, what woven code calls carries the annotation that the JVM heeds. */
+/** In the jar, hooks and the steps below them carry the annotation that the JVM heeds. */
 class DontInlineTest {
   private static final String OF_THE_JVM = "Ljdk/internal/vm/annotation/DontInline;";
 
   @Test
-  void hooksAreCompiledOnce() throws IOException {
+  void theyAreCompiledOnce() throws IOException {
     try (JarFile jar = new JarFile(TracedJvm.JAR.toFile())) {
-      String hooks =
-          jar.stream()
-              .map(e -> e.getName())
-              .filter(n -> n.endsWith("/Hooks.class"))
-              .findAny()
-              .get();
-      assertThat(annotated(jar, hooks))
+      assertThat(annotated(jar, "Hooks"))
           .containsExactly(
               "context",
               "enter",
@@ -40,14 +35,17 @@ class DontInlineTest {
               "leaveSlowly",
               "measured",
               "other");
+      assertThat(annotated(jar, "HotCalls")).containsExactly("exit", "exitQuickly");
       // The JVM's own is meant, and nothing of ours may lie in its packages.
       assertThat(jar.stream().map(e -> e.getName()).filter(n -> n.startsWith("jdk/"))).isEmpty();
     }
   }
 
-  private static Set<String> annotated(JarFile jar, String name) throws IOException {
+  private static Set<String> annotated(JarFile jar, String type) throws IOException {
     Set<String> found = new TreeSet<>();
-    try (InputStream bytes = jar.getInputStream(jar.getEntry(name))) {
+    JarEntry of =
+        jar.stream().filter(e -> e.getName().endsWith("/" + type + ".class")).findAny().get();
+    try (InputStream bytes = jar.getInputStream(of)) {
       new ClassReader(bytes)
           .accept(
               new ClassVisitor(Opcodes.ASM9) {

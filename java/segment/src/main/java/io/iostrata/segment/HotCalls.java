@@ -3,64 +3,75 @@ package io.iostrata.segment;
 import java.util.Arrays;
 
 /**
- * The open hot calls of a thread. There are 160,000 of them per MB, so the way of a call that ends
- * like the one before is short: it adds to what the point remembers of its row.
+ * The open hot calls of a thread. There are 160,000 of them per MB, so the way of a call like the
+ * one before is short: it adds to a row that is remembered with that one.
  */
 final class HotCalls {
-  /** One level, on the heap of the thread. */
-  private static final class Level {
-    PointLog point;
-    long layersBefore;
-    long target; // handle
-    long asked;
-    long bytes; // that AS_ENTERED means
-
-    /** Time of calls kept one by one inside. */
-    long inside;
-  }
-
   int depth;
 
   private final ThreadLog log;
-  private Level[] levels = {new Level(), new Level(), new Level(), new Level()};
+  private HotCall[] calls = new HotCall[4];
 
   HotCalls(ThreadLog log) {
     this.log = log;
   }
 
-  void enter(PointLog point, long target, long asked, long bytes) {
-    if (depth == levels.length) {
-      grow();
+  /**
+   * A call begins.
+   *
+   * @param object that the target was found by, see {@link ThreadLog#hotEnter}
+   */
+  void enter(PointLog point, long target, Object object, long asked, long bytes) {
+    HotCall call = point.hot(log.layers);
+    if (call.isOpen) {
+      call = new HotCall(point); // of the same kind, inside it: rare
     }
-    Level level = levels[depth++];
-    if (level.point != point) {
-      level.point = point; // a reference store has a price under G1
+    if (call.situation != log.situation || call.target != target || !call.isOf(object)) {
+      call.learn(object, target, log.situation);
     }
-    long layers = log.layers;
-    level.layersBefore = layers;
-    log.layers = layers | point.open;
-    level.target = target;
-    level.asked = asked;
-    level.bytes = bytes;
-    level.inside = 0;
-    if (point.sampler.next() && point.timedDepth == 0) {
-      point.timedDepth = depth;
-      point.timedStart = log.now();
-    }
+    push(call, asked, bytes);
   }
 
-  private void grow() {
-    int from = levels.length;
-    levels = Arrays.copyOf(levels, from * 2);
-    for (int d = from; d < levels.length; d++) {
-      levels[d] = new Level();
+  /**
+   * {@link #enter} of a call like the one before.
+   *
+   * @return false when nothing has been done
+   */
+  boolean enterQuickly(PointLog point, Object object, long asked, long bytes) {
+    HotCall call = point.hotOrNull(log.layers);
+    if (call == null || call.situation != log.situation || call.isOpen || !call.isOf(object)) {
+      return false;
+    }
+    push(call, asked, bytes);
+    return true;
+  }
+
+  private void push(HotCall call, long asked, long bytes) {
+    int at = depth;
+    if (at == calls.length) {
+      calls = Arrays.copyOf(calls, at * 2);
+    }
+    if (calls[at] != call) {
+      calls[at] = call; // a reference store has a price under G1
+    }
+    depth = at + 1;
+    PointLog point = call.point;
+    long layers = log.layers;
+    log.layers = layers | point.open;
+    call.isOpen = true;
+    call.layersBefore = layers;
+    call.asked = asked;
+    call.bytes = bytes;
+    if (point.sampler.next() && point.timedDepth == 0) {
+      point.timedDepth = at + 1;
+      point.timedStart = log.now();
     }
   }
 
   /** The innermost call of the point is the last that counts; false when it has none open. */
   boolean unwind(int point, int floor) {
     int d = depth;
-    while (d > floor && levels[d - 1].point.id != point) {
+    while (d > floor && calls[d - 1].point.id != point) {
       d--;
     }
     if (d <= floor) {
@@ -71,7 +82,7 @@ final class HotCalls {
   }
 
   boolean isTop(int point, int floor) {
-    return depth > floor && levels[depth - 1].point.id == point;
+    return depth > floor && calls[depth - 1].point.id == point;
   }
 
   /**
@@ -80,72 +91,11 @@ final class HotCalls {
    * @param span that encloses it, null: none
    * @param moved {@link ThreadLog#AS_ENTERED}, or what to add to the bytes given at entry
    */
+  @DontInline
   void exit(SegmentChain chain, OpenSpan span, long moved, boolean error, int context) {
-    Level level = levels[--depth];
-    PointLog point = level.point;
-    long layers = level.layersBefore;
-    log.layers = layers;
-    long target = level.target;
-    long anchor = 0;
-    if (span != null) {
-      target = target == 0 ? span.target : target;
-      anchor = span.anchorInside;
-    }
-    long bytes = moved == ThreadLog.AS_ENTERED ? level.bytes : level.bytes + moved;
-    bytes = error || bytes < 0 ? 0 : bytes;
-    long key = Row.key(point.id, point.flags(layers), target, bytes, context);
-    RowLog row = point.row(key, anchor);
-    if (row != null && level.inside == 0 && !error && point.timedDepth <= depth) {
-      row.again(chain, bytes, level.asked);
-    } else {
-      exitSlowly(chain, span, level, key, anchor, bytes, error);
-    }
-    if (span == null) {
-      chain.store(); // nothing that ends will do it
-    }
-  }
-
-  /**
-   * {@link #exit} of a call like the one before.
-   *
-   * @param span that encloses it
-   * @return false when nothing has been done
-   */
-  boolean exitQuickly(SegmentChain chain, OpenSpan span, int point, long moved, int context) {
-    int at = depth - 1;
-    if (at < span.hotBefore) {
-      return false;
-    }
-    Level level = levels[at];
-    PointLog whose = level.point;
-    if (whose.id != point || level.inside != 0 || whose.timedDepth > at) {
-      return false;
-    }
-    long layers = level.layersBefore;
-    long target = level.target == 0 ? span.target : level.target;
-    long bytes = moved == ThreadLog.AS_ENTERED ? level.bytes : level.bytes + moved;
-    bytes = bytes < 0 ? 0 : bytes;
-    long key = Row.key(point, whose.flags(layers), target, bytes, context);
-    RowLog row = whose.row(key, span.anchorInside);
-    if (row == null) {
-      return false;
-    }
-    depth = at;
-    log.layers = layers;
-    row.again(chain, bytes, level.asked);
-    return true;
-  }
-
-  private void exitSlowly(
-      SegmentChain chain,
-      OpenSpan span,
-      Level level,
-      long key,
-      long anchor,
-      long bytes,
-      boolean error) {
-    PointLog point = level.point;
-    long inside = level.inside;
+    HotCall call = calls[--depth];
+    PointLog point = call.point;
+    long inside = call.inside;
     long end = 0;
     long dur = Row.UNTIMED;
     if (point.timedDepth > depth) {
@@ -153,6 +103,7 @@ final class HotCalls {
       dur = Math.max(0, end - point.timedStart - inside - log.clockCost);
       point.timedDepth = 0;
     }
+    close(call);
     if (chain.segment == null) {
       log.lost();
       return;
@@ -160,28 +111,89 @@ final class HotCalls {
     if (inside != 0 && depth > (span == null ? 0 : span.hotBefore)) {
       inside(inside);
     }
-    RowLog row = chain.row(point, key, anchor);
-    if (row != null) {
-      row.addSampled(chain.segment, bytes, level.asked, error, point.sampler, dur, end, inside);
+    long bytes = error ? 0 : bytes(call, moved);
+    RowLog row = row(chain, span, call, bytes, context);
+    if (row == null) {
+      return; // counted as lost
     }
+    if (dur == Row.UNTIMED && inside == 0 && !error) {
+      row.again(chain, bytes, call.asked);
+    } else {
+      row.addSampled(chain.segment, bytes, call.asked, error, point.sampler, dur, end, inside);
+    }
+    if (span == null) {
+      chain.store(); // nothing that ends will do it
+    }
+  }
+
+  private static long bytes(HotCall call, long moved) {
+    return Math.max(0, moved == ThreadLog.AS_ENTERED ? call.bytes : call.bytes + moved);
+  }
+
+  private RowLog row(SegmentChain chain, OpenSpan span, HotCall call, long bytes, int context) {
+    PointLog point = call.point;
+    long target = call.target == 0 && span != null ? span.target : call.target;
+    long anchor = span == null ? 0 : span.anchorInside;
+    long key = Row.key(point.id, point.flags(log.layers), target, bytes, context);
+    RowLog row = chain.row(point, key, anchor);
+    // A segment may have come that has other rows.
+    if (row != null && row.key == key && call.situation == log.situation) {
+      call.met(row);
+    }
+    return row;
+  }
+
+  /**
+   * {@link #exit} of a call like the one before.
+   *
+   * @return false when nothing has been done
+   */
+  @DontInline
+  boolean exitQuickly(SegmentChain chain, int point, long moved) {
+    int at = depth - 1;
+    if (at < 0) {
+      return false;
+    }
+    HotCall call = calls[at];
+    PointLog whose = call.point;
+    if (whose.id != point
+        || call.situation != log.situation
+        || call.inside != 0
+        || whose.timedDepth > at) {
+      return false;
+    }
+    long bytes = bytes(call, moved);
+    RowLog row = call.row(bytes);
+    if (row == null) {
+      return false;
+    }
+    depth = at;
+    call.isOpen = false;
+    log.layers = call.layersBefore;
+    row.again(chain, bytes, call.asked);
+    return true;
   }
 
   /** Time of a call kept one by one, or of one inside that, within the hot call on top. */
   void inside(long dur) {
-    levels[depth - 1].inside += dur;
+    calls[depth - 1].inside += dur;
+  }
+
+  private void close(HotCall call) {
+    call.isOpen = false;
+    call.inside = 0;
+    log.layers = call.layersBefore;
   }
 
   /** Takes off the calls above a smaller depth, as if they had not been. */
   void cut(int to) {
-    if (depth <= to) {
-      return;
-    }
     while (depth > to) {
-      PointLog point = levels[--depth].point;
+      HotCall call = calls[--depth];
+      PointLog point = call.point;
       if (point.timedDepth > depth) {
         point.timedDepth = 0;
       }
+      close(call);
     }
-    log.layers = levels[to].layersBefore;
   }
 }

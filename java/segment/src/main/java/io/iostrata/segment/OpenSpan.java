@@ -40,6 +40,9 @@ final class OpenSpan {
 
   int hotBefore;
 
+  /** {@link ThreadLog#situation} inside it. */
+  long situation;
+
   /** {@link PointLog#timedDepth} while a summed span is being timed. */
   static final int TIMED = -1;
 

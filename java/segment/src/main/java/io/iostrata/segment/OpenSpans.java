@@ -53,6 +53,7 @@ final class OpenSpans {
   }
 
   /** See {@link ThreadLog#enter}. */
+  @DontInline
   void enter(PointLog point, long target, long asked, long offset) {
     OpenSpan top = next();
     OpenSpan below = top.below;
@@ -69,6 +70,8 @@ final class OpenSpans {
     top.hotBefore = hot.depth;
     top.kept = sample(top) || top.sampling >= 0 && detail.keeps(point, top.target);
     log.layers |= point.open;
+    top.situation = chain.segment == null ? ThreadLog.NOWHERE : log.newSituation();
+    log.situation = top.situation;
     if (top.kept) {
       keep(top);
     } else {
@@ -101,6 +104,7 @@ final class OpenSpans {
     return drawn > 0 && drawn != Detail.ALL_REQUESTS;
   }
 
+  @DontInline
   private void keep(OpenSpan top) {
     PointLog point = top.point;
     Segment segment = chain.segment;
@@ -142,6 +146,7 @@ final class OpenSpans {
   }
 
   /** See {@link ThreadLog#exit(long, long, int, int)}; there must be an open span. */
+  @DontInline
   void exit(long target, long bytes, int ret, int flags) {
     OpenSpan top = top();
     long end = top.start == 0 ? 0 : log.now();
@@ -192,6 +197,7 @@ final class OpenSpans {
   }
 
   /** As {@link HotCalls#exit}: a call that ends like the one before only adds to its row. */
+  @DontInline
   private void exitSummed(OpenSpan top, long bytes, boolean error, long end) {
     PointLog point = top.point;
     long dur = top.start == 0 ? Row.UNTIMED : Math.max(0, end - top.start - log.clockCost);
@@ -222,6 +228,7 @@ final class OpenSpans {
   private void leave(OpenSpan top) {
     hot.cut(top.hotBefore);
     log.layers = top.layersBefore;
+    log.situation = top.below == null ? ThreadLog.NOWHERE : top.below.situation;
   }
 
   /** Tells a new segment what is open; gives ids to spans that began while there was none. */
@@ -229,6 +236,7 @@ final class OpenSpans {
     int mirrored = 0;
     for (int d = 0; d < depth; d++) {
       OpenSpan open = levels[d];
+      open.situation = log.newSituation();
       long above = open.below == null ? 0 : open.below.span;
       if (!open.kept) {
         open.span = above;
@@ -239,6 +247,15 @@ final class OpenSpans {
         open.parent = above;
       }
       segment.open(mirrored++, open.span, open.start, open.parent, open.mirrored());
+    }
+    log.situation = depth == 0 ? ThreadLog.NOWHERE : top().situation;
+  }
+
+  /** Whose the calls are that come next, or why they happen, is not what it was. */
+  void changed() {
+    if (log.situation != ThreadLog.NOWHERE) {
+      top().situation = log.newSituation();
+      log.situation = top().situation;
     }
   }
 }

@@ -28,6 +28,9 @@ final class PointLog {
   /** The rows met last, by their size class and what else is different from call to call. */
   private final RowLog[] rows = new RowLog[32];
 
+  /** Its hot calls, by what they are nested in; null until the first. */
+  private HotCall[] hot;
+
   /** Of calls that are not kept one by one. */
   final Sampler sampler;
 
@@ -51,6 +54,27 @@ final class PointLog {
   int flags(long open) {
     return ((open & layer) != 0 ? Schema.FLAG_INNER : 0)
         | ((open & flow) != 0 ? Schema.FLAG_COVERED : 0);
+  }
+
+  /** The hot call that begins while these layers and flows are open. */
+  HotCall hot(long layers) {
+    if (hot == null) {
+      hot = new HotCall[4];
+    }
+    int kind = kind(layers);
+    if (hot[kind] == null) {
+      hot[kind] = new HotCall(this);
+    }
+    return hot[kind];
+  }
+
+  /** The same if there has been one like it. */
+  HotCall hotOrNull(long layers) {
+    return hot == null ? null : hot[kind(layers)];
+  }
+
+  private int kind(long layers) {
+    return ((layers & layer) != 0 ? 1 : 0) | ((layers & flow) != 0 ? 2 : 0);
   }
 
   /** The row of the key, if it was met lately; else null. */

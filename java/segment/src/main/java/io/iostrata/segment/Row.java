@@ -30,6 +30,11 @@ final class Row {
     return (byte) (key >> FLAGS_SHIFT & FLAGS);
   }
 
+  /** Size class of a key. */
+  static int sizeClassOf(long key) {
+    return (int) (key >>> 24) & 0xFF;
+  }
+
   /** Key of the row that takes what has no row of its own: the point and its flags stay. */
   static long foldKey(long key) {
     return key & 0xFFFF | (long) Schema.SIZE_CLASS_FOLD << 24;

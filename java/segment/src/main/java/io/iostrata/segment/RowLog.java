@@ -13,6 +13,7 @@ final class RowLog {
 
   final long key;
   final long anchor;
+  final int sizeClass;
 
   /** Offset in the segment. */
   private final int at;
@@ -38,6 +39,7 @@ final class RowLog {
     this.key = key;
     this.anchor = anchor;
     this.at = at;
+    sizeClass = Row.sizeClassOf(key);
   }
 
   /** One more call like the one before, not timed; the row says so some calls later. */
@@ -53,6 +55,7 @@ final class RowLog {
   }
 
   /** Makes the row say what is known here. */
+  @DontInline
   void store(Segment segment) {
     if (pending != 0) {
       storeCalls(segment.longs, at >> 3);
@@ -65,6 +68,7 @@ final class RowLog {
    * @param dur ns, or {@link Row#UNTIMED}
    * @param end when it ended
    */
+  @DontInline
   void add(Segment segment, long moreBytes, long moreAsked, boolean error, long dur, long end) {
     open(segment);
     if (dur != Row.UNTIMED) {
@@ -78,6 +82,7 @@ final class RowLog {
    *
    * @param more ns of calls kept one by one inside it, which {@code dur} leaves out
    */
+  @DontInline
   void addSampled(
       Segment segment,
       long moreBytes,

@@ -148,6 +148,7 @@ final class SegmentChain {
   }
 
   /** The row of a key, of this point; null, and counted as lost, when there is no room for it. */
+  @DontInline
   RowLog row(PointLog point, long key, long anchor) {
     RowLog row = point.row(key, anchor);
     if (row == null) {
@@ -193,6 +194,7 @@ final class SegmentChain {
   }
 
   /** Writes the slot of a finished call, or counts it as a gap. */
+  @DontInline
   void call(OpenSpan call, long dur, long bytes, int ret) {
     if ((gap || segment.full()) && !makeRoom()) {
       drop(call.start, call.start + dur);
@@ -332,6 +334,7 @@ final class SegmentChain {
   }
 
   /** Makes all rows say what is known. */
+  @DontInline
   void store() {
     while (unsaid > 0) {
       RowLog row = listed[--unsaid];

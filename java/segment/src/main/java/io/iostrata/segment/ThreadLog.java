@@ -13,6 +13,8 @@ public final class ThreadLog {
   /** Bytes of a hot call at its end that say: those given at its begin. */
   public static final long AS_ENTERED = Long.MIN_VALUE;
 
+  static final long NOWHERE = 0;
+
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
   /** Guard against re-entry: true while code of ours runs whose I/O must not be traced. */
@@ -35,6 +37,14 @@ public final class ThreadLog {
 
   /** Layers and flows of bytes with an open call, see {@link PointLog}. */
   long layers;
+
+  /**
+   * A number for all that calls have in common until a span begins or ends: that span, its context,
+   * the segment. {@link #NOWHERE}: no span is open, or there is no segment.
+   */
+  long situation = NOWHERE;
+
+  private long situations;
 
   /** State of {@link Xorshift}. */
   private long random;
@@ -129,12 +139,14 @@ public final class ThreadLog {
    * A hot call begins. Its clocks are sampled.
    *
    * @param target handle; 0: that of the enclosing open span
+   * @param object that the target was found by: while it is the same, so is the target; null: the
+   *     point's calls have no target of their own
    * @param bytes what {@link #AS_ENTERED} will mean
    */
-  public void hotEnter(int point, long target, long asked, long bytes) {
+  public void hotEnter(int point, long target, Object object, long asked, long bytes) {
     try {
       if (active()) {
-        hot.enter(point(point), target, asked, bytes);
+        hot.enter(point(point), target, object, asked, bytes);
       }
     } catch (Throwable e) {
       fail();
@@ -146,33 +158,27 @@ public final class ThreadLog {
    *
    * @return false when nothing has been done
    */
-  public boolean hotEnterQuickly(int point, long target, long asked, long bytes) {
+  public boolean hotEnterQuickly(int point, Object object, long asked, long bytes) {
     try {
-      if (!isReady() || recorder.baseContext != contexts.base() || points[point] == null) {
+      if (situation == NOWHERE || recorder.baseContext != contexts.base()) {
         return false;
       }
-      hot.enter(points[point], target, asked, bytes);
-    } catch (Throwable e) {
-      fail();
-    }
-    return true;
-  }
-
-  /** {@link #hotExit} of a call without error, if that is only a matter of what is at hand. */
-  public boolean hotExitQuickly(int point, long moved) {
-    try {
-      return isReady()
-          && open.depth > 0
-          && hot.exitQuickly(chain, open.top(), point, moved, contexts.current());
+      PointLog whose = points[point];
+      return whose != null && hot.enterQuickly(whose, object, asked, bytes);
     } catch (Throwable e) {
       fail();
       return true;
     }
   }
 
-  private boolean isReady() {
-    SegmentChain chain = this.chain;
-    return chain != null && chain.segment != null;
+  /** {@link #hotExit} of a call without error, if that is only a matter of what is at hand. */
+  public boolean hotExitQuickly(int point, long moved) {
+    try {
+      return situation != NOWHERE && hot.exitQuickly(chain, point, moved);
+    } catch (Throwable e) {
+      fail();
+      return true;
+    }
   }
 
   /**
@@ -239,6 +245,7 @@ public final class ThreadLog {
       if (!dead) {
         long now = now();
         contexts.push(id, cause, depth() == 0 ? 0 : open.top().sampling, now);
+        situationChanged();
         boolean waited = cause != null && cause.since != 0 && cause.sampling >= 0;
         tellContext(point, waited ? Math.max(0, now - cause.since) : 0);
       }
@@ -270,6 +277,7 @@ public final class ThreadLog {
     try {
       if (!dead && contexts.nested()) {
         contexts.pop(now());
+        situationChanged();
         tellContext(0, 0);
       } else if (!dead) {
         recorder.count(Schema.PROCESS_COUNTER_UNBALANCED, 1);
@@ -301,6 +309,7 @@ public final class ThreadLog {
   /** Forgets all that is large: the thread may live long, and this log with it. */
   void release() {
     dead = true;
+    situation = NOWHERE;
     chain = null;
     points = null;
     open = null;
@@ -323,6 +332,16 @@ public final class ThreadLog {
     return z ^ z >>> 31;
   }
 
+  long newSituation() {
+    return ++situations;
+  }
+
+  private void situationChanged() {
+    if (chain != null) {
+      open.changed();
+    }
+  }
+
   long next64() {
     random = Xorshift.next(random);
     return random;
@@ -336,6 +355,7 @@ public final class ThreadLog {
     }
     if (recorder.baseContext != contexts.base()) {
       contexts.base(recorder.baseContext, now());
+      situationChanged();
       if (!contexts.nested()) {
         tellContext(0, 0);
       }
@@ -390,6 +410,7 @@ public final class ThreadLog {
   private void fail() {
     SegmentChain failed = chain;
     dead = true;
+    situation = NOWHERE;
     chain = null;
     try {
       recorder.count(Schema.PROCESS_COUNTER_FAULTS, 1);

@@ -21,6 +21,9 @@ import java.util.stream.Stream;
  * (median of 9 batches of 4 M calls, thread CPU time), {@code min}, {@code gaps}.
  */
 final class AppendCost {
+  /** What the target of a hot call is found by. */
+  private static final Object FILE = "a stream";
+
   private static final int CALLS = 4_000_000;
   private static final int WARM_UP = 4;
   private static final int BATCHES = 9;
@@ -62,7 +65,7 @@ final class AppendCost {
   }
 
   private static void hot(ThreadLog log, long target, int i) {
-    log.hotEnter(Points.HOT_WRITE, target, 1, 1);
+    log.hotEnter(Points.HOT_WRITE, target, FILE, 1, 1);
     log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
   }
 

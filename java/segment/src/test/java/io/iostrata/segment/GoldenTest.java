@@ -17,6 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
  * -Dgolden.write=true} writes them anew.
  */
 class GoldenTest {
+  /** What the target of a hot call is found by. */
+  private static final Object FILE = "a stream";
+
   private static final Path GOLDEN =
       Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("../../schema/golden/v0");
   private static final List<String> FILES = List.of("process", "dict-0", "1.seg");
@@ -140,7 +143,7 @@ class GoldenTest {
   private static void hotWrites(Recorder recorder, ThreadLog log) {
     long output = recorder.name(Schema.CATEGORY_OUTPUT, "/out");
     for (int i = 0; i < 3; i++) {
-      log.hotEnter(Points.HOT_WRITE, output, 1, 1);
+      log.hotEnter(Points.HOT_WRITE, output, FILE, 1, 1);
       log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
     }
   }

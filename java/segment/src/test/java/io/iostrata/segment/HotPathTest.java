@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,7 @@ class HotPathTest {
     final Path dir;
     final boolean quick;
     final long[] targets;
+    final Object[] objects = {null, "the stream to a", "that to b", "that to c"};
     final int[] contexts;
     int quickly;
 
@@ -50,11 +52,12 @@ class HotPathTest {
           };
     }
 
-    void enter(int point, long target, long asked, long bytes) {
-      if (quick && recorder.thread().hotEnterQuickly(point, target, asked, bytes)) {
+    /** {@code to}: which target, and the object that it is found by. */
+    void enter(int point, int to, long asked, long bytes) {
+      if (quick && recorder.thread().hotEnterQuickly(point, objects[to], asked, bytes)) {
         quickly++;
       } else {
-        recorder.thread().hotEnter(point, target, asked, bytes);
+        recorder.thread().hotEnter(point, targets[to], objects[to], asked, bytes);
       }
     }
 
@@ -72,20 +75,21 @@ class HotPathTest {
     Random random = new Random(seed);
     ThreadLog log = side.recorder.thread();
     ArrayDeque<Integer> open = new ArrayDeque<>(); // points of hot calls, -1 span, -2 context
+    int to = 0;
     for (int step = 0; step < steps; step++) {
       int kind = random.nextInt(100);
-      if (kind < 48 && open.size() < 12) {
+      to = random.nextInt(20) == 0 ? random.nextInt(4) : to;
+      if (kind < 40 && open.size() < 12) {
         int point = HOT[random.nextInt(2)];
-        long target = side.targets[random.nextInt(4)];
-        side.enter(point, target, random.nextInt(3), random.nextInt(4));
+        side.enter(point, to, random.nextInt(3), random.nextInt(4));
         open.push(point);
-      } else if (kind < 51 && open.size() < 12) {
+      } else if (kind < 41 && open.size() < 12) {
         log.enter(SPANS[random.nextInt(2)], side.targets[random.nextInt(4)], 0, -1);
         open.push(-1);
-      } else if (kind < 53 && open.size() < 12) {
+      } else if (kind < 42 && open.size() < 12) {
         log.pushContext(side.contexts[random.nextInt(3)]);
         open.push(-2);
-      } else if (kind < 54) {
+      } else if (kind < 43 && random.nextInt(10) == 0) {
         side.recorder.processContext(side.contexts[random.nextInt(3)]);
       } else if (!open.isEmpty()) {
         close(side, log, open.pop(), random);
@@ -94,7 +98,6 @@ class HotPathTest {
     while (!open.isEmpty()) {
       close(side, log, open.pop(), random);
     }
-    log.end();
   }
 
   private static void close(Side side, ThreadLog log, int what, Random random) {
@@ -113,8 +116,14 @@ class HotPathTest {
   void bothWaysLeaveTheSame(long seed) throws IOException {
     Side quick = new Side(dir.resolve("quick"), true);
     Side slow = new Side(dir.resolve("slow"), false);
-    run(quick, seed, 20_000);
-    run(slow, seed, 20_000);
+    for (Side side : List.of(quick, slow)) {
+      ThreadLog log = side.recorder.thread();
+      run(side, seed, 10_000);
+      log.enter(Points.HDFS_READ, side.targets[1], 0, -1);
+      run(side, -seed, 10_000);
+      log.exit(0, 0, 0);
+      log.end();
+    }
 
     TraceReader one = TraceReader.only(quick.dir).peek();
     TraceReader other = TraceReader.only(slow.dir).peek();
@@ -128,7 +137,7 @@ class HotPathTest {
     Side side = new Side(dir, true);
     side.recorder.thread().enter(Points.HDFS_READ, side.targets[1], 0, -1);
     for (int i = 0; i < 10_000; i++) {
-      side.enter(Points.HOT_WRITE, side.targets[1], 0, 0);
+      side.enter(Points.HOT_WRITE, 1, 0, 0);
       side.exit(Points.HOT_WRITE, i % 2 == 0 ? 11 : 91, false);
     }
     side.recorder.thread().exit(0, 0, 0);
@@ -137,5 +146,22 @@ class HotPathTest {
     assertThat(side.quickly).isGreaterThan(19_000);
     long bytes = TraceReader.only(dir).peek().sum(TraceReader.Row::bytes);
     assertThat(bytes).isEqualTo(5_000L * (11 + 91));
+  }
+
+  @Test
+  void soAreThoseOfStreamsThatWrapEachOther() throws IOException {
+    Side side = new Side(dir, true);
+    side.recorder.thread().enter(Points.HDFS_READ, side.targets[1], 0, -1);
+    for (int i = 0; i < 10_000; i++) {
+      side.enter(Points.HOT_WRITE, 2, 0, 10);
+      side.enter(Points.HOT_WRITE, 1, 0, 10);
+      side.exit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+      side.exit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+    }
+    side.recorder.thread().exit(0, 0, 0);
+
+    assertThat(side.quickly).isGreaterThan(38_000);
+    long bytes = TraceReader.only(dir).peek().sum(TraceReader.Row::bytes);
+    assertThat(bytes).isEqualTo(2 * 100_000L);
   }
 }

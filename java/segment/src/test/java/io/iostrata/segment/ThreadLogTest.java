@@ -11,6 +11,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What one thread's calls leave in slots, rows and open spans. The clock says 1010, 1020, … */
 class ThreadLogTest {
+  /** What the target of a hot call is found by. */
+  private static final Object FILE = "a stream";
+
   private static final long SPAN = 1L << 40;
 
   @TempDir Path dir;
@@ -152,7 +155,7 @@ class ThreadLogTest {
     log.enter(Points.HDFS_READ, 0, 0, 0);
     Points.call(log, Points.JAVA_READ, 0, 1);
     log.exit(1, 0, 0);
-    log.hotEnter(Points.HOT_WRITE, 0, 1, 1);
+    log.hotEnter(Points.HOT_WRITE, 0, null, 1, 1);
     log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
     log.exit(1, 0, 0);
     Points.call(log, Points.JAVA_READ, 0, 1);
@@ -270,7 +273,7 @@ class ThreadLogTest {
   @Test
   void hotCallsAreCountedExactlyAndTimedNowAndThen() throws IOException {
     for (int i = 0; i < 3000; i++) {
-      log.hotEnter(Points.HOT_WRITE, file, 5, 4);
+      log.hotEnter(Points.HOT_WRITE, file, FILE, 5, 4);
       log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
     }
     assertThat(trace().slots()).isEmpty();
@@ -289,7 +292,7 @@ class ThreadLogTest {
   @Test
   void hotCallsThatDifferHaveRowsOfTheirOwn() throws IOException {
     for (int i = 0; i < 300; i++) {
-      log.hotEnter(Points.HOT_WRITE, file, 0, 0);
+      log.hotEnter(Points.HOT_WRITE, file, FILE, 0, 0);
       log.hotExit(Points.HOT_WRITE, i % 3, i % 100 == 0);
     }
     assertThat(trace().rows())
@@ -301,8 +304,8 @@ class ThreadLogTest {
 
   @Test
   void theTimeOfAHotCallIsItsOwnAndThatOfTheCallsInside() throws IOException {
-    log.hotEnter(Points.HOT_WRITE, file, 1, 1); // at 1010
-    log.hotEnter(Points.HOT_WRITE, file, 1, 1); // not timed: another one of the point is
+    log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1); // at 1010
+    log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1); // not timed: another one of the point is
     Points.call(log, Points.JAVA_READ, file, 1); // 10 long
     log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
     log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false); // at 1040
@@ -322,9 +325,9 @@ class ThreadLogTest {
   @Test
   void aHotCallThatNeverEndsIsForgottenWithItsEnclosingCall() throws IOException {
     log.enter(Points.JAVA_READ, file, 0, 0);
-    log.hotEnter(Points.HOT_WRITE, file, 1, 1);
+    log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1);
     log.exit(1, 0, 0);
-    log.hotEnter(Points.HOT_WRITE, file, 1, 1);
+    log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1);
     log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
 
     assertThat(trace().rows())
@@ -338,7 +341,7 @@ class ThreadLogTest {
     log.enter(99, file, 0, 0); // no such point: an exception inside
     for (int i = 0; i < 5; i++) {
       Points.call(log, Points.JAVA_READ, file, 1);
-      log.hotEnter(Points.HOT_WRITE, file, 1, 1);
+      log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1);
       log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
       log.pushContext(1);
       log.popContext();

@@ -1,4 +1,4 @@
-package io.iostrata.agent;
+package io.iostrata.segment;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -10,8 +10,8 @@ import java.lang.annotation.Target;
  * it: woven methods stay as small as they were, for whoever calls them.
  *
  * <p>In the jar this is the JVM's own {@code jdk.internal.vm.annotation.DontInline}, which JDK 9
- * and later heed in classes of the bootstrap loader, as ours are; see pom.xml.
+ * and later heed in classes of the bootstrap loader, as ours are; see the agent's pom.xml.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
-@interface DontInline {}
+public @interface DontInline {}
