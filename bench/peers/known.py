@@ -128,16 +128,16 @@ def spans_seen(names: Counter[str]) -> Counter[str]:
     return Counter({kind: sum(names[name] for name in of) for kind, of in SPANS.items()})
 
 
-def iostrata_rows(program: Program) -> list[Row]:
+def iostrata_rows(program: Program, tool: str, options: Iterable[str]) -> list[Row]:
     """The same for iostrata itself, with a collector of the client's own."""
     rows = []
     for killed in (False, True):
-        say(f"iostrata: known operations{', killed' if killed else ''}")
-        name = f"known-{killed}"
-        record = [*IOSTRATA, "record", "--private", "--run", name, "--"]
+        say(f"{tool}: known operations{', killed' if killed else ''}")
+        name = f"{tool}-{killed}"
+        record = [*IOSTRATA, "record", "--private", "--run", name, *options, "--"]
         found = program.run([], killed, before=record)
         with OpenedRun(find_run(program.work / "store", name)) as opened:
-            rows += [row("iostrata", truth, _calls(opened, truth)) for truth in found]
+            rows += [row(tool, truth, _calls(opened, truth)) for truth in found]
     return rows
 
 

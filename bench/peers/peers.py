@@ -5,12 +5,13 @@
     bench/peers/peers.py FOLDER --parts known,jfr     some of: known, and the tools' names
     bench/peers/peers.py FOLDER --page                write the tables of docs/peers.md from it
 
-Tools: iostrata; Java Flight Recorder's file and socket events of any length, without and with
-stacks; the OpenTelemetry Java agent with spans on the methods that iostrata traces, sent to a
-receiver that only counts; HTrace on Hadoop 3.2.4, its last. Each stands in every JVM of a lab
-in a control group of its own, beside a lab of the same version without any; TestDFSIO write and
-TeraSort run in both, a pair after the other, the order turned with each. `known` runs a program
-that says how much of what it did, once to its end and once to a kill -9.
+Tools: iostrata at its default budget, and with every call kept (iostrata-all); Java Flight
+Recorder's file and socket events of any length, without and with stacks; the OpenTelemetry Java
+agent with spans on the methods that iostrata traces, sent to a receiver that only counts; HTrace on
+Hadoop 3.2.4, its last. Each stands in every JVM of a lab in a control group of its own, beside a
+lab of the same version without any; TestDFSIO write and TeraSort run in both, a pair after the
+other, the order turned with each. `known` runs a program that says how much of what it did, once
+to its end and once to a kill -9.
 
 Writes peers-TOOL.json and peers-known.json into the folder: every run, and for each job the CPU
 added with its 95 % interval and the bytes per operation. Called again it goes on where it was
@@ -40,14 +41,16 @@ from bench.peers import known, page, tools  # noqa: E402
 from bench.peers.otlp import Receiver  # noqa: E402
 
 Row = dict[str, Any]
-TOOLS = ("iostrata", "jfr", "jfr-stacks", "opentelemetry", "htrace")
+# iostrata as it comes, within its budget, and with each call one by one.
+KEPT = {"iostrata": (), "iostrata-all": ("--budget", "off")}
+TOOLS = (*KEPT, "jfr", "jfr-stacks", "opentelemetry", "htrace")
 PARTS = ("known", *TOOLS)
 
 
 def observer(name: str, folder: Path, stack: ExitStack, hot: bool = False) -> Observer:
     """The tool of that name; what it needs lives as long as `stack`."""
-    if name == "iostrata":
-        return Observer(name, traced=True)
+    if name in KEPT:
+        return Observer(name, traced=True, record=KEPT[name])
     if name.startswith("jfr"):
         return tools.jfr(folder, stacks=name == "jfr-stacks")
     if name == "opentelemetry":
@@ -107,8 +110,8 @@ def measure_known(folder: Path, work: Path) -> None:
 
 
 def known_rows(program: known.Program, name: str, tool: Observer, folder: Path) -> list[Row]:
-    if name == "iostrata":
-        return known.iostrata_rows(program)
+    if name in KEPT:
+        return known.iostrata_rows(program, name, tool.record)
     if name.startswith("jfr"):
         return known.watch(program, name, tool.options, lambda: known.jfr_seen(folder))
     after = tool.after

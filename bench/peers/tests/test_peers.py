@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import urllib.request
 from collections import Counter
 from pathlib import Path
@@ -57,6 +58,18 @@ def test_the_receiver_counts_what_was_posted() -> None:
         size, found = receiver.take()
         assert size == len(export("a.b")) + len(export("a.b", "c.d"))
         assert found == {"a.b": 2, "c.d": 1}
+        assert receiver.take() == (0, {})
+
+
+def test_what_a_killed_sender_had_not_finished_is_nobodys() -> None:
+    with Receiver() as receiver:
+        host, port = receiver.endpoint.removeprefix("http://").split(":")
+        body = export("a.b")
+        with socket.create_connection((host, int(port)), timeout=5) as sender:
+            head = f"POST /v1/traces HTTP/1.1\r\nContent-Length: {len(body) + 1}\r\n\r\n"
+            sender.sendall(head.encode() + body)
+            sender.shutdown(socket.SHUT_WR)
+            assert sender.recv(1) == b""
         assert receiver.take() == (0, {})
 
 
