@@ -95,6 +95,8 @@ impl Names {
         if let Some(old) = self.recent.len().checked_sub(RECENT).filter(|old| *old > 0) {
             self.forgot = true;
             self.shed(old);
+            // a queue that has doubled would touch all of its memory in the end
+            self.recent.shrink_to(2 * RECENT);
         }
     }
 
