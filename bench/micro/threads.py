@@ -43,9 +43,9 @@ def run(build: Path | None, java: Sequence[str], work: Path) -> dict[str, float]
     for folder in (out, store):
         shutil.rmtree(folder, ignore_errors=True)
     perf = ["perf", "record", "-q", "-F", str(HERTZ), "-e", "cpu-clock", "-o", str(samples), "--"]
-    iostrata = [] if build is None else [str(build / ".venv/bin/iostrata"), "record", "-q"]
-    record = [*iostrata, "--private", "--"] if iostrata else []
-    command = [*record, *perf, *java, out.as_uri()]
+    command = [*perf, *java, out.as_uri()]
+    if build is not None:
+        command = [str(build / ".venv/bin/iostrata"), "record", "-q", "--private", "--", *command]
     environment = {**os.environ, "IOSTRATA_STORE": str(store)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -56,7 +56,7 @@ class Bench:
     def __post_init__(self) -> None:
         for file in (agent_jar(), native_loader()):
             shutil.copy(file, self.folder)
-        self.library = self.folder / native_loader().name
+        self.loader = self.folder / native_loader().name
         self.jar = self.folder / agent_jar().name
         self.cache = self.folder / "cache"
         self.traces = self.folder / "traces"
@@ -65,7 +65,7 @@ class Bench:
             made.mkdir()
 
     def options(self, more: str = "") -> list[str]:
-        return [f"-agentpath:{self.library}=dir={self.traces},cache={self.cache}{more}"]
+        return [f"-agentpath:{self.loader}=dir={self.traces},cache={self.cache}{more}"]
 
     def command(self, *options: str) -> list[str]:
         return [str(self.java), *options, "-cp", str(self.program), "EveryFileCall", str(self.data)]
@@ -173,10 +173,10 @@ def test_another_jar_never_gets_the_classes_of_the_last(bench: Bench) -> None:
 
 
 def test_a_library_of_another_build_says_so(bench: Bench) -> None:
-    raw = bench.library.read_bytes()
+    raw = bench.loader.read_bytes()
     known = POINTS_HASH.to_bytes(8, "little")
     assert raw.count(known) >= 1
-    bench.library.write_bytes(raw.replace(known, (POINTS_HASH ^ 1).to_bytes(8, "little")))
+    bench.loader.write_bytes(raw.replace(known, (POINTS_HASH ^ 1).to_bytes(8, "little")))
     traced = bench.run()
     assert traced.code == 0
     assert traced.said == [
@@ -233,7 +233,7 @@ def test_two_agents(bench: Bench) -> None:
 def test_what_cannot_be_is_said_in_one_line(bench: Bench, options: str, why: str) -> None:
     plain = bench.run("-Xshare:auto")
     with_options = options.format(dir=bench.traces)
-    traced = bench.run(f"-agentpath:{bench.library}={with_options}")
+    traced = bench.run(f"-agentpath:{bench.loader}={with_options}")
     assert (traced.code, traced.out) == (0, plain.out)
     assert traced.said == [f"iostrata 0.1.0: not tracing: {why}"]
 
@@ -280,7 +280,7 @@ def test_it_is_loaded_into_a_running_jvm_and_leaves_it(bench: Bench) -> None:
     jcmd = [str(bench.java.with_name("jcmd")), str(jvm.pid), "JVMTI.agent_load"]
 
     def load(options: str) -> None:
-        command = [*jcmd, str(bench.library), f'"{options}"']
+        command = [*jcmd, str(bench.loader), f'"{options}"']
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert "return code: 0" in done.stdout, done
 

@@ -17,7 +17,7 @@ final class Probe {
    */
   private static final Probe[] MET = new Probe[1024];
 
-  /** No object of the host's. */
+  /** Stands for the object of a target that may be another one at the next call. */
   private static final Object NOBODY = new Object();
 
   /** Local files by path, and by descriptor where a stream knows no path. */
