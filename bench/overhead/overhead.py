@@ -5,8 +5,8 @@
     bench/overhead/overhead.py FOLDER --parts toggle,starts,account --smoke
 
 Parts, each a file overhead-PART.json in the folder, with every measurement and what follows:
-  toggle     switched on and off inside a DataNode under load and a long map task, every two
-             seconds: CPU per byte, paired, and ns of a call
+  toggle     switched on and off inside a DataNode under load, a long map task and a reader of
+             small records, every two seconds: CPU per byte, paired, and ns of a call
   starts     CPU that the start of a JVM of Hadoop takes more, and the recorder's own
   tasks      what tracing adds to a whole JVM, its compilers included: WordCount in one JVM
   jobs       TestDFSIO write and read, TeraSort, WordCount at two sizes: fixed and proportional

@@ -1,10 +1,11 @@
 """What tracing costs in place: switched on and off inside processes that go on working.
 
-Two subjects: a DataNode under a steady load of writes and reads, and one long map task. A window
+Three subjects: a DataNode under a steady load of writes and reads, one long map task, and a reader
+of records of 100 bytes, a call of HDFS for each, as TeraSort has them. A window
 is two seconds with a run, or without one; two windows make a pair, the order turned with each.
 The run of a window is the product's own way (`iostrata record`), so a window begins when every
 process records and ends before the run does. CPU is that of the one process, from a control group
-that it is moved into; work is bytes moved (DataNode) or mapped, counted by the load itself.
+that it is moved into; work is bytes moved (DataNode), mapped or read, counted by the load itself.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from bench.measure.results import Results, say
 from bench.overhead.modes import Mode
 
 from iostrata.lab import processes
+from iostrata.lab.state import Daemon
 
 Row = dict[str, Any]
 HERE = Path(__file__).parent
@@ -39,7 +41,9 @@ WARM = 15.0  # s of work before the first window of a process: its compilers are
 # switches throw compiled code away, which no process does that is recorded from its start.
 WARM_PAIRS = 4
 COUNTING = 10  # windows: so long is the one in which calls are counted
+KINDS = ("DataNode", "map", "reader")
 LOAD = ("/bench-load", "2", "64", "120")  # folder, threads, MB of a file, MB/s
+RECORDS = ("/bench-records", "64")  # file, MB
 PATIENCE = 300.0  # s until a subject works
 
 
@@ -63,7 +67,7 @@ class Subject:
 
 
 class Toggle:
-    """A lab with both subjects, and the results that they fill."""
+    """A lab with the subjects, and the results that they fill."""
 
     def __init__(self, side: Side, results: Results, seconds: float) -> None:
         self.side, self.results, self.seconds = side, results, seconds
@@ -74,14 +78,37 @@ class Toggle:
         self.switched: dict[int, int] = {}  # pairs by pid
         self.java = ["java", "-Xmx512m", "-cp", f"{self.classes}:{path}"]
 
+    def subject(self, kind: str, megabytes: int) -> AbstractContextManager[Callable[[], Subject]]:
+        """One of KINDS; `megabytes` of text for a map."""
+        if kind == "map":
+            return self.long_map(megabytes)
+        return self.datanode() if kind == "DataNode" else self.reader()
+
+    def _datanode(self) -> Daemon:
+        (daemon,) = (d for d in self.side.lab.daemons() if d.role.startswith("datanode"))
+        return daemon
+
     @contextmanager
     def datanode(self) -> Iterator[Callable[[], Subject]]:
         """The lab's DataNode under load; always the same one."""
-        (daemon,) = (d for d in self.side.lab.daemons() if d.role.startswith("datanode"))
+        daemon = self._datanode()
         counter = self.side.work / "load"
         group = self.side.group.child("datanode", daemon.pid)
         with self._running([*self.java, "Load", LOAD[0], str(counter), *LOAD[1:]]):
             subject = Subject("DataNode", daemon.pid, group, counter)
+            self._warm(subject)
+            yield lambda: subject
+
+    @contextmanager
+    def reader(self) -> Iterator[Callable[[], Subject]]:
+        """A process that reads records of HDFS."""
+        counter = self.side.work / "records"
+        # No run is there to give it the agent when it starts: it has that of the daemons.
+        options = processes.command(self._datanode().pid)
+        agent = [word for word in options if word.startswith(("-agentpath:", "-javaagent:"))]
+        words = [self.java[0], *agent, *self.java[1:], "Records", RECORDS[0], str(counter)]
+        with self._running([*words, RECORDS[1]]) as pid:
+            subject = Subject("reader", pid, self.side.group.child("reader", pid), counter)
             self._warm(subject)
             yield lambda: subject
 
@@ -131,10 +158,11 @@ class Toggle:
         sys.exit(f"no map task within {PATIENCE:.0f} s\n{self._said()}")
 
     @contextmanager
-    def _running(self, command: list[str]) -> Iterator[None]:
+    def _running(self, command: list[str]) -> Iterator[int]:
+        """Its pid."""
         child = self.side.group.popen(command, self.side.environment, self.side.work / "load.log")
         try:
-            yield
+            yield child.pid
         finally:
             self._kill([child])
 
@@ -271,10 +299,9 @@ def measure(folder: Path, work: Path, modes: list[Mode], options: Row) -> Result
     """All that is missing, then what follows from it."""
     settings = {"seconds": options["seconds"], "load": list(LOAD)}
     results = Results(folder, "overhead-toggle", settings)
-    kinds = ("DataNode", "map")
     missing = [
         (kind, mode)
-        for kind in kinds
+        for kind in KINDS
         for mode in modes
         if len(windows(results.runs, kind, mode.name)) < options["windows"]
         or not results.having(counted=True, subject=kind, mode=mode.name)
@@ -283,11 +310,10 @@ def measure(folder: Path, work: Path, modes: list[Mode], options: Row) -> Result
         with Side(Observer("traced", traced=True), work, "toggle", 1) as side:
             toggle = Toggle(side, results, options["seconds"])
             for kind in dict.fromkeys(kind for kind, _ in missing):
-                is_map, size = kind == "map", options["map_megabytes"]
-                with toggle.long_map(size) if is_map else toggle.datanode() as subject:
+                with toggle.subject(kind, options["map_megabytes"]) as subject:
                     for mode in [mode for of, mode in missing if of == kind]:
                         toggle.pairs(subject, mode, options["windows"])
                         toggle.count(subject, mode)
-    found = [summed(results.runs, kind, mode) for kind in kinds for mode in modes]
+    found = [summed(results.runs, kind, mode) for kind in KINDS for mode in modes]
     results.conclude([row for row in found if row])
     return results

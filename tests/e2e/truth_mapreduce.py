@@ -91,6 +91,23 @@ def shuffled(run: Run) -> Numbers:
     return dict(run.rows(query))
 
 
+def spilled(run: Run) -> Iterator[str]:
+    """Each byte of a spill is written once through the stream that the file system opened for it.
+
+    Also where a codec lies before that one; the files' own bytes are FILE_BYTES_WRITTEN's.
+    """
+    found = run.rows(
+        f"SELECT task, sum(bytes) FILTER (op = 'write' AND {OUTERMOST})::BIGINT, "
+        "sum(bytes) FILTER (op = 'raw_write')::BIGINT FROM events WHERE kind = 'sum' "
+        "AND layer = 'fs' AND category = 'spill' GROUP BY task"
+    )
+    for task, streams, files in found:
+        if streams != files:
+            yield f"{task}: spills got {files} bytes, their streams {streams}"
+    if not found:
+        yield "no spill was written"
+
+
 def role(attempt: Attempt) -> str:
     return f"'{attempt.type.lower()}'"
 

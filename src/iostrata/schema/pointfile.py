@@ -14,7 +14,7 @@ from typing import Any
 
 POINT_FIELDS = (
     "id", "layer", "op", "class", "method", "desc", "mode", "anchor", "begin",
-    "bytes", "asked", "offset", "target", "context", "effect", "since", "until",
+    "bytes", "asked", "offset", "target", "context", "effect", "since", "until", "through",
 )  # fmt: skip
 NOTES = ("unverified",)  # for readers of the list of points, not for the agent
 MODES = ("call", "hot", "record", "effect", "replace", "own")
@@ -106,6 +106,12 @@ def _check_syntax(point: Mapping[str, Any]) -> None:
             raise FaultyPointError(
                 f"{field} = {point[field]!r} is not NAME(argN, this.FIELD)", field
             )
+    if "through" in point:
+        if not re.fullmatch(r"arg[1-9]|this\.[\w$]+", point["through"]):
+            given = f"through = {point['through']!r}"
+            raise FaultyPointError(f"{given} is not argN or this.FIELD", "through")
+        if point.get("mode") != "hot":
+            raise FaultyPointError("through is for points with mode = 'hot'", "through")
     for field in ("since", "until"):
         given = point.get(field, "0")
         if not isinstance(given, str) or not VERSION.fullmatch(given):

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 5572440945380920349
+POINTS_HASH = 6192705665360266507
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),

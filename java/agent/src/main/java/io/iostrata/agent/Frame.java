@@ -57,6 +57,11 @@ final class Frame {
     return types[0];
   }
 
+  /** Internal name of the class that has the method. */
+  String owner() {
+    return fields.owner;
+  }
+
   /** Internal name of the class that is returned. */
   String returnedClass() {
     String type = types[0];
@@ -73,7 +78,9 @@ final class Frame {
         && isReferences(point.measure, true)
         && isReferences(point.target, false)
         && isReferences(point.context, false)
-        && isReferences(point.effect, true);
+        && isReferences(point.effect, true)
+        && isKnownAtEntry(point.through)
+        && isReference(point.through);
   }
 
   private boolean isNumber(Value value) {

@@ -242,6 +242,13 @@ public final class Hooks {
     }
   }
 
+  /** {@link #exitHot} of a call that may have passed through. */
+  public static void exitHot(long bytes, int point, Object through) {
+    if (on != 0 && !Passing.through(through)) {
+      leaveHot(bytes, point, Probe.COUNTED);
+    }
+  }
+
   /** {@link #exitHot} of a call that may have met no record. */
   public static void exitRecord(boolean met, long bytes, int point) {
     if (on != 0) {
@@ -253,6 +260,13 @@ public final class Hooks {
   public static void failedHot(Throwable thrown, int point) {
     if (on != 0) {
       leaveHot(0, point, Probe.FAILED);
+    }
+  }
+
+  /** {@link #failedHot} of a call that may have passed through. */
+  public static void failedHot(Throwable thrown, int point, Object through) {
+    if (!Passing.through(through)) {
+      failedHot(thrown, point);
     }
   }
 

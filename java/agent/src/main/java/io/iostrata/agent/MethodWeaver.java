@@ -14,15 +14,18 @@ import org.objectweb.asm.Opcodes;
  * </pre>
  *
  * or, for an effect, only {@code Hooks.learn(…)} before each return, or, where something is added
- * to what is returned, {@code Hooks.instead(returned, point)}.
+ * to what is returned, {@code Hooks.instead(returned, point)}. A point with {@code through} asks
+ * {@link Passing} first, at the entry and at each end.
  *
- * <p>No local variable is added and the handler's frame has none, so every frame of the method
- * stays true. Nothing added here can throw but for want of stack: it reads arguments and fields of
- * {@code this} and passes them on.
+ * <p>No local variable is added and the handler's frame has none (or {@code this}, for such a
+ * point), so every frame of the method stays true. Nothing added here can throw but for want of
+ * stack: it reads arguments and fields of {@code this} and passes them on.
  */
 final class MethodWeaver extends MethodVisitor {
   /** Not a constant: the jar gives each version a package of its own. */
   static final String HOOKS = Hooks.class.getName().replace('.', '/');
+
+  private static final String PASSING = Passing.class.getName().replace('.', '/');
 
   /** Stack that the longest sequence added here takes. */
   private static final int STACK = 12;
@@ -47,6 +50,11 @@ final class MethodWeaver extends MethodVisitor {
     }
     mv.visitFieldInsn(Opcodes.GETSTATIC, HOOKS, "on", "I");
     mv.visitJumpInsn(Opcodes.IFEQ, body);
+    if (point.through != null) {
+      frame.reference(mv, point.through);
+      mv.visitMethodInsn(Opcodes.INVOKESTATIC, PASSING, "through", "(Ljava/lang/Object;)Z", false);
+      mv.visitJumpInsn(Opcodes.IFNE, body);
+    }
     if (point.context != null) {
       pushPoint();
       frame.reference(mv, point.context.first);
@@ -116,7 +124,7 @@ final class MethodWeaver extends MethodVisitor {
     if (asks) {
       hook("exitRecord", "(ZJI)V");
     } else {
-      hook(point.hot ? "exitHot" : "exit", "(JI)V");
+      ended(point.hot ? "exitHot" : "exit", "(JI");
     }
   }
 
@@ -177,13 +185,25 @@ final class MethodWeaver extends MethodVisitor {
       // Last in the table: the method's own handlers come first.
       mv.visitTryCatchBlock(body, handler, handler, null);
       mv.visitLabel(handler);
-      mv.visitFrame(Opcodes.F_FULL, 0, null, 1, new Object[] {"java/lang/Throwable"});
+      int locals = point.through == null ? 0 : 1; // no compiler puts anything else into `this`
+      Object[] caught = {"java/lang/Throwable"};
+      mv.visitFrame(Opcodes.F_FULL, locals, new Object[] {frame.owner()}, 1, caught);
       mv.visitInsn(Opcodes.DUP);
       pushPoint();
-      hook(point.hot ? "failedHot" : "failed", "(Ljava/lang/Throwable;I)V");
+      ended(point.hot ? "failedHot" : "failed", "(Ljava/lang/Throwable;I");
       mv.visitInsn(Opcodes.ATHROW);
     }
     super.visitMaxs(maxStack + STACK, maxLocals);
+  }
+
+  /** Calls the hook of an end, which asks itself where the call passed through. */
+  private void ended(String name, String values) {
+    if (point.through == null) {
+      hook(name, values + ")V");
+    } else {
+      frame.reference(mv, point.through);
+      hook(name, values + "Ljava/lang/Object;)V");
+    }
   }
 
   private void pushPoint() {

@@ -2,7 +2,7 @@ package io.iostrata.agent;
 
 /** One traced method: a row of the point table. docs/add-a-point.md explains the fields. */
 final class Point {
-  static final int FIELDS = 17;
+  static final int FIELDS = 18;
 
   final int id;
   final byte layer;
@@ -37,6 +37,9 @@ final class Point {
   final Extraction context;
   final Extraction effect;
 
+  /** The stream that the calls may only pass on to, see {@link Passing}; null: none. */
+  final Value through;
+
   /**
    * @param row the {@link #FIELDS} fields of schema/generate.py's POINT_FIELDS, in that order
    */
@@ -61,5 +64,6 @@ final class Point {
     target = Extraction.parse(row[12]);
     context = Extraction.parse(row[13]);
     effect = Extraction.parse(row[14]);
+    through = Value.parse(row[17]);
   }
 }

@@ -2,6 +2,10 @@ package io.iostrata.agent;
 
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
+import io.iostrata.segment.TraceReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 
 /** Sets the hooks up in the JVM of the tests, as the agent does in a traced one. */
 final class HooksForTests {
@@ -57,6 +61,25 @@ final class HooksForTests {
 
   static void target(int point, Extractor extractor) {
     Hooks.TARGETS[point] = extractor;
+  }
+
+  /** Point, calls, bytes and errors of each, added up over its rows. */
+  static List<String> sums(Path directory) throws IOException {
+    TraceReader trace = TraceReader.only(directory).peek();
+    return trace.rows().stream()
+        .map(TraceReader.Row::point)
+        .distinct()
+        .sorted()
+        .map(point -> sum(point, trace))
+        .toList();
+  }
+
+  private static String sum(int point, TraceReader trace) {
+    List<TraceReader.Row> rows = trace.rows().stream().filter(row -> row.point() == point).toList();
+    long count = rows.stream().mapToLong(TraceReader.Row::count).sum();
+    long bytes = rows.stream().mapToLong(TraceReader.Row::bytes).sum();
+    long errors = rows.stream().mapToLong(TraceReader.Row::errors).sum();
+    return point + ": " + count + " calls " + bytes + " B " + errors + " errors";
   }
 
   static void end() {

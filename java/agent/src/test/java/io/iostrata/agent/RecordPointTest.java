@@ -100,6 +100,7 @@ class RecordPointTest {
         "",
         "",
         "",
+        "",
         "\n");
   }
 
@@ -149,23 +150,8 @@ class RecordPointTest {
     throw new AssertionError(method);
   }
 
-  /** Point, calls, bytes and errors of each, added up over its rows. */
   private List<String> sums() throws IOException {
-    TraceReader trace = TraceReader.only(directory).peek();
-    return trace.rows().stream()
-        .map(TraceReader.Row::point)
-        .distinct()
-        .sorted()
-        .map(
-            point -> {
-              List<TraceReader.Row> rows =
-                  trace.rows().stream().filter(row -> row.point() == point).toList();
-              long count = rows.stream().mapToLong(TraceReader.Row::count).sum();
-              long bytes = rows.stream().mapToLong(TraceReader.Row::bytes).sum();
-              long errors = rows.stream().mapToLong(TraceReader.Row::errors).sum();
-              return point + ": " + count + " calls " + bytes + " B " + errors + " errors";
-            })
-        .toList();
+    return HooksForTests.sums(directory);
   }
 
   @Test

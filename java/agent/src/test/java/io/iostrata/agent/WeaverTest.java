@@ -116,7 +116,7 @@ class WeaverTest {
       String target) {
     return String.join(
         "\t", "" + id, "java", method, NAME, method, desc, "call", "0", "0", bytes, asked, offset,
-        target, "", "", "", "\n");
+        target, "", "", "", "", "\n");
   }
 
   @BeforeEach

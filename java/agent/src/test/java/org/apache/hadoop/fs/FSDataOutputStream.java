@@ -5,19 +5,21 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /** In the shape of Hadoop's. */
-public class FSDataOutputStream {
+public class FSDataOutputStream extends OutputStream {
   private final PositionCache cache;
 
   public FSDataOutputStream(OutputStream out) {
     cache = new PositionCache(out);
   }
 
+  @Override
   public void write(int b) throws IOException {
     cache.write(b);
   }
 
-  public void write(byte[] bytes) throws IOException {
-    cache.write(bytes, 0, bytes.length);
+  @Override
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    cache.write(bytes, offset, length);
   }
 
   private static class PositionCache extends FilterOutputStream {
