@@ -1,4 +1,4 @@
-"""The account of each job, from the files of the parts toggle, starts and jobs."""
+"""The account of each job, from the files of the parts toggle, starts, and jobs or ab or both."""
 
 from __future__ import annotations
 
@@ -22,19 +22,23 @@ ENDS = ("low", "estimate", "high")
 
 def conclude(folder: Path, modes: Sequence[Mode]) -> Results:
     """Writes overhead-account.json; ends the program if a part is missing."""
-    parts = {name: read(folder / f"overhead-{name}.json") for name in ("toggle", "starts", "jobs")}
-    missing = [name for name, value in parts.items() if value is None]
+    names = ("toggle", "starts", "jobs", "ab")
+    parts = {name: read(folder / f"overhead-{name}.json") for name in names}
+    clusters = [part["runs"] for name in ("jobs", "ab") if (part := parts[name])]
+    missing = [name for name in names[:2] if parts[name] is None] + ["jobs"] * (not clusters)
     if missing:
         sys.exit(f"{folder} has no part {', '.join(missing)}, which the account is made of")
     results = Results(folder, "overhead-account", {})
-    toggled, starts, jobs = (parts[name] or {} for name in ("toggle", "starts", "jobs"))
+    toggled, starts = (parts[name] or {} for name in ("toggle", "starts"))
     found = []
     for mode in modes:
         subjects = [row for row in toggled["found"] if row["mode"] == mode.name]
         costs = {end: costs_at(end, subjects, starts["found"]) for end in ENDS}
-        runs = [run for run in jobs["runs"] if run["mode"] == mode.name]
-        for name, size in sorted({(run["job"], run["megabytes"]) for run in runs}):
-            both = complete(runs, Job(name, size, ""), SIDES)
+        of_mode = [[run for run in runs if run["mode"] == mode.name] for runs in clusters]
+        jobs = {(run["job"], run["megabytes"]) for runs in of_mode for run in runs}
+        for name, size in sorted(jobs):
+            job = Job(name, size, "")
+            both = [pair for runs in of_mode for pair in complete(runs, job, SIDES)]
             if both:
                 found.append(of_job(both, mode, costs, subjects))
     results.conclude(found)

@@ -11,10 +11,10 @@ Parts, each a file overhead-PART.json in the folder, with every measurement and 
   tasks      what tracing adds to a whole JVM, its compilers included: WordCount in one JVM
   jobs       TestDFSIO write and read, TeraSort, WordCount at two sizes: fixed and proportional
              cost; bytes of trace per event and as a share of the job's data
-  account    the additive account: events x their cost in place + starts + collector and recorder,
-             as a share of the cluster's CPU; from the three parts before
   ab         interleaved pairs of TestDFSIO write and TeraSort at the larger size, with a verdict
              against the promise of each mode: pass, fail or inconclusive
+  account    the additive account: events x their cost in place + starts + collector and recorder,
+             as a share of the cluster's CPU; from toggle, starts, and the runs of jobs and ab
   datanodes  the share added by 1, 2, 4 and 8 DataNodes: flat or not (Fig. 3 of the IOSIG+ paper)
 
 Modes are ways to call `iostrata record`; what this build lacks is said, and never passes.
@@ -40,7 +40,7 @@ from bench.measure.results import Results, end_as_by_ctrl_c, say  # noqa: E402
 from bench.overhead import account, clusters, show, starts, tasks, toggle  # noqa: E402
 from bench.overhead.modes import ALL, MODES, RECORD, Mode  # noqa: E402
 
-PARTS = ("toggle", "starts", "tasks", "jobs", "account", "ab", "datanodes")
+PARTS = ("toggle", "starts", "tasks", "jobs", "ab", "account", "datanodes")
 SMOKE = {
     "windows": 2,
     "starts": 2,

@@ -190,6 +190,22 @@ def test_the_account_is_the_sum_of_its_parts(tmp_path: Path) -> None:
     assert "no subject had calls of mode hot: taken for the dearest" in small["notes"]
 
 
+def test_pairs_of_part_ab_are_in_the_account(tmp_path: Path) -> None:
+    subject = toggle.summed(toggled(0.002, 12), "DataNode", BARE)
+    jobs, runs = sized(3)
+    dearer = [{**run, "cpu_s": run["cpu_s"] * 2} for run in runs]
+    found = {}
+    for name, parts in {"one": {"ab": runs}, "both": {"jobs": runs, "ab": dearer}}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        whole = {key: {"runs": value} for key, value in parts.items()}
+        written(folder, toggle={"found": [subject]}, starts=STARTS, **whole)
+        rows = account.conclude(folder, [BARE]).facts["found"]
+        found[name] = sorted(row["untraced_cpu_s"] for row in rows)
+    assert len(found["one"]) == len(jobs)
+    assert found["both"] == pytest.approx([1.5 * cpu for cpu in found["one"]], rel=0.05)
+
+
 def test_an_account_lacks_no_part(tmp_path: Path) -> None:
     written(tmp_path, starts=STARTS)
     with pytest.raises(SystemExit, match="has no part toggle, jobs, which the account is made of"):
