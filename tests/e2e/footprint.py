@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from tests.e2e.serving import wait_until
 # num: instances bytes class
 HISTOGRAM = re.compile(r"^\s*\d+:\s+(\d+)\s+(\d+)\s+(\S+)", re.M)
 TOTAL = re.compile(r"^Total\s+\d+\s+(\d+)", re.M)
+SCHEMA = tomllib.loads(Path(__file__).parents[2].joinpath("schema/events.toml").read_text("utf-8"))
+ROWS_AT: int = SCHEMA["segment"]["rows"]
 VERSION = re.compile(r"\.v\d+_\d+_\d+\b")
 
 
@@ -26,11 +29,17 @@ class Footprint:
     descriptors: int
     our_descriptors: int  # of files in the directory of traces; the JVM keeps its jar open
     mapped: list[str]  # files there that are in its memory; those unlinked end in (deleted)
+    rows: int  # counter rows in use of the segments among them
 
     @property
     def our_heap(self) -> int:
         """Bytes of our classes, without the arrays and strings they lead to."""
         return sum(size for _, size in self.ours.values())
+
+    @property
+    def row_logs(self) -> tuple[int, int]:
+        """What is remembered of rows: how many, and their bytes."""
+        return self.ours.get("io.iostrata.segment.RowLog", (0, 0))
 
     def instances(self, name: str) -> int:
         """Of the one class of that name, wherever its package is."""
@@ -44,6 +53,8 @@ class Footprint:
         return {
             "our_instances": sum(n for n, _ in self.ours.values()),
             "our_bytes": self.our_heap,
+            "row_logs": self.row_logs[0],
+            "rows": self.rows,
             "heap_bytes": self.heap,
             "threads": self.threads,
             "descriptors": self.descriptors,
@@ -69,6 +80,7 @@ def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
     }
     links = [read_link(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
     names = [name_of(task) for task in Path(f"/proc/{pid}/task").iterdir()]
+    files = mapped(pid, directory)
     return Footprint(
         ours=ours,
         heap=int(total[1]),
@@ -78,8 +90,16 @@ def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
         our_descriptors=sum(
             link.startswith(f"{directory}/") and not link.endswith(".jar") for link in links
         ),
-        mapped=mapped(pid, directory),
+        mapped=files,
+        rows=sum(rows_of(Path(name)) for name in files if name.endswith(".seg")),
     )
+
+
+def rows_of(segment: Path) -> int:
+    """Counter rows in use (schema/SEGMENT.md)."""
+    with segment.open("rb") as file:
+        file.seek(ROWS_AT)
+        return int.from_bytes(file.read(4), "little")
 
 
 def name_of(task: Path) -> str:
