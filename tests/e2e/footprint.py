@@ -96,10 +96,13 @@ def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
 
 
 def rows_of(segment: Path) -> int:
-    """Counter rows in use (schema/SEGMENT.md)."""
-    with segment.open("rb") as file:
-        file.seek(ROWS_AT)
-        return int.from_bytes(file.read(4), "little")
+    """Counter rows in use (schema/SEGMENT.md); none when it has been given back since."""
+    try:
+        with segment.open("rb") as file:
+            file.seek(ROWS_AT)
+            return int.from_bytes(file.read(4), "little")
+    except FileNotFoundError:
+        return 0
 
 
 def name_of(task: Path) -> str:
