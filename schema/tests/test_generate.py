@@ -119,7 +119,8 @@ def test_bytes_may_be_worked_out(tmp_path: Path, value: str) -> None:
         ('bytes = "ret"', 'mode = "cold"', "mode 'cold' is none of call, hot, record, effect, "),
         ('bytes = "ret"', 'bytes = "delta(arg1)"', "bytes = 'delta(arg1)' is not ret, "),
         ('bytes = "ret"', 'offset = "delta(this.pos)"', "offset = 'delta(this.pos)' is not ret, "),
-        ('bytes = "ret"', 'through = "ret"', "through = 'ret' is not argN or this.FIELD"),
+        ('bytes = "ret"', 'through = "ret"', "through = 'ret' is not this.FIELD"),
+        ('bytes = "ret"', 'through = "arg1"', "through = 'arg1' is not this.FIELD"),
         ('bytes = "ret"', 'through = "this.out"', "through is for points with mode = 'hot'"),
     ],
 )

@@ -107,9 +107,9 @@ def _check_syntax(point: Mapping[str, Any]) -> None:
                 f"{field} = {point[field]!r} is not NAME(argN, this.FIELD)", field
             )
     if "through" in point:
-        if not re.fullmatch(r"arg[1-9]|this\.[\w$]+", point["through"]):
-            given = f"through = {point['through']!r}"
-            raise FaultyPointError(f"{given} is not argN or this.FIELD", "through")
+        # Where the call throws woven code has `this` and no argument.
+        if not re.fullmatch(r"this\.[\w$]+", point["through"]):
+            raise FaultyPointError(f"through = {point['through']!r} is not this.FIELD", "through")
         if point.get("mode") != "hot":
             raise FaultyPointError("through is for points with mode = 'hot'", "through")
     for field in ("since", "until"):

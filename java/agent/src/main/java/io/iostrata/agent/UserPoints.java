@@ -155,7 +155,8 @@ final class UserPoints {
     if (point.own || point.effectOnly || point.context != null || point.effect != null) {
       throw new IOException(name + " would change who calls belong to");
     }
-    if (point.method.startsWith("<") || point.bytes != null && point.bytes.isInside()) {
+    boolean inside = point.bytes != null && point.bytes.isInside();
+    if (point.method.startsWith("<") || inside || point.through != null) {
       throw new IOException(name + " cannot be a point of a user");
     }
     for (int i = 0; i < OURS.length; i++) {
