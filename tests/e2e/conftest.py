@@ -146,6 +146,11 @@ def _write_verified() -> Iterator[None]:
 Iostrata = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def _end(said: str, most: int = 1500) -> str:
+    """The last of what a command said: a failure's message must not drown in it."""
+    return said if len(said) <= most else f"... {said[-most:]}"
+
+
 @pytest.fixture
 def iostrata(tmp_path: Path) -> Iostrata:
     """Runs a command of iostrata on the store `tmp_path/store`."""
@@ -163,7 +168,7 @@ def iostrata(tmp_path: Path) -> Iostrata:
             timeout=timeout,
             check=False,
         )
-        print(f"$ iostrata {' '.join(arguments)}\n{done.stdout}{done.stderr}")
+        print(f"$ iostrata {' '.join(arguments)}\n{_end(done.stdout)}{_end(done.stderr)}")
         return done
 
     return run

@@ -166,8 +166,10 @@ def test_estimates_of_a_sampled_run_are_near_what_a_program_did(
     for name in names:
         row = targets[str(tmp_path / name)]
         for what in ("bytes_read", "bytes_written"):
-            # 95 of 100 are within the bound, all but one in a million within 2.5 of them
-            assert 0 < abs(row[what] - 1000) <= 2.5 * row[f"{what}_bound"] < 1000, (name, what)
+            # 95 of 100 are within the bound, all but one in a million within 2.5 of them;
+            # a bound means that it is an estimate, which may well be right (one in 34 is)
+            assert abs(row[what] - 1000) <= 2.5 * row[f"{what}_bound"], (name, what)
+            assert 0 < row[f"{what}_bound"] < 400, (name, what)
 
 
 @pytest.mark.parametrize("share", ["0", "2", "1/0", "many", "-1%"])
