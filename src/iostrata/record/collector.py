@@ -153,11 +153,15 @@ def last_line(log: Path) -> str:
 def sweep() -> None:
     """Removes what private collectors of ours left in /dev/shm when they were killed."""
     for place in NODE_DIR.parent.glob(f"iostrata-{os.getuid()}-*"):
-        if place.stat().st_uid == os.getuid() and _abandoned(place):
+        if _abandoned(place):
             shutil.rmtree(place, ignore_errors=True)
 
 
 def _abandoned(place: Path) -> bool:
-    """True when no collector lives there and none can be starting (a minute old)."""
-    old = time.time() - place.stat().st_mtime > 60
-    return old and collector_of(place) is None
+    """Ours, no collector lives there, and none can be starting (a minute old)."""
+    try:
+        found = place.stat()
+    except FileNotFoundError:  # its recording has just ended
+        return False
+    old = time.time() - found.st_mtime > 60
+    return found.st_uid == os.getuid() and old and collector_of(place) is None

@@ -331,8 +331,7 @@ impl Collector<'_> {
     fn say(&mut self, name: &str, now: u64) {
         let Some(active) = self.runs.get(name) else { return };
         let progress = self.progress(name, active.phase.name(), &active.message);
-        let said = active.place.publish("progress.json", |file| file.write_all(&progress));
-        if let Err(error) = said {
+        if let Err(error) = active.place.replace("progress.json", &progress) {
             let line = format!("run {name}: cannot write progress.json: {error}");
             self.complain_once("progress", &line);
         }

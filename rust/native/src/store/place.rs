@@ -65,31 +65,41 @@ impl Place {
         Ok(Place { handle, owner: self.owner })
     }
 
-    /// Writes the file `name`, 0600, so that it is there as a whole or not at all; its size.
+    /// Writes the file `name`, 0600, so that it is there as a whole or not at all, also when the
+    /// machine fails; its size.
     pub fn publish(
         &self,
         name: &str,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<u64> {
+        self.write(name, |file| {
+            fill(file)?;
+            Ok(fsync(file)?)
+        })
+    }
+
+    /// Writes a file that will soon be written again: readers see the old one or this one, and
+    /// nobody waits for the disk, which may take seconds.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write(name, |file| file.write_all(bytes)).map(drop)
+    }
+
+    fn write(&self, name: &str, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<u64> {
         let new = format!(".{name}.new");
         let _ = unlinkat(&self.handle, &new, AtFlags::empty());
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let mode = Mode::from_raw_mode(0o600);
         let mut file = File::from(openat(&self.handle, &new, flags | OFlags::CLOEXEC, mode)?);
-        let written = fill(&mut file).and_then(|()| {
-            file.flush()?;
-            give(file.as_fd(), self.owner)?;
-            fsync(&file)?;
-            Ok(file.metadata()?.len())
-        });
-        let published = written.and_then(|size| {
-            renameat(&self.handle, &new, &self.handle, name)?;
-            Ok(size)
-        });
-        if published.is_err() {
+        let written =
+            give(file.as_fd(), self.owner).and_then(|()| fill(&mut file)).and_then(|()| {
+                let size = file.metadata()?.len();
+                renameat(&self.handle, &new, &self.handle, name)?;
+                Ok(size)
+            });
+        if written.is_err() {
             let _ = unlinkat(&self.handle, &new, AtFlags::empty());
         }
-        published
+        written
     }
 
     pub fn remove(&self, name: &str) -> io::Result<()> {
