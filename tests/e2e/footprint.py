@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ HISTOGRAM = re.compile(r"^\s*\d+:\s+(\d+)\s+(\d+)\s+(\S+)", re.M)
 TOTAL = re.compile(r"^Total\s+\d+\s+(\d+)", re.M)
 SCHEMA = tomllib.loads(Path(__file__).parents[2].joinpath("schema/events.toml").read_text("utf-8"))
 ROWS_AT: int = SCHEMA["segment"]["rows"]
+# Held open by the JVM; looked at every now and then by the agent, and closed at once.
+UNCOUNTED = (".jar", "/control")
 VERSION = re.compile(r"\.v\d+_\d+_\d+\b")
 
 
@@ -24,12 +27,12 @@ class Footprint:
 
     ours: dict[str, tuple[int, int]]  # instances and bytes, by class of iostrata
     heap: int  # bytes of all live objects
-    threads: int
+    threads: int  # at most, while its objects were counted
     our_threads: int
     descriptors: int
     our_descriptors: int  # of files in the directory of traces; the JVM keeps its jar open
-    mapped: list[str]  # files there that are in its memory; those unlinked end in (deleted)
-    rows: int  # counter rows in use of the segments among them
+    mapped: list[str]  # files there that are in its memory
+    rows: int  # counter rows in use of the segments it had at any time of the look
 
     @property
     def our_heap(self) -> int:
@@ -64,9 +67,19 @@ class Footprint:
 
 
 def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
-    """Collects twice: what the first finds unreachable is unmapped by a thread, behind it."""
+    """Collects until what is unreachable is unmapped, which a thread does behind it.
+
+    Objects are counted at some time between two looks at threads and segments, which end meanwhile.
+    Fails when files that are gone stay in its memory.
+    """
     jcmd = [str(java_home / "bin/jcmd"), str(pid)]
-    subprocess.run([*jcmd, "GC.run"], check=True, capture_output=True)
+
+    def collected() -> bool:
+        subprocess.run([*jcmd, "GC.run"], check=True, capture_output=True)
+        return not any(name.endswith("(deleted)") for name in mapped(pid, directory))
+
+    wait_until(collected)
+    threads, rows = len(tasks(pid)), rows_by_segment(pid, directory)
     said = subprocess.run(
         [*jcmd, "GC.class_histogram"], check=True, capture_output=True, text=True
     ).stdout
@@ -79,30 +92,36 @@ def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
         if "io.iostrata" in cls
     }
     links = [read_link(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
-    names = [name_of(task) for task in Path(f"/proc/{pid}/task").iterdir()]
-    files = mapped(pid, directory)
+    names = [name_of(task) for task in tasks(pid)]
+    for name, count in rows_by_segment(pid, directory).items():
+        rows[name] = max(count, rows.get(name, 0))  # a thread may have it since that knows fewer
     return Footprint(
         ours=ours,
         heap=int(total[1]),
-        threads=len(names),
+        threads=max(threads, len(names)),
         our_threads=sum(name.startswith("iostrata") for name in names),
         descriptors=len(links),
         our_descriptors=sum(
-            link.startswith(f"{directory}/") and not link.endswith(".jar") for link in links
+            link.startswith(f"{directory}/") and not link.endswith(UNCOUNTED) for link in links
         ),
-        mapped=files,
-        rows=sum(rows_of(Path(name)) for name in files if name.endswith(".seg")),
+        mapped=mapped(pid, directory),
+        rows=sum(rows.values()),
     )
 
 
-def rows_of(segment: Path) -> int:
-    """Counter rows in use (schema/SEGMENT.md); none when it has been given back since."""
-    try:
-        with segment.open("rb") as file:
-            file.seek(ROWS_AT)
-            return int.from_bytes(file.read(4), "little")
-    except FileNotFoundError:
-        return 0
+def tasks(pid: int) -> list[Path]:
+    return list(Path(f"/proc/{pid}/task").iterdir())
+
+
+def rows_by_segment(pid: int, directory: Path) -> dict[str, int]:
+    """Counter rows in use (schema/SEGMENT.md) of each that is still there when it is read."""
+    found = {}
+    for name in mapped(pid, directory):
+        if name.endswith(".seg"):
+            with suppress(FileNotFoundError), Path(name).open("rb") as file:
+                file.seek(ROWS_AT)
+                found[name] = int.from_bytes(file.read(4), "little")
+    return found
 
 
 def name_of(task: Path) -> str:

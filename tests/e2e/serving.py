@@ -76,6 +76,14 @@ def serving(
             assert one.end() == 0
 
 
+def seen_by(page: Path) -> bytes:
+    """What an agent saw last; nothing when its process has ended since it was listed."""
+    try:
+        return page.read_bytes()[52:56]
+    except FileNotFoundError:
+        return b""
+
+
 class Node:
     """A collector with a directory and a store of its own, and the command line on both."""
 
@@ -114,6 +122,8 @@ class Node:
         )
         try:
             wait_until(lambda: began.exists() or child.poll() is not None)
+            # a recorder goes on after three seconds, without agents that were not given the CPU
+            wait_until(self.followed)
             yield
         finally:
             over.touch()
@@ -125,8 +135,7 @@ class Node:
     def followed(self) -> bool:
         """All agents have done what the control page says; offsets as in schema/events.toml."""
         word = (self.dir / "control").read_bytes()[16:20]
-        pages = self.dir.glob("*/*/process")
-        return all(page.read_bytes()[52:56] == word for page in pages)
+        return all(seen in (word, b"") for seen in map(seen_by, self.dir.glob("*/*/process")))
 
     def traces(self, pid: int) -> list[Path]:
         """Directories of a process in shared memory."""

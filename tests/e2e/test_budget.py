@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -50,19 +51,20 @@ def test_totals_are_the_same_at_each_budget(
     cost = facts["cost"]
     assert cost["cpu"] > 10**9
     assert 0 < cost["cost"] < cost["cpu"]
-    points = [row["point"] for row in cost["summed"]]
+    points = {row["point"] for row in cost["summed"]}
     if budget == "off":
         # what found no room in a ring is said to be dropped, call by call
         (process,) = (row for row in facts["processes"]["list"] if row["traced"])
         assert process["calls"] == process["detail"] + process["dropped"]
         assert 0 <= reads - kept(run, tmp_path / "data") <= process["dropped"]
-        assert points == []
+        assert points == set()
         return
     assert kept(run, tmp_path / "data") < reads
-    # it makes several hundred thousand of them a second: that costs more than a percent
-    assert points == ["java.io.FileInputStream#read"]
+    # it makes several hundred thousand of them a second: that costs more than a percent (what
+    # its start reads may do so, too, in a window of its own)
+    assert "java.io.FileInputStream#read" in points
     text = iostrata("summary", "r").stdout
-    assert "only in sums, to stay within the budget: FileInputStream#read" in text
+    assert re.search("only in sums, to stay within the budget: .*FileInputStream#read", text)
     if budget == "0.01%":
         assert len(cost["over"]) == 1
         assert "budget not met: " in text

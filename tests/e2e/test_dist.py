@@ -120,7 +120,7 @@ def test_the_wheel_records_a_jvm(wheel: Path, tmp_path: Path, program: Path) -> 
     assert Path(where).is_relative_to(tmp_path / "empty")
 
     store, file = tmp_path / "store", tmp_path / "data"
-    record: Words = [iostrata, "record", "--private", "--run", "r", "--"]
+    record: Words = [iostrata, "record", "--private", "--run", "r", "--budget", "off", "--"]
     said = run([*record, *reads(program, file)], tmp_path, IOSTRATA_STORE=str(store))
     assert said == f"read {CALLS * SIZE}\n"
     assert recorded(iostrata, tmp_path, file, store) == EXPECTED

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.e2e import truth_mapreduce
-from tests.e2e.cluster import JOB
-from tests.e2e.mapreduce import ONE_ATTEMPT, SMALL_BUFFER, examples
+from tests.e2e.cluster import JOB, ONE_ATTEMPT
+from tests.e2e.mapreduce import SMALL_BUFFER, examples
 from tests.e2e.serving import wait_until
 from tests.e2e.site import Site, site_up
 

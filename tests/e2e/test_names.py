@@ -40,7 +40,7 @@ class Watched:
 
     def look(self) -> None:
         (traces,) = self.on.traces(self.jvm.pid)
-        files = [path.stat().st_size for path in traces.iterdir()]
+        files = [size for path in traces.iterdir() if (size := size_of(path)) is not None]
         dictionaries = sum(size == DICTIONARY for size in files)
         self.prints.append(footprint(self.jvm.pid, JDKS["17"], self.on.dir))
         status = Path(f"/proc/{self.on.collector}/status").read_text()
@@ -49,6 +49,14 @@ class Watched:
         print(dictionaries, sum(files), rss, self.prints[-1].row())
         assert dictionaries <= CAP // 4 // DICTIONARY
         assert sum(files) <= CAP
+
+
+def size_of(path: Path) -> int | None:
+    """None when the collector, which has read it, has removed it since it was listed."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
 
 
 def test_more_names_than_anything_remembers(tmp_path: Path, classes: Path, here: Node) -> None:

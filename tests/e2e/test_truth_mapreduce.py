@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import JOB, Cluster, lab_up
+from tests.e2e.cluster import JOB, ONE_ATTEMPT, Cluster, lab_up
 from tests.e2e.conftest import Count, Verifies
 from tests.e2e.mapreduce import (
     APPMASTER,
     LINES,
     ON_DISK,
-    ONE_ATTEMPT,
     SMALL_BUFFER,
     THREE_MAPS,
     WORDS,

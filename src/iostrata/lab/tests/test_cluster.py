@@ -103,6 +103,7 @@ def test_a_job_of_another_user_through_every_launcher(lab: Lab, agent: labs.Agen
     """TestDFSIO, with the agent in its client, ApplicationMaster and tasks."""
     before = len(stub_agent.jvms(agent))
     argv = ["hadoop", "org.apache.hadoop.fs.TestDFSIO", "-D", "test.build.data=/user/dfsio"]
+    argv += ["-D", "mapreduce.map.speculative=false"]  # as many JVMs on a slow host
     argv += ["-write", "-nrFiles", "2", "-size", "1MB"]
 
     began = time.monotonic()
