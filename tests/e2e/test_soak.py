@@ -189,11 +189,11 @@ def as_it_was(role: str, rounds: list[Footprint]) -> None:
         # A thread that calls for the first time gets one; what ended threads had is given again,
         # so there are never more of those than threads that once lived at a time.
         assert one.segments() <= 2 * most, role
-        # A thread remembers the rows of its segment, with each job more, until it gets the next
-        # one: as many as there are, and the odd one of before in a list that is used again.
+        # What threads remember of rows is of the last recording they worked for, or 128 at most
+        # of more of them: a job brings as many as another.
         logs = one.instances("ThreadLog")
         known, size = one.row_logs
-        assert known <= one.rows + 64 * logs, role
+        assert known <= 3 * first.row_logs[0] + 128 * logs, role
         # all else: calls that are open, points, and what one file of names is remembered of
         assert one.our_heap - size <= logs * (32 << 10) + (1 << 20), role
     assert last.heap < first.heap + HEAP_MOVES, role

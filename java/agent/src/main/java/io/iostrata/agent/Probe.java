@@ -288,7 +288,7 @@ final class Probe {
       }
       recording = now;
       log = Hooks.recorder.thread();
-      log.hotDropAll();
+      log.recordingBegins();
     }
   }
 

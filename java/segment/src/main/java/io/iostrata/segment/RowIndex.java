@@ -32,8 +32,16 @@ final class RowIndex {
 
   /** For a segment without rows. */
   void clear() {
-    Arrays.fill(rows, null);
+    if (rows.length > FIRST_CAPACITY) {
+      rows = new RowLog[FIRST_CAPACITY];
+    } else {
+      Arrays.fill(rows, null);
+    }
     used = 0;
+  }
+
+  int size() {
+    return used;
   }
 
   private static int probe(RowLog[] rows, long key, long anchor) {

@@ -112,6 +112,26 @@ final class SegmentChain {
     segment = next;
   }
 
+  /**
+   * A recording begins and nothing is open: what is remembered of the jobs and clients of those
+   * before is let go, with their segment, where it is more than a thread begins with.
+   */
+  void renew() {
+    if (index.size() <= recorder.options.tableRows) {
+      return;
+    }
+    int last = recorder.lastPoint;
+    int reserve = Recorder.foldRows(recorder.options.layerOfPoint);
+    try {
+      Segment next = recorder.pool.withRing();
+      if (next != null) {
+        replace(next, reserve, last);
+      }
+    } catch (IOException full) {
+      // the old one has room, or says what has none
+    }
+  }
+
   /** Seals the segment and goes on in a larger one; false when there is none. */
   private boolean grow(boolean ring, boolean table) {
     if (--retryIn > 0) {
@@ -140,11 +160,16 @@ final class SegmentChain {
       retryIn = RETRY_CALLS;
       return false;
     }
+    replace(next, reserve, last);
+    return true;
+  }
+
+  private void replace(Segment next, int reserve, int last) {
+    Segment old = segment;
     tellGap();
     use(next, reserve, last);
     old.depth(0);
     recorder.pool.seal(old);
-    return true;
   }
 
   /** The row of a key, of this point; null, and counted as lost, when there is no room for it. */

@@ -43,15 +43,23 @@ final class SegmentPool {
    * @throws IOException when the file system has no room or refuses
    */
   synchronized Segment first() throws IOException {
-    int foldRows = Recorder.foldRows(layerOfPoint);
-    Segment segment = drained(firstRing, firstRows + foldRows);
+    int rows = firstRows + Recorder.foldRows(layerOfPoint);
+    Segment segment = withRing();
     if (segment == null) {
-      segment = make(firstRing, firstRows + foldRows, FIRST_EIGHTHS);
+      segment = drained(0, rows);
     }
-    if (segment == null) {
-      segment = drained(0, firstRows + foldRows);
-    }
-    return segment == null ? make(0, firstRows + foldRows, ALL_EIGHTHS) : segment;
+    return segment == null ? make(0, rows, ALL_EIGHTHS) : segment;
+  }
+
+  /**
+   * One as a thread begins with; null when the cap allows none.
+   *
+   * @throws IOException when the file system has no room or refuses
+   */
+  synchronized Segment withRing() throws IOException {
+    int rows = firstRows + Recorder.foldRows(layerOfPoint);
+    Segment segment = drained(firstRing, rows);
+    return segment == null ? make(firstRing, rows, FIRST_EIGHTHS) : segment;
   }
 
   /**

@@ -221,10 +221,17 @@ public final class ThreadLog {
     return true;
   }
 
-  /** Forgets all hot calls that are open. */
-  public void hotDropAll() {
-    if (chain != null) {
-      hot.cut(0);
+  /** A recording begins: of those before no call is open, see {@link #drop}. */
+  public void recordingBegins() {
+    try {
+      if (chain != null) {
+        hot.cut(0);
+        if (chain.segment != null && depth() == 0) {
+          chain.renew();
+        }
+      }
+    } catch (Throwable e) {
+      fail();
     }
   }
 

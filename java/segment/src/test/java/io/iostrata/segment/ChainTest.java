@@ -138,6 +138,66 @@ class ChainTest {
     assertThat(reader.folded()).isZero();
   }
 
+  /** Calls of as many sizes, each of which has a row of its own; the ring never fills. */
+  private void sizes(ThreadLog log, int count) throws IOException {
+    for (int i = 0; i < count; i++) {
+      Points.call(log, Points.JAVA_READ, file, 1L << i);
+      reader.poll();
+    }
+  }
+
+  @Test
+  void aRecordingBeginsWithoutTheRowsOfThoseBefore() throws IOException {
+    ThreadLog log = open(1 << 20);
+    int whose = recorder.context("r", "client", null, null, null);
+    log.pushContext(whose);
+    for (int i = 0; i < 5; i++) {
+      sizes(log, 40); // 8 rows, then in a segment of 32
+      log.recordingBegins();
+      calls(log, 1);
+      List<TraceReader.Slot> seen = reader.poll().calls();
+      TraceReader.Slot last = seen.get(seen.size() - 1);
+      assertThat(seen.subList(0, seen.size() - 1))
+          .noneMatch(slot -> slot.segment() == last.segment() && slot.epoch() == last.epoch());
+    }
+    assertThat(reader.sum(TraceReader.Row::count)).isEqualTo(5 * 41);
+    assertThat(reader.calls()).hasSize(5 * 41).isSortedAccordingTo(this::byStart);
+    assertThat(reader.calls()).extracting(TraceReader.Slot::span).doesNotHaveDuplicates();
+    assertThat(reader.gaps()).isZero();
+    long most = recorder.pool.usedBytes();
+    for (int i = 0; i < 5; i++) {
+      sizes(log, 40);
+      log.recordingBegins();
+    }
+    assertThat(recorder.pool.usedBytes()).isEqualTo(most);
+  }
+
+  @Test
+  void aRecordingGoesOnInASegmentWithRoom() throws IOException {
+    ThreadLog log = open(1 << 20);
+    for (int i = 0; i < 5; i++) {
+      sizes(log, 8);
+      log.recordingBegins();
+    }
+    calls(log, 1);
+    assertThat(reader.poll().calls()).extracting(TraceReader.Slot::segment).containsOnly(1);
+    assertThat(reader.calls()).hasSize(5 * 8 + 1);
+    assertThat(reader.rows()).hasSize(8);
+  }
+
+  @Test
+  void aRecordingGoesOnInAFullSegmentWhereThereIsNoOther() throws IOException {
+    ThreadLog log = open(3 * FIRST);
+    calls(log, 1);
+    for (int i = 1; i < 20; i++) {
+      Points.call(log, Points.JAVA_READ, file, 1L << i); // no reader: nothing is drained
+    }
+    log.recordingBegins(); // the cap is reached
+    calls(log, 20);
+    assertThat(reader.peek().sum(TraceReader.Row::count)).isEqualTo(40);
+    assertThat(reader.page().counters()).containsOnly(0L);
+  }
+
   @Test
   void withoutRoomForRowsCallsAreFoldedByPointAndInner() throws IOException {
     ThreadLog log = open(FIRST * 8 / 7 + 8);
