@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from datetime import datetime
 
+from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.names import left_out, sampling_text
 from iostrata.show.cost import cost_lines
 from iostrata.show.latency import STATISTICS
@@ -21,7 +22,7 @@ from iostrata.show.text import (
     seconds,
     size,
 )
-from iostrata.show.totals import DIRECTIONS, SIZES, Row, Totals
+from iostrata.show.totals import SIZES, Row, Totals
 
 HDFS_LAYERS = ("hdfs", "namenode", "datanode")
 MOST_TARGETS = 10

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from iostrata.schema.directions import DIRECTIONS, MOVING
 from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
 from iostrata.show import sample
@@ -21,15 +22,6 @@ from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run
 
-# Which operations move data, and which way; the bytes of others (asked of a NameNode …) are in
-# `ops` only.
-DIRECTIONS = {
-    "read": ("read", "read_vectored", "transfer", "disk_transfer"),
-    "written": ("write",),
-    "received": ("receive_packet", "receive"),
-    "sent": ("send_packet", "serve_part", "send"),
-}
-MOVING = tuple(op for ops in DIRECTIONS.values() for op in ops)
 # Upper bounds of the classes shown, as size classes: 1 + floor(log2(bytes)).
 SIZES = (("0", 0), ("<512", 9), ("<4K", 12), ("<64K", 16), ("<1M", 20), ("<16M", 24), (">=16M", 64))
 

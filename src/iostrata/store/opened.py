@@ -15,7 +15,7 @@ from typing import Any, Self
 import duckdb
 
 from iostrata.errors import UserError
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
+from iostrata.store.files import TABLES, VIEWS, RunFiles, check_columns, run_files
 from iostrata.store.runs import Run
 
 _SQL_TYPES = {
@@ -25,8 +25,14 @@ _SQL_TYPES = {
     "bool": "BOOLEAN",
     "f64": "DOUBLE",
 }
-_MAGIC = b"PAR1"
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+
+
+# No extension comes from the network.
+CONFIG: dict[str, Any] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
 
 
 class OpenedRun:
@@ -34,27 +40,10 @@ class OpenedRun:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        root = run.path.resolve()
-        self.event_files = _parquet_files(root / "events", "*/*.parquet")
-        self.process_files = _parquet_files(root / "processes", "*.parquet")
-        self.system_files = _parquet_files(root / "system", "*/*.parquet")
-        self._db = duckdb.connect(
-            config={
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "temp_directory": str(Path(tempfile.gettempdir()) / f"iostrata-{id(self):x}"),
-            }
-        )
-        _view(self._db, "events", self.event_files, COLUMNS)
-        _view(self._db, "processes", self.process_files, PROCESS_COLUMNS)
-        _view(self._db, "system", self.system_files, SYSTEM_COLUMNS)
-        for name, which in (
-            ("sums", "kind = 'sum' AND layer <> 'jvm'"),
-            ("calls", "kind = 'call' AND layer <> 'jvm'"),
-            ("pauses", "layer = 'jvm'"),
-        ):
-            self._db.execute(f"CREATE VIEW {name} AS SELECT * FROM events WHERE {which}")
-        quoted = f"{root}/".replace("'", "''")
+        self.files = run_files(run)
+        self._db = duckdb.connect(config=CONFIG | {"temp_directory": spill_folder(self)})
+        create_views(self._db, self.files)
+        quoted = f"{run.path.resolve()}/".replace("'", "''")
         self._db.execute(f"SET allowed_directories = ['{quoted}']")
         self._db.execute("SET enable_external_access = false")
         self._db.execute("SET lock_configuration = true")
@@ -94,48 +83,32 @@ class OpenedRun:
             raise UserError(_first_line(error), "see iostrata query --help") from error
 
 
-def _view(
-    db: duckdb.DuckDBPyConnection, name: str, files: list[Path], columns: dict[str, str]
-) -> None:
+def spill_folder(whose: object) -> str:
+    """Where a database puts what does not fit into memory."""
+    return str(Path(tempfile.gettempdir()) / f"iostrata-{id(whose):x}")
+
+
+def create_views(db: duckdb.DuckDBPyConnection, files: RunFiles) -> None:
+    """The views of a run; raises UserError on files that cannot be read."""
+    for name, paths in files.tables.items():
+        _view(db, name, paths)
+    for name, conditions in VIEWS.items():
+        where = " AND ".join(conditions)
+        db.execute(f"CREATE VIEW {name} AS SELECT * FROM events WHERE {where}")
+
+
+def _view(db: duckdb.DuckDBPyConnection, name: str, files: list[Path]) -> None:
     if files:
         try:
             found = db.read_parquet([str(path) for path in files], hive_partitioning=False)
             found.create_view(name)
         except duckdb.Error as error:
             raise UserError(_first_line(error), f"the files are in {files[0].parent}") from error
-        missing = [column for column in columns if column not in found.columns]
-        if missing:
-            raise UserError(
-                f"{files[0]} lacks the column {missing[0]}",
-                "another version of iostrata wrote it: read it with that one",
-            )
+        check_columns(name, files[0], found.columns)
         return
-    cells = ", ".join(f'NULL::{_SQL_TYPES[kind]} AS "{column}"' for column, kind in columns.items())
+    columns = TABLES[name][1].items()
+    cells = ", ".join(f'NULL::{_SQL_TYPES[kind]} AS "{column}"' for column, kind in columns)
     db.execute(f"CREATE VIEW {name} AS SELECT {cells} WHERE false")
-
-
-def _parquet_files(folder: Path, pattern: str) -> list[Path]:
-    """The published files, each with both ends of the format in place; raises UserError."""
-    try:
-        files = sorted(folder.glob(pattern))
-        for path in files:
-            _check_whole(path)
-    except PermissionError as error:
-        raise UserError(f"{error.filename} cannot be read", "ask the run's owner") from error
-    return files
-
-
-def _check_whole(path: Path) -> None:
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        begin = file.read(4)
-        file.seek(max(0, size - 4))
-        whole = size >= 12 and begin == _MAGIC and file.read(4) == _MAGIC
-    if not whole:
-        raise UserError(
-            f"{path} is damaged: {size} bytes are not a whole Parquet file",
-            "move it away to read the rest of the run",
-        )
 
 
 def _first_line(error: duckdb.Error) -> str:

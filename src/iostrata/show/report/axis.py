@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostrata.show.totals import DIRECTIONS, OUTER, UNCOVERED, Row, in_layer_order
+from iostrata.schema.directions import DIRECTIONS
+from iostrata.show.totals import OUTER, UNCOVERED, Row, in_layer_order
 from iostrata.store.opened import OpenedRun
 
 MOST_BINS = 240

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
+from iostrata.schema.directions import DIRECTIONS
 from iostrata.show.report.axis import axis_of, series
 from iostrata.show.report.flow import by_category, flow
 from iostrata.show.report.hosts import hosts
 from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import completeness, why_empty
 from iostrata.show.totals import (
-    DIRECTIONS,
     SIZES,
     Row,
     Totals,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostrata.show.totals import DIRECTIONS, MOVED, Row
+from iostrata.schema.directions import DIRECTIONS
+from iostrata.show.totals import MOVED, Row
 from iostrata.store.opened import OpenedRun
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FLAG
 from iostrata.show.report import document as documents
 from iostrata.show.report.document import document
 from iostrata.show.summary import summary_lines
-from iostrata.show.totals import DIRECTIONS, totals
+from iostrata.show.totals import totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum

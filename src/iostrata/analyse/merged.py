@@ -1,0 +1,66 @@
+"""Requests merged as a disk would see them: one after the other in place and in time (S3.4)."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.buckets import bucket
+from iostrata.analyse.tables import CALLS, direction, moving
+
+# What one stream of requests is: where it happens, of which file or block, which way.
+STREAM = ("host", "proc", "layer", "way", "target", "block")
+TOGETHER = 10**9  # ns between the end of one and the begin of the next, at the most
+
+
+def requests() -> ir.Table:
+    """Calls kept one by one that moved data at a known place, with `way` of the data.
+
+    Those without a target or block have '' and 0, so that streams can be compared.
+    """
+    rows = moving(CALLS)
+    return rows.filter(rows.offset >= 0, rows.bytes > 0).mutate(
+        way=direction(rows), target=rows.target.fill_null(""), block=rows.block.fill_null(0)
+    )
+
+
+def runs(together: int = TOGETHER) -> ir.Table:
+    """Merged requests: STREAM, run (from 0), start, end, offset, bytes, calls.
+
+    A request belongs to the run before it in its stream when it begins where that ends, and within
+    `together` ns. Windows are by start, then offset: both engines order alike.
+    """
+    rows = requests()
+    order = [rows.start, rows.offset, rows.bytes]
+    window = ibis.window(group_by=STREAM, order_by=order)
+    rows = rows.mutate(
+        follows=(rows.offset + rows.bytes).lag().over(window),
+        until=(rows.start + rows.dur).lag().over(window),
+    )
+    begins = (rows.follows.isnull()) | (rows.follows != rows.offset)
+    begins = begins | (rows.start - rows.until > together)
+    rows = rows.mutate(begins=begins.cast("int64"))
+    window = ibis.cumulative_window(group_by=STREAM, order_by=[rows.start, rows.offset, rows.bytes])
+    rows = rows.mutate(run=rows.begins.sum().over(window).cast("int64") - 1)
+    return rows.group_by(*STREAM, "run").agg(
+        start=rows.start.min(),
+        end=(rows.start + rows.dur).max(),
+        offset=rows.offset.min(),
+        bytes=rows.bytes.sum().cast("int64"),
+        calls=rows.count(),
+    )
+
+
+def merged(together: int = TOGETHER) -> ir.Table:
+    """Sizes of merged requests: layer, way, bucket (of bytes), runs, calls, bytes."""
+    found = runs(together)
+    found = found.mutate(bucket=bucket(found.bytes))
+    return (
+        found.group_by("layer", "way", "bucket")
+        .agg(
+            runs=found.count(),
+            calls=found.calls.sum().cast("int64"),
+            bytes=found.bytes.sum().cast("int64"),
+        )
+        .order_by("layer", "way", "bucket")
+    )

@@ -1,0 +1,138 @@
+"""Signatures of access patterns per stream of requests, in the terms of IOSIG.
+
+A stream is what one process reads from, or writes to, one file or block. Its strides (from the
+place of a request to that of the next) are counted; the pattern is
+
+    contiguous      each request begins where the one before ends
+    fixed strided   one stride
+    2-d strided     a second one at regular intervals
+    3-d strided     and a third
+    random          else
+
+where "each" is 19 of 20, and a stride that comes less than three times is none.
+(IOSIG: Byna et al., Parallel I/O prefetching using MPI file caching and I/O signatures, SC 2008.)
+"""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.merged import STREAM, requests
+
+LEAST = 8  # requests; fewer say little
+_MOST = 20  # of that many, one may be another
+
+
+def patterns(least: int = LEAST) -> ir.Table:
+    """One row a stream of at least `least` requests: STREAM, pattern, requests, bytes, offset (of
+    the first), size (of most), stride, stride_2, stride_3 (bytes, by how often they come; null:
+    none), again (requests at a place that was met before).
+    """
+    rows = _strides()
+    found = _ranked(rows).join(_breaks(rows), list(STREAM), how="left")
+    found = found.join(_facts(), list(STREAM), how="inner")
+    found = found.filter(found.requests >= least)
+    return found.select(
+        *STREAM,
+        "requests",
+        "bytes",
+        "offset",
+        "size",
+        "stride",
+        "stride_2",
+        "stride_3",
+        "again",
+        pattern=_name(found),
+    ).order_by(ibis.desc("bytes"), *STREAM)
+
+
+def _name(found: ir.Table) -> ir.StringValue:
+    def all_of(count: ir.IntegerValue, total: ir.IntegerValue) -> ir.BooleanValue:
+        return count * _MOST >= total * (_MOST - 1)
+
+    regular = all_of(found.regular, found.breaks)
+    two = found.times + found.times_2
+    return ibis.cases(
+        (all_of(found.contiguous, found.strides), "contiguous"),
+        (
+            (found.times_3 >= 3) & all_of(two + found.times_3, found.strides) & regular,
+            "3-d strided",
+        ),
+        ((found.times_2 >= 3) & all_of(two, found.strides) & regular, "2-d strided"),
+        (all_of(found.times, found.strides), "fixed strided"),
+        else_="random",
+    )
+
+
+def _strides() -> ir.Table:
+    """Requests but the first of each stream: STREAM, number, stride, gap."""
+    rows = requests()
+    window = ibis.window(group_by=STREAM, order_by=[rows.start, rows.offset, rows.bytes])
+    rows = rows.select(
+        *STREAM,
+        number=ibis.row_number().over(window),
+        stride=rows.offset - rows.offset.lag().over(window),
+        gap=rows.offset - (rows.offset + rows.bytes).lag().over(window),
+    )
+    return rows.filter(rows.stride.notnull())
+
+
+def _ranked(rows: ir.Table) -> ir.Table:
+    """Per stream: strides, contiguous, and the three strides that come most often."""
+    counted = rows.group_by(*STREAM, "stride").agg(
+        times=rows.count(), contiguous=(rows.gap == 0).cast("int64").sum().cast("int64")
+    )
+    window = ibis.window(group_by=STREAM, order_by=[ibis.desc(counted.times), counted.stride])
+    counted = counted.mutate(place=ibis.row_number().over(window))
+
+    def times(place: int) -> ir.IntegerScalar:
+        return counted.times.sum(where=counted.place == place).fill_null(0).cast("int64")
+
+    def stride(place: int) -> ir.IntegerScalar:
+        return counted.stride.max(where=counted.place == place)
+
+    return counted.group_by(*STREAM).agg(
+        strides=counted.times.sum().cast("int64"),
+        contiguous=counted.contiguous.sum().cast("int64"),
+        times=times(0),
+        times_2=times(1),
+        times_3=times(2),
+        stride=stride(0),
+        stride_2=stride(1),
+        stride_3=stride(2),
+    )
+
+
+def _breaks(rows: ir.Table) -> ir.Table:
+    """Per stream: breaks (strides that are not the first one) but the first, and regular: of them,
+    those as far from the one before as most are.
+    """
+    first = _ranked(rows).select(*STREAM, "stride").rename(usual="stride")
+    broken = rows.join(first, list(STREAM), how="inner")
+    broken = broken.filter(broken.stride != broken.usual)
+    window = ibis.window(group_by=STREAM, order_by=broken.number)
+    broken = broken.select(*STREAM, apart=broken.number - broken.number.lag().over(window))
+    broken = broken.filter(broken.apart.notnull())
+    counted = broken.group_by(*STREAM, "apart").agg(times=broken.count())
+    return counted.group_by(*STREAM).agg(
+        breaks=counted.times.sum().cast("int64"), regular=counted.times.max().cast("int64")
+    )
+
+
+def _facts() -> ir.Table:
+    """Per stream: requests, bytes, offset of the first, size of most, again."""
+    rows = requests()
+    sized = rows.group_by(*STREAM, "bytes").agg(times=rows.count())
+    window = ibis.window(group_by=STREAM, order_by=[ibis.desc(sized.times), sized.bytes])
+    sized = sized.mutate(place=ibis.row_number().over(window))
+    usual = sized.filter(sized.place == 0).select(*STREAM, size=sized.bytes)
+    window = ibis.window(group_by=STREAM, order_by=[rows.start, rows.offset, rows.bytes])
+    placed = rows.mutate(place=ibis.row_number().over(window))
+    found = placed.group_by(*STREAM).agg(
+        requests=placed.count(),
+        bytes=placed.bytes.sum().cast("int64"),
+        offset=placed.offset.max(where=placed.place == 0),
+        again=placed.count() - placed.offset.nunique(),
+    )
+    return found.join(usual, list(STREAM), how="inner")

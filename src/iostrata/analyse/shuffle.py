@@ -1,0 +1,21 @@
+"""Who fetched how much from whom: the matrix of a shuffle."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import CALLS, uncovered
+
+
+def shuffle() -> ir.Table:
+    """Map outputs as reduces received them: job, map (attempt), peer (its host), reduce (attempt),
+    fetches, bytes, time (ns). From calls kept one by one.
+    """
+    rows = CALLS.filter(CALLS.layer == "task", CALLS["op"] == "receive", uncovered(CALLS))
+    rows = rows.filter(rows.category == "shuffle")
+    found = rows.group_by("job", "peer", map=rows.target, reduce=rows.task).agg(
+        fetches=rows.count(),
+        bytes=rows.bytes.sum().cast("int64"),
+        time=rows.dur.sum().cast("int64"),
+    )
+    return found.order_by("job", "map", "reduce")

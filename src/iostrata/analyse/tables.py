@@ -1,0 +1,47 @@
+"""The tables of a run as Ibis sees them; columns as in schema/events.toml, times in integer ns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.schema.directions import DIRECTIONS, MOVING
+from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS, SYSTEM_COLUMNS
+
+Row = dict[str, Any]
+
+_TYPES = {"string": "string", "i64": "int64", "i32": "int32", "bool": "boolean", "f64": "float64"}
+
+
+def _table(name: str, columns: dict[str, str]) -> ir.Table:
+    return ibis.table({column: _TYPES[kind] for column, kind in columns.items()}, name=name)
+
+
+EVENTS = _table("events", COLUMNS)
+SUMS = _table("sums", COLUMNS)
+CALLS = _table("calls", COLUMNS)
+PAUSES = _table("pauses", COLUMNS)
+PROCESSES = _table("processes", PROCESS_COLUMNS)
+SYSTEM = _table("system", SYSTEM_COLUMNS)
+
+
+def outer(table: ir.Table) -> ir.BooleanValue:
+    """Not within a call of the same layer: calls and times of a layer count these."""
+    return (table.flags & FLAG["inner"]) == 0
+
+
+def uncovered(table: ir.Table) -> ir.BooleanValue:
+    """No enclosing call of the same layer and operation counts the same bytes."""
+    return (table.flags & FLAG["covered"]) == 0
+
+
+def moving(table: ir.Table) -> ir.Table:
+    """Rows whose bytes count as moved."""
+    return table.filter(table["op"].isin(MOVING), uncovered(table))
+
+
+def direction(table: ir.Table) -> ir.StringValue:
+    """`read`, `written`, `received` or `sent`; null for all other operations."""
+    return ibis.cases(*((table["op"].isin(ops), way) for way, ops in DIRECTIONS.items()))

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from iostrata.analyse.sizes import latencies, size_classes, sizes
+from iostrata.analyse.tests.conftest import Traced
+from iostrata.schema.events import FLAG
+from iostrata.store.tests.made import row_of_call, row_of_sum
+
+COVERED, INNER = FLAG["covered"], FLAG["inner"]
+
+
+def test_requests_that_moved_data_count_by_their_size(traced: Traced) -> None:
+    calls = [
+        row_of_call("java", "read", "/a", bytes=100),
+        row_of_call("java", "read", "/b", bytes=103),
+        row_of_call("java", "read", "/a", bytes=104),
+        row_of_call("java", "read", "/a", bytes=50, flags=COVERED),  # within a read
+        row_of_call("java", "open", "/a", bytes=7),  # moves nothing
+        row_of_call("hdfs", "write", "/h", bytes=0),
+    ]
+    assert traced(calls).rows(sizes()) == [
+        {"layer": "hdfs", "op": "write", "bucket": 0, "calls": 1, "bytes": 0},
+        {"layer": "java", "op": "read", "bucket": 36, "calls": 2, "bytes": 203},  # 96 to 103
+        {"layer": "java", "op": "read", "bucket": 37, "calls": 1, "bytes": 104},
+    ]
+
+
+def test_classes_of_all_that_moved_data_come_from_sums(traced: Traced) -> None:
+    sums = [
+        row_of_sum("java", "read", size_class=7, count=1000, bytes=100_000),
+        row_of_sum("java", "read", size_class=7, count=1, bytes=64),
+        row_of_sum("java", "read", size_class=1, count=5, bytes=5),
+        row_of_sum("java", "read", size_class=7, count=9, bytes=900, flags=COVERED),
+        row_of_call("java", "read", "/a", bytes=100),
+    ]
+    assert traced(sums).rows(size_classes()) == [
+        {"layer": "java", "op": "read", "size_class": 1, "calls": 5, "bytes": 5},
+        {"layer": "java", "op": "read", "size_class": 7, "calls": 1001, "bytes": 100_064},
+    ]
+
+
+def test_latencies_are_those_of_the_layers_own_calls(traced: Traced) -> None:
+    calls = [
+        row_of_call("rpc", "call", "ClientProtocol.create", dur=15),
+        row_of_call("rpc", "call", "ClientProtocol.create", dur=16),
+        row_of_call("rpc", "call", "ClientProtocol.create", dur=17),
+        row_of_call("rpc", "call", "ClientProtocol.create", dur=None),  # not timed
+        row_of_call("rpc", "call", "ClientProtocol.create", dur=9, flags=INNER),
+    ]
+    assert traced(calls).rows(latencies()) == [
+        {"layer": "rpc", "op": "call", "bucket": 15, "calls": 1, "time": 15},
+        {"layer": "rpc", "op": "call", "bucket": 16, "calls": 2, "time": 33},
+    ]

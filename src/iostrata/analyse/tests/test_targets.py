@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from iostrata.analyse.shuffle import shuffle
+from iostrata.analyse.targets import small_files, targets
+from iostrata.analyse.tests.conftest import Traced
+from iostrata.schema.events import FLAG
+from iostrata.store.tests.made import row_of_call
+
+INNER = FLAG["inner"]
+
+
+def test_the_longest_target_comes_first(traced: Traced) -> None:
+    engine = traced(
+        [
+            row_of_call("java", "read", "/a", bytes=10, dur=5),
+            row_of_call("java", "write", "/a", bytes=7, dur=5),
+            row_of_call("java", "read", "/a", bytes=3, dur=99, flags=INNER),  # its time is counted
+            row_of_call("datanode", "send_packet", "BP-1", block=7, bytes=100, dur=50),
+            row_of_call("datanode", "send_packet", "BP-1", block=8, bytes=100, dur=40),
+            row_of_call("java", "read", "", bytes=10, dur=1000),  # of nobody knows what
+        ]
+    )
+    names = ("target", "block", "calls", "time", "read", "written", "received", "sent")
+    assert [tuple(row[name] for name in names) for row in engine.rows(targets())] == [
+        ("BP-1", 7, 1, 50, 0, 0, 0, 100),
+        ("BP-1", 8, 1, 40, 0, 0, 0, 100),
+        ("/a", None, 2, 10, 13, 7, 0, 0),
+    ]
+
+
+def test_small_files_are_counted_by_file_system(traced: Traced) -> None:
+    engine = traced(
+        [
+            *(
+                row_of_call("hdfs", "read", f"/in/{n}", bytes=900, category="input")
+                for n in range(5)
+            ),
+            row_of_call("hdfs", "read", "/in/0", bytes=100, category="input"),
+            row_of_call("hdfs", "read", "/in/large", bytes=5000, category="input"),
+            row_of_call("hdfs", "stat", "/in/never-read", category="input"),
+            row_of_call("java", "read", "/tmp/blk", bytes=10, category="blk"),
+        ]
+    )
+    assert engine.rows(small_files(below=1001)) == [
+        {
+            "layer": "hdfs",
+            "category": "input",
+            "files": 5,
+            "bytes": 4 * 900 + 1000,
+            "calls": 6,
+            "time": 6000,
+        }
+    ]
+
+
+def test_the_matrix_of_a_shuffle(traced: Traced) -> None:
+    given = {"category": "shuffle", "job": "job_1", "task": "r_0"}
+    engine = traced(
+        [
+            row_of_call("task", "receive", "m_0", bytes=10, dur=5, peer="a:1", **given),
+            row_of_call("task", "receive", "m_1", bytes=20, dur=6, peer="b:1", **given),
+            row_of_call("task", "receive", "m_1", bytes=30, dur=7, peer="b:1", **given),
+            row_of_call("task", "copy", "", bytes=60, dur=50, peer="b:1", **given),
+        ]
+    )
+    names = ("peer", "map", "reduce", "fetches", "bytes", "time")
+    assert [tuple(row[name] for name in names) for row in engine.rows(shuffle())] == [
+        ("a:1", "m_0", "r_0", 1, 10, 5),
+        ("b:1", "m_1", "r_0", 2, 50, 13),
+    ]
