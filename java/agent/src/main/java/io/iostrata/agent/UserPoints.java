@@ -150,7 +150,7 @@ final class UserPoints {
   }
 
   /** What the command line has checked, once more: a file may come from elsewhere. */
-  private static void refuse(Point point) throws IOException {
+  static void refuse(Point point) throws IOException {
     String name = point.internalName + "#" + point.method;
     if (point.own || point.effectOnly || point.context != null || point.effect != null) {
       throw new IOException(name + " would change who calls belong to");
