@@ -145,16 +145,26 @@ def mapped(pid: int, directory: Path) -> list[str]:
     return sorted({line[line.index(begin) :] for line in lines if begin in line})
 
 
-def performance_data(pids: set[int]) -> list[Path]:
-    """What JVMs have in /tmp for as long as they live."""
-    data = Path("/tmp").glob("hsperfdata_*/*")
-    return [path for path in data if path.name.isdigit() and int(path.name) in pids]
+def left_in_tmp(pids: set[int]) -> list[Path]:
+    """What JVMs that have ended left in /tmp: their performance data, and the sockets by which
+    somebody, like jcmd, attached to them.
+    """
+    places = (Path("/tmp").glob("hsperfdata_*/*"), Path("/tmp").glob(".java_pid*"))
+    owners = {path: path.name.removeprefix(".java_pid") for place in places for path in place}
+    return [
+        path
+        for path, pid in owners.items()
+        if pid.isdigit() and int(pid) in pids and not Path(f"/proc/{pid}").exists()
+    ]
 
 
-def attach_sockets(pids: set[int]) -> list[Path]:
-    """What JVMs have in /tmp when somebody, like jcmd, has attached to them."""
-    return [path for pid in pids for path in Path("/tmp").glob(f".java_pid{pid}")]
+def wait_gone(pids: set[int], directory: Path) -> None:
+    """Until no process of these has traces there in its memory: a number is given again."""
 
+    def lives(pid: int) -> bool:
+        try:
+            return mapped(pid, directory) != []
+        except OSError:
+            return False
 
-def wait_gone(pids: set[int]) -> None:
-    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+    wait_until(lambda: not any(map(lives, pids)))

@@ -16,9 +16,8 @@ import pytest
 from tests.e2e.cluster import JOB, ONE_ATTEMPT
 from tests.e2e.footprint import (
     Footprint,
-    attach_sockets,
     footprint,
-    performance_data,
+    left_in_tmp,
     read_link,
     wait_gone,
 )
@@ -156,12 +155,13 @@ def test_nothing_grows_and_nothing_is_left(place: Path) -> None:
         assert now["rss_bytes"] < collector["rss_bytes"] + COLLECTOR_MOVES
         spool = site.cluster.store / ".spool"
     # all of its JVMs are gone, and with them what they had in /tmp
-    wait_gone(soak.jvms)
-    for path in attach_sockets(soak.jvms):
-        path.unlink()  # of our jcmd: a lab that goes down kills its daemons
+    wait_gone(soak.jvms, site.directory)
+    for path in left_in_tmp(soak.jvms):
+        if path.is_socket():
+            path.unlink()  # of our jcmd: a lab that goes down kills its daemons
     # a JVM that starts removes what those that were killed have left there
     subprocess.run([soak.java / "bin/java", "-version"], check=True, capture_output=True)
-    assert performance_data(soak.jvms) == []
+    assert left_in_tmp(soak.jvms) == []
     assert not [path for path in spool.rglob("*") if path.suffix == ".spool"]
     for folder in (Path("/tmp"), Path("/dev/shm")):
         assert [path for path in folder.iterdir() if site.cluster.name in path.name] == []
