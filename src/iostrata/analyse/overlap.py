@@ -1,0 +1,59 @@
+"""How long each attempt waited for I/O, and how long it did something else."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.attempts import attempts
+from iostrata.analyse.tables import CALLS, PROCESSES
+
+# A thread in a call of these moves data, or asks for it. Tasks, records and phases are what I/O is
+# done for: they take as long as the attempt.
+IO_LAYERS = ("fs", "hdfs", "rpc", "java")
+
+
+def busy() -> ir.Table:
+    """Stretches of time in which at least one thread of a process was in a call of IO_LAYERS that
+    was kept one by one: host, proc, start, end (ns), calls. They do not touch each other.
+    """
+    rows = CALLS.filter(CALLS.layer.isin(IO_LAYERS), CALLS.dur.notnull())
+    rows = rows.select("host", "proc", "start", end=rows.start + rows.dur)
+    order = [rows.start, rows.end]
+    before = ibis.window(group_by=["host", "proc"], order_by=order, preceding=(None, 1))
+    rows = rows.mutate(until=rows.end.max().over(before))
+    begins = rows.until.isnull() | (rows.start > rows.until)
+    rows = rows.mutate(begins=begins.cast("int64"))
+    sofar = ibis.cumulative_window(group_by=["host", "proc"], order_by=[rows.start, rows.end])
+    rows = rows.mutate(stretch=rows.begins.sum().over(sofar).cast("int64"))
+    return rows.group_by("host", "proc", "stretch").agg(
+        start=rows.start.min(), end=rows.end.max(), calls=rows.count()
+    )
+
+
+def overlap() -> ir.Table:
+    """Attempts that have ended, in order of start: job, task, role, host, dur, in_io (ns; while any
+    thread was in I/O), longest_io (ns, of one stretch), share (of dur that is in_io, 0 to 1).
+    """
+    stretches = busy()
+    whose = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
+    whose = whose.select("host", "proc", "task")
+    stretches = stretches.join(whose, ["host", "proc"], how="inner")
+    length = stretches.end - stretches.start
+    per_task = stretches.group_by("task").agg(
+        in_io=length.sum().cast("int64"), longest_io=length.max()
+    )
+    ran = attempts()
+    found = ran.filter(ran.dur > 0).join(per_task, "task", how="left")
+    in_io = found.in_io.fill_null(0)
+    return found.select(
+        "job",
+        "task",
+        "role",
+        "host",
+        "start",
+        "dur",
+        in_io=in_io,
+        longest_io=found.longest_io.fill_null(0),
+        share=in_io / found.dur,
+    ).order_by("start", "task")

@@ -1,0 +1,55 @@
+"""What servers did: operations and waits of NameNodes, and of each DataNode beside the others."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import SUMS, outer, uncovered
+
+# Steps of a DataNode that wait for its disks, and those that wait for the next node.
+DISK = ("write", "flush", "disk_flush", "disk_sync", "disk_sync_dir", "disk_transfer")
+
+
+def namenode() -> ir.Table:
+    """Per host and operation of NameNodes: host, op, calls, time (ns, of those that were timed),
+    timed (calls), max (ns), errors; the longest first. Locks and the edit log are operations too.
+    """
+    rows = SUMS.filter(SUMS.layer == "namenode")
+    found = rows.group_by("host", "op").agg(
+        calls=rows["count"].sum().cast("int64"),
+        time=rows.timed_dur.sum().fill_null(0).cast("int64"),
+        timed=rows.timed.sum().fill_null(0).cast("int64"),
+        max=rows["max"].max(),
+        errors=rows.errors.sum().fill_null(0).cast("int64"),
+    )
+    return found.order_by(ibis.desc("time"), "host", "op")
+
+
+def disks() -> ir.Table:
+    """Per DataNode and step that waits for its disks: host, proc, op, calls, bytes, time (ns),
+    timed (calls), max (ns). A slow disk takes longer for the same step than those of other nodes.
+    """
+    rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"].isin(DISK))
+    found = rows.group_by("host", "proc", "op").agg(
+        calls=rows["count"].sum().cast("int64"),
+        bytes=rows.bytes.sum(where=uncovered(rows)).fill_null(0).cast("int64"),
+        time=rows.timed_dur.sum().fill_null(0).cast("int64"),
+        timed=rows.timed.sum().fill_null(0).cast("int64"),
+        max=rows["max"].max(),
+    )
+    return found.order_by("op", "host", "proc")
+
+
+def operations() -> ir.Table:
+    """Per layer and operation: layer, op, calls (not within one of the layer), nested (within one),
+    errors. From sums: none is missing.
+    """
+    rows = SUMS
+    own = outer(rows)
+    found = rows.group_by("layer", "op").agg(
+        calls=rows["count"].sum(where=own).fill_null(0).cast("int64"),
+        nested=rows["count"].sum(where=~own).fill_null(0).cast("int64"),
+        errors=rows.errors.sum(where=own).fill_null(0).cast("int64"),
+    )
+    return found.order_by("layer", "op")
