@@ -2,26 +2,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from iostrata.analyse.engine import DuckDb, Engine
+from iostrata.analyse.spark import Spark
+from iostrata.store.files import run_files
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run
 
 Traced = Callable[..., Engine]
+# Python's side of a session leaves sockets to the collector of garbage.
+ON_SPARK = (
+    pytest.mark.skipif(
+        find_spec("pyspark") is None, reason="pyspark is not installed (the extra `spark`)"
+    ),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+)
 
 
-@pytest.fixture
-def traced(tmp_path: Path) -> Iterator[Traced]:
-    """Makes a run of the events given and answers expressions over it."""
+@pytest.fixture(params=["duckdb", pytest.param("spark", marks=ON_SPARK)])
+def traced(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Traced]:
+    """Makes a run of the events given and answers expressions over it, on each engine."""
     with ExitStack() as stack:
 
         def made(events: list[dict[str, Any]], **tables: Any) -> Engine:
             make_run(tmp_path, "r", events, **tables)
-            return DuckDb(stack.enter_context(OpenedRun(find_run(tmp_path, "r"))))
+            run = find_run(tmp_path, "r")
+            if request.param == "spark":
+                return Spark(run_files(run))
+            return DuckDb(stack.enter_context(OpenedRun(run)))
 
         yield made
