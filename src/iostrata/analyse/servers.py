@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import SUMS, outer, uncovered
+from iostrata.analyse.tables import SUMS, uncovered
 
 # Steps of a DataNode that wait for its disks, and those that wait for the next node.
 DISK = ("write", "flush", "disk_flush", "disk_sync", "disk_sync_dir", "disk_transfer")
@@ -39,17 +39,3 @@ def disks() -> ir.Table:
         max=rows["max"].max(),
     )
     return found.order_by("op", "host", "proc")
-
-
-def operations() -> ir.Table:
-    """Per layer and operation: layer, op, calls (not within one of the layer), nested (within one),
-    errors. From sums: none is missing.
-    """
-    rows = SUMS
-    own = outer(rows)
-    found = rows.group_by("layer", "op").agg(
-        calls=rows["count"].sum(where=own).fill_null(0).cast("int64"),
-        nested=rows["count"].sum(where=~own).fill_null(0).cast("int64"),
-        errors=rows.errors.sum(where=own).fill_null(0).cast("int64"),
-    )
-    return found.order_by("layer", "op")

@@ -9,7 +9,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.tables import Row
 from iostrata.errors import UserError
-from iostrata.store.files import TABLES, VIEWS, RunFiles
+from iostrata.store.files import TABLES, VIEWS, Files, check_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,17 +18,20 @@ _SQL_TYPES = {"string": "string", "i64": "bigint", "i32": "int", "bool": "boolea
 
 
 class Spark:
-    """Answers in a Spark session: the one that is active, else a local one of its own."""
+    """Answers in a Spark session: the one that is active, else a local one of its own.
 
-    def __init__(self, files: RunFiles) -> None:
+    Raises UserError without pyspark, and for files of another version.
+    """
+
+    def __init__(self, files: Files) -> None:
         self._session = _session()
-        for name, paths in files.tables.items():
-            columns = TABLES[name][1].items()
-            schema = ", ".join(f"`{column}` {_SQL_TYPES[kind]}" for column, kind in columns)
-            names = [str(path) for path in paths]
-            if names:
-                found = self._session.read.schema(schema).parquet(*names)
+        for name, paths in files.items():
+            if paths:
+                found = self._session.read.parquet(*map(str, paths))
+                check_columns(name, paths[0], found.columns)
             else:
+                columns = TABLES[name][1].items()
+                schema = ", ".join(f"`{column}` {_SQL_TYPES[kind]}" for column, kind in columns)
                 found = self._session.createDataFrame([], schema)
             found.createOrReplaceTempView(name)
         for name, conditions in VIEWS.items():

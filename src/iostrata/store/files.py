@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from iostrata.errors import UserError
@@ -24,19 +23,14 @@ VIEWS = {
 _MAGIC = b"PAR1"
 
 
-@dataclass(frozen=True)
-class RunFiles:
-    """Parquet files by table; a table of which nothing is published has none."""
-
-    run: Run
-    tables: dict[str, list[Path]]
+# Parquet files by table; a table of which nothing is published has none.
+Files = dict[str, list[Path]]
 
 
-def run_files(run: Run) -> RunFiles:
+def run_files(run: Run) -> Files:
     """What is published of a run; raises UserError where a file is damaged or not readable."""
     root = run.path.resolve()
-    found = {name: _parquet_files(root / name, pattern) for name, (pattern, _) in TABLES.items()}
-    return RunFiles(run, found)
+    return {name: _parquet_files(root / name, pattern) for name, (pattern, _) in TABLES.items()}
 
 
 def check_columns(table: str, path: Path, found: list[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import duckdb
 
 from iostrata.errors import UserError
-from iostrata.store.files import TABLES, VIEWS, RunFiles, check_columns, run_files
+from iostrata.store.files import TABLES, VIEWS, Files, check_columns, run_files
 from iostrata.store.runs import Run
 
 _SQL_TYPES = {
@@ -28,21 +28,20 @@ _SQL_TYPES = {
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
-# No extension comes from the network.
-CONFIG: dict[str, Any] = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
-
-
 class OpenedRun:
     """Read-only SQL over one run. Use as a context manager; raises UserError on damaged files."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.files = run_files(run)
-        self._db = duckdb.connect(config=CONFIG | {"temp_directory": spill_folder(self)})
-        create_views(self._db, self.files)
+        self._db = duckdb.connect(
+            config={
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "temp_directory": str(Path(tempfile.gettempdir()) / f"iostrata-{id(self):x}"),
+            }
+        )
+        _views(self._db, self.files)
         quoted = f"{run.path.resolve()}/".replace("'", "''")
         self._db.execute(f"SET allowed_directories = ['{quoted}']")
         self._db.execute("SET enable_external_access = false")
@@ -83,14 +82,8 @@ class OpenedRun:
             raise UserError(_first_line(error), "see iostrata query --help") from error
 
 
-def spill_folder(whose: object) -> str:
-    """Where a database puts what does not fit into memory."""
-    return str(Path(tempfile.gettempdir()) / f"iostrata-{id(whose):x}")
-
-
-def create_views(db: duckdb.DuckDBPyConnection, files: RunFiles) -> None:
-    """The views of a run; raises UserError on files that cannot be read."""
-    for name, paths in files.tables.items():
+def _views(db: duckdb.DuckDBPyConnection, files: Files) -> None:
+    for name, paths in files.items():
         _view(db, name, paths)
     for name, conditions in VIEWS.items():
         where = " AND ".join(conditions)

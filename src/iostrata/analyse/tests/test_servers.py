@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 from iostrata.analyse.locality import locality
-from iostrata.analyse.servers import disks, namenode, operations
+from iostrata.analyse.servers import disks, namenode
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import process, row_of_sum
 
-COVERED, INNER = FLAG["covered"], FLAG["inner"]
+COVERED = FLAG["covered"]
 
 
 def sent(host: str, task: str | None, size: int, **more: Any) -> dict[str, Any]:
@@ -71,16 +71,4 @@ def test_steps_of_disks_stand_beside_each_other(traced: Traced) -> None:
     assert [tuple(row[name] for name in names) for row in engine.rows(disks())] == [
         ("write", "a", 1, 11, 704, 110, 20),
         ("write", "b", 2, 10, 640, 9000, 5000),
-    ]
-
-
-def test_nested_calls_are_told_apart(traced: Traced) -> None:
-    engine = traced(
-        [
-            row_of_sum("java", "read", count=5, errors=1),
-            row_of_sum("java", "read", count=3, flags=INNER, errors=1),
-        ]
-    )
-    assert engine.rows(operations()) == [
-        {"layer": "java", "op": "read", "calls": 5, "nested": 3, "errors": 1}
     ]

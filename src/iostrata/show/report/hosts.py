@@ -20,7 +20,7 @@ def hosts(opened: OpenedRun, axis: Axis) -> Row:
     CPU columns and disk_busy are shares (0 to 1) of what passed, rates bytes per s, levels bytes;
     null where a bin has no sample. `missing` says in a line why there are none.
     """
-    if not opened.files.tables["system"]:
+    if not opened.files["system"]:
         return {"missing": "hosts were not sampled in this run", "hosts": [], "more": 0}
     found: dict[str, Row] = {}
     for row in opened.rows(_SAMPLES, [axis.start, axis.width, axis.bins]):
