@@ -34,7 +34,7 @@ from bench.measure.cluster import TASK_JVM, TASKS  # noqa: E402
 from bench.measure.group import Group  # noqa: E402
 
 from iostrata import lab as labs  # noqa: E402
-from iostrata.show.text import columns  # noqa: E402
+from iostrata.text import columns  # noqa: E402
 
 FILES, SIZE_MB = 4, 64
 ROWS = 1_000_000  # of 100 bytes

@@ -20,7 +20,6 @@ from bench.measure.results import say
 from bench.measure.workloads import Job, commands
 
 from iostrata import lab as labs
-from iostrata.lab.hadoop import ready
 from iostrata.record.collector import collector_of, lab_dir
 
 # A lab's task JVMs have only the first compiler, which suits jobs of seconds; these are users'.
@@ -162,9 +161,8 @@ class Side:
 
     def _delete(self, paths: tuple[str, ...]) -> None:
         for path in paths:
-            port = self.lab.state.ports["namenode-http"]
             with suppress(FileNotFoundError):
-                ready.webhdfs(port, "DELETE", path, "DELETE&recursive=true")
+                self.lab.state.hdfs.do("DELETE", path, "DELETE&recursive=true")
 
 
 def pid_cpu(pid: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from iostrata.show.text import columns
+from iostrata.text import columns
 
 Row = dict[str, Any]
 

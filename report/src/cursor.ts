@@ -10,8 +10,7 @@ export class Cursor {
   readonly element: HTMLElement;
   private readonly slider: HTMLInputElement;
   private readonly words: HTMLElement;
-  private listeners: ((bin: number | null) => void)[] = [];
-  private bin: number | null = null;
+  private readonly listeners: ((bin: number) => void)[] = [];
 
   constructor(private readonly axis: Axis) {
     const id = identifier("cursor");
@@ -27,13 +26,8 @@ export class Cursor {
     );
   }
 
-  onMove(listener: (bin: number | null) => void): void {
+  onMove(listener: (bin: number) => void): void {
     this.listeners.push(listener);
-  }
-
-  /** Nobody is told any more: what listened is drawn anew. */
-  forget(): void {
-    this.listeners = [];
   }
 
   /** The element with a line where the cursor is; a pointer over it moves the cursor. */
@@ -45,22 +39,17 @@ export class Cursor {
       this.set(Math.floor(Math.max(0, Math.min(0.9999, share)) * this.axis.bins));
     });
     this.onMove((bin) => {
-      line.hidden = bin === null;
-      if (bin !== null) line.style.left = `${LEFT + ((bin + 0.5) / this.axis.bins) * inner()}px`;
+      line.hidden = false;
+      line.style.left = `${LEFT + ((bin + 0.5) / this.axis.bins) * inner()}px`;
     });
     return h("div", { class: "followed" }, element, line);
   }
 
-  moved(): void {
-    for (const listener of this.listeners) listener(this.bin);
-  }
-
   private set(bin: number): void {
-    this.bin = bin;
     this.slider.value = String(bin);
     const text = clock((bin * this.axis.bin) / 1e9);
     this.words.textContent = text;
     this.slider.setAttribute("aria-valuetext", text);
-    this.moved();
+    for (const listener of this.listeners) listener(bin);
   }
 }

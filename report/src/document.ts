@@ -110,7 +110,7 @@ export interface Losses {
 
 export interface Process extends Losses {
   role: string | null;
-  pid: number;
+  pid: number | null;
   host: string | null;
   job: string | null;
   task: string | null;
@@ -123,6 +123,94 @@ export interface Host {
   host: string;
   totals: Record<string, number | null>;
   values: Record<string, (number | null)[]>;
+}
+
+/** What the run amounts to, in one sentence. */
+export interface Verdict {
+  text: string;
+  detail: string;
+}
+
+export const SEVERITIES = ["severe", "warning", "note"] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export interface Evidence {
+  what: string;
+  value: number | string;
+  unit: "ns" | "bytes" | "count" | "share" | "text";
+}
+
+export interface Change {
+  what: string;
+  setting: string; // empty where the program itself has to change
+  before: string;
+  after: string;
+}
+
+/** What holds the job back, worst first. */
+export interface Finding {
+  rule: string;
+  severity: Severity;
+  title: string;
+  share: number; // of the run's time, that its cause took
+  seen: string;
+  evidence: Evidence[];
+  query: string; // SQL that repeats the evidence; empty where it is too long for the page
+  why: string;
+  change: Change[];
+  gain: { low: number; high: number; of: string } | null; // shares, 0 to 1
+  unless: string; // when it does not apply
+  because: string[]; // rules whose findings this one follows from
+}
+
+/** A function of the merged call tree; times ns, of all calls that were merged into it. */
+export interface TreeNode {
+  name: string;
+  layer: string;
+  op: string;
+  calls: number;
+  total: number;
+  self: number;
+  bytes: number;
+  errors: number;
+  min: number | null; // of one call; null where it is not known
+  max: number | null;
+  p50: number | null;
+  p99: number | null;
+  /** Its times are scaled up from sampled clocks. */
+  estimated?: boolean;
+  /** Stands for so many functions that the document leaves out; sums are theirs. */
+  folded?: number;
+  below: TreeNode[];
+}
+
+/** A stretch of the critical path; start and end ns since the epoch. */
+export interface Part {
+  name: string;
+  layer: string;
+  op: string;
+  role: string;
+  host: string;
+  start: number;
+  end: number;
+  waiting: boolean;
+}
+
+export interface PathFunction {
+  name: string;
+  layer: string;
+  op: string;
+  working: number;
+  waiting: number;
+}
+
+/** The chain of calls that the end of the job waited for; `wall` and times ns. */
+export interface Critical {
+  wall: number;
+  parts: Part[];
+  by_function: PathFunction[];
+  /** Parts that the document leaves out, the shortest. */
+  more?: number;
 }
 
 export interface Axis {
@@ -160,6 +248,10 @@ export interface ReportDocument {
     processes: Bounded<Process>;
   };
   empty: string; // why there is nothing to show
+  verdict?: Verdict;
+  findings?: Finding[];
+  tree?: TreeNode[];
+  critical?: Critical;
   layers: Layer[];
   ops: Operation[];
   axis: Axis;

@@ -33,6 +33,11 @@ export const SERIES = ["--a", "--b", "--c", "--d", "--e", "--f", "--g", "--h"].m
   (mark) => `var(${mark})`,
 );
 
+/** The colour of a layer wherever functions of several layers stand side by side. */
+export function layerColour(layer: string): string {
+  return `var(--layer-${/^[a-z]+$/.test(layer) ? layer : "other"}, var(--layer-other))`;
+}
+
 /** Ticks at 0, half and whole of a round number below the peak: a power of two for bytes. */
 export function ticksTo(most: number, isBytes: boolean): number[] {
   if (most <= 0) return [0];
@@ -74,7 +79,13 @@ export function drawn(
     // The label says what it shows; its marks have names that mean nothing to a listener.
     drawing.setAttribute("aria-hidden", "true");
     element.replaceChildren(drawing);
+    element.style.minHeight = "";
   };
+  element.addEventListener("stale", () => {
+    if (width === 0) return; // not drawn so far
+    width = 0;
+    redraw();
+  });
   const resized = new ResizeObserver(redraw);
   const near = new IntersectionObserver(
     (entries) => {
@@ -87,6 +98,12 @@ export function drawn(
   near.observe(element);
   window.addEventListener("beforeprint", redraw);
   return element;
+}
+
+/** Draws anew what `drawn` made within the element: what it shows has changed. */
+export function redraw(within: HTMLElement): void {
+  for (const element of within.querySelectorAll(".drawing"))
+    element.dispatchEvent(new Event("stale"));
 }
 
 /** A figure with the caption that every figure has. */

@@ -1,48 +1,56 @@
 // The page: header, navigation, one section after the other.
 
+import { chosenBar } from "./brush.ts";
 import type { ReportDocument } from "./document.ts";
 import { h } from "./dom.ts";
-import { completeness } from "./sections/completeness.ts";
+import { critical } from "./sections/critical.ts";
+import { findings } from "./sections/findings.ts";
 import { flow } from "./sections/flow.ts";
 import { hosts } from "./sections/hosts.ts";
 import { layers } from "./sections/layers.ts";
-import { losses } from "./sections/losses.ts";
+import { method } from "./sections/method.ts";
+import { overview } from "./sections/overview.ts";
 import { sizes } from "./sections/sizes.ts";
 import { targets } from "./sections/targets.ts";
 import { tasks } from "./sections/tasks.ts";
 import { time } from "./sections/time.ts";
 import { top } from "./sections/top.ts";
+import { tree } from "./sections/tree.ts";
 import { waits } from "./sections/waits.ts";
+import { Selection } from "./selection.ts";
 
-// One list is the order of the page and of its navigation.
-const SECTIONS: [string, (run: ReportDocument) => HTMLElement][] = [
-  ["Layers", layers],
+type Make = (run: ReportDocument, selection: Selection) => HTMLElement | null;
+
+// One list is the order of the page and of its navigation; null: nothing was delivered for it.
+const SECTIONS: [string, Make][] = [
   ["Over time", time],
-  ["Way of the bytes", flow],
   ["Tasks", tasks],
-  ["Time spent", waits],
-  ["Request sizes", sizes],
+  ["Critical path", critical],
   ["Targets", targets],
+  ["Call tree", tree],
+  ["Layers", layers],
+  ["Way of the bytes", flow],
+  ["Time spent", waits],
   ["Hosts", hosts],
-  ["Losses", losses],
+  ["Request sizes", sizes],
+  ["Findings", findings],
+  ["Method", method],
 ];
 
 function show(run: ReportDocument): void {
+  const selection = new Selection(run.axis);
   const navigation = h("nav", { "aria-label": "Sections" });
-  const main = h("main", { id: "main" }, completeness(run));
-  if (run.empty) {
-    main.append(h("p", { class: "empty" }, run.empty));
-  } else {
-    for (const [title, make] of SECTIONS) {
-      const section = make(run);
-      main.append(section);
-      navigation.append(h("a", { href: `#${section.id}` }, title));
-    }
+  const main = h("main", { id: "main" }, overview(run));
+  for (const [title, make] of run.empty ? SECTIONS.slice(-1) : SECTIONS) {
+    const section = make(run, selection);
+    if (!section) continue;
+    main.append(section);
+    navigation.append(h("a", { href: `#${section.id}` }, title));
   }
   document.body.append(
     h("a", { class: "skip", href: "#main" }, "Skip to the report"),
     top(run),
-    navigation,
+    h("div", { class: "sticky" }, navigation, chosenBar(selection)),
     main,
     h(
       "footer",
@@ -51,6 +59,7 @@ function show(run: ReportDocument): void {
     ),
   );
   document.body.dataset.ready = "true";
+  performance.mark("ready");
 }
 
 const source = document.getElementById("document")?.textContent ?? "";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosen } from "./table.ts";
+import { chosen, said } from "./table.ts";
 
 const ROWS = [
   { path: "/part-10", bytes: 5 },
@@ -26,4 +26,13 @@ test("a search wants all of its words, in any case", () => {
   assert.deepEqual(paths(-1, true, "PART 9"), ["/part-9"]);
   assert.deepEqual(paths(-1, true, "<b>"), ["/logs/<b>"]);
   assert.deepEqual(paths(-1, true, "part logs"), []);
+});
+
+test("a table says what it leaves out, and nothing when it shows all", () => {
+  assert.deepEqual(
+    [said(12, 12, 12), said(12, 400, 400), said(5, 5, 400)],
+    ["", "12 of 400 rows", "5 of 400 rows"],
+  );
+  // found by a search and then shown in part: what was found counts
+  assert.equal(said(12, 40, 1400), "12 of 40 rows found, of 1 400");
 });

@@ -22,61 +22,79 @@ export interface Options<T> {
   search?: (row: T) => string;
   /** Said below: what the list leaves out. */
   note?: string;
+  /** Which rows there are at all, and how to hear that it has changed. */
+  kept?: { row: (row: T) => boolean; follow: (changed: () => void) => void };
 }
+
+const PAGE = 100;
 
 interface State {
   column: number;
   down: boolean;
   words: string;
-  all: boolean;
+  most: number;
 }
 
 /** A table of rows in the order given, until a reader sorts them. */
 export function table<T>(columns: Column<T>[], rows: T[], options: Options<T>): HTMLElement {
-  const state: State = { column: -1, down: true, words: "", all: false };
+  const state: State = { column: -1, down: true, words: "", most: options.most ?? 12 };
   const body = h("tbody");
   const heads = columns.map((column, place) => head(column, () => sortBy(place)));
   const status = h("p", { class: "status", role: "status" });
-  const more = h("button", { type: "button", class: "more", onclick: () => showAll() });
+  const more = h("button", { type: "button", class: "more", onclick: () => showMore() });
 
   function sortBy(place: number): void {
     state.down = state.column === place ? !state.down : columns[place]?.number === true;
     state.column = place;
     fill();
   }
-  function showAll(): void {
-    state.all = true;
+  function showMore(): void {
+    state.most += PAGE;
     fill();
+    // The button may be gone: who pressed it goes on in the rows.
+    if (more.hidden) scroll.focus({ preventScroll: true });
   }
   function fill(): void {
-    const found = chosen(columns, rows, state, options.search);
-    const shown = state.all ? found : found.slice(0, options.most ?? 12);
+    const kept = options.kept ? rows.filter(options.kept.row) : rows;
+    const found = chosen(columns, kept, state, options.search);
+    const shown = found.slice(0, state.most);
     body.replaceChildren(...shown.map((row) => line(columns, row)));
     heads.forEach((element, place) => {
       const order = state.down ? "descending" : "ascending";
       if (place === state.column) element.setAttribute("aria-sort", order);
       else element.removeAttribute("aria-sort");
     });
-    more.hidden = shown.length === found.length;
-    more.textContent = `Show all ${count(found.length)}`;
-    status.textContent = state.words ? `${count(found.length)} of ${count(rows.length)} rows` : "";
+    const left = found.length - shown.length;
+    more.hidden = left === 0;
+    more.textContent = left <= PAGE ? `Show all ${count(found.length)}` : `Show ${PAGE} more`;
+    status.textContent = said(shown.length, found.length, rows.length);
   }
 
   const search = options.search ? searchBox(options.label, state, fill) : null;
+  const scroll = h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": options.label },
+    h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body),
+  );
   fill();
+  options.kept?.follow(fill);
   return h(
     "div",
     { class: "table" },
     search,
-    h(
-      "div",
-      { class: "scroll", tabindex: 0, role: "region", "aria-label": options.label },
-      h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body),
-    ),
+    scroll,
     status,
     more,
     options.note ? h("p", { class: "note" }, options.note) : null,
   );
+}
+
+/** What a table leaves out: nothing is said when it shows all rows. */
+export function said(shown: number, found: number, all: number): string {
+  if (shown < found && found < all) {
+    return `${count(shown)} of ${count(found)} rows found, of ${count(all)}`;
+  }
+  return shown < all ? `${count(shown)} of ${count(all)} rows` : "";
 }
 
 /** The rows that hold all words of the search, in the order asked for. */

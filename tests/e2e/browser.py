@@ -48,7 +48,7 @@ class Opened:
         page.on("dialog", lambda dialog: self.faults.append(dialog.message))
         page.on("request", lambda request: self.requests.append(request.url))
         page.goto(file.as_uri())
-        page.wait_for_selector("body[data-ready] svg")
+        page.wait_for_selector("body[data-ready]")
 
     def texts(self, selector: str) -> list[str]:
         return [text.strip() for text in self.page.locator(selector).all_inner_texts()]
@@ -62,6 +62,9 @@ class Opened:
 
 def opened(browser: Browser, file: Path, width: int = 1280, theme: Any = "light") -> Opened:
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=theme, timezone_id="UTC"
+        viewport={"width": width, "height": 800},
+        color_scheme=theme,
+        timezone_id="UTC",
+        reduced_motion="reduce",
     )
     return Opened(context.new_page(), file)

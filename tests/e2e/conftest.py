@@ -53,6 +53,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "EverySocketCall",
         "Levels",
         "ManyFiles",
+        "Paced",
         "Reads",
         "ReadsOfAllKinds",
     )

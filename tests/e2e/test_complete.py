@@ -62,7 +62,7 @@ def restart_without_agent(cluster: Cluster) -> tuple[subprocess.Popen[str], str]
     """
     found = lab.find(cluster.name)
     (old,) = (daemon.pid for daemon in found.daemons() if daemon.role == "datanode-2")
-    before = {address for address, _ in found.datanodes()}
+    before = {address for address, *_ in found.datanodes()}
     os.kill(old, signal.SIGKILL)
     data = f"dfs.datanode.data.dir=file://{found.root}/data/datanode-2"
     process = found.popen(
@@ -73,7 +73,7 @@ def restart_without_agent(cluster: Cluster) -> tuple[subprocess.Popen[str], str]
     )
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        now = {address for address, _ in found.datanodes()}
+        now = {address for address, *_ in found.datanodes()}
         if len(now) == 2 and now - before:
             return process, (now - before).pop()
         time.sleep(0.2)

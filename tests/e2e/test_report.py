@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
-from tests.e2e.browser import browser, opened
+from tests.e2e.browser import Opened, browser, opened
 from tests.e2e.conftest import Iostrata
 
-from iostrata.show.text import count, size
-from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum
+from iostrata.text import count, size
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,15 @@ def test_the_example_shows_its_numbers(
 ) -> None:
     file, document = example
     found = opened(chrome, file)
-    # how complete it is comes first, word by word as in the summary
-    assert found.texts("main > section:first-child .first") == document["completeness"]["lines"][:1]
+    # how complete it is stands on the first screen, word by word as in the summary
+    [line] = document["completeness"]["lines"]
+    assert found.texts("#overview .completeness") == [f"Complete: {line}"]
     assert found.texts("h2") == [
-        "Completeness", "What each layer did", "Bandwidth and operations over time",
-        "The way of the bytes", "Job and tasks", "Who waited for what", "Request sizes",
-        "Hottest targets", "Hosts", "Drops and losses",
+        "Overview", "Bandwidth and operations over time", "Job and tasks", "Hottest targets",
+        "What each layer did", "The way of the bytes", "Who waited for what", "Hosts",
+        "Request sizes", "Method and completeness",
     ]  # fmt: skip
+    assert len(found.texts(".sticky nav a")) == len(found.texts("h2")) - 1
     rows = [text.split("\t") for text in found.texts("#layers .table:first-of-type tbody tr")]
     expected = [
         [row["layer"], count(row["calls"]), size(row["bytes_read"]), size(row["bytes_written"])]
@@ -70,7 +72,7 @@ def test_the_example_works_without_a_mouse(
     found = opened(chrome, file)
     page = found.page
     # GIVEN the slider of time WHEN it is moved with keys THEN every layer says its values there
-    page.locator("#time input[type=range]").focus()
+    page.get_by_label("Values at").focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     layers = len(document["series"])
@@ -101,18 +103,6 @@ def test_axe_finds_nothing(
     assert found.page.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_on_paper_there_is_nothing_to_press(
-    chrome: Browser, example: tuple[Path, dict[str, Any]]
-) -> None:
-    found = opened(chrome, example[0])
-    found.page.emulate_media(media="print")
-    assert found.page.locator("nav, .search, .cursor, button.more").count() > 0
-    assert not any(
-        element.is_visible()
-        for element in found.page.locator("nav, .search, .cursor, button.more").all()
-    )
-
-
 HOSTILE = '/in/</script><img src=x onerror="window.hit=1"><script>window.hit=2</script>\'&lt;'
 TURNED = "/in/\u202etxt.exe\x1b[2J"
 
@@ -137,10 +127,82 @@ def test_hostile_names_stay_text(chrome: Browser, iostrata: Iostrata, tmp_path: 
     # THEN they are seen as they are, none of it ran, and nothing can turn a line around
     targets = found.texts("#targets tbody td:last-child")
     assert sorted(targets) == sorted([HOSTILE, "/in/\\u202etxt.exe\\x1b[2J"])
-    assert found.texts("#tasks tbody td:first-child span") == [f"{HOSTILE[:26]}…"]
-    assert HOSTILE in found.texts(".completeness")[0]
+    assert found.texts("#tasks tbody td:first-child span") == [f"{HOSTILE[:22]}…"]
+    assert HOSTILE in found.texts("#method .completeness")[0]
     assert found.page.evaluate("window.hit") is None
     assert found.page.locator("img, iframe, object").count() == 0
     assert found.page.locator("script").count() == 2
     assert found.faults == []
     assert found.violations() == []
+
+
+def report_of(chrome: Browser, iostrata: Iostrata, folder: Path) -> Opened:
+    assert iostrata("report", "r").returncode == 0
+    found = opened(chrome, folder / "iostrata-r.html")
+    assert (found.faults, found.violations()) == ([], [])
+    return found
+
+
+def test_a_run_without_events_says_why(chrome: Browser, iostrata: Iostrata, tmp_path: Path) -> None:
+    make_run(tmp_path / "store", "r", start=0, end=0)
+    found = report_of(chrome, iostrata, tmp_path)
+    assert found.texts(".empty") == ["no events: the command started no Java process"]
+    # nothing stands empty: only how complete it is
+    verdict = "Nothing to judge: no traced process did work of this run."
+    assert found.texts("h2") == [verdict, "Method and completeness"]
+    assert found.texts("#overview .completeness") == ["Complete: traced 0/0 processes, 0 dropped"]
+
+
+def test_a_run_without_tasks_and_hosts(chrome: Browser, iostrata: Iostrata, tmp_path: Path) -> None:
+    # GIVEN a plain program, or what an import left: no job, no host was sampled
+    events = [
+        row_of_sum("posix", "read", bytes=4096, size_class=13, start=START, dur=10**9),
+        row_of_call("posix", "read", "/data/in", bytes=4096, start=START),
+    ]
+    make_run(tmp_path / "store", "r", events, [process("java", 1)])
+    found = report_of(chrome, iostrata, tmp_path)
+    assert found.texts("#tasks p") == ["No job or task seen."]
+    assert found.texts("#hosts p") == ["Hosts were not sampled in this run."]
+    assert found.texts(".bylayer tbody tr")[0].split() == ["posix", "1", "µs", "4.0", "KiB"]
+    # no rule found anything: the verdict says so, what would stand empty is not there
+    assert found.texts("h2.verdict") == ["Nothing holds this run back that a rule knows."]
+    assert found.page.locator(".ranked, #findings").count() == 0
+    assert "Findings" not in found.texts("nav a")
+
+
+def test_an_incomplete_run_says_so_first(
+    chrome: Browser, iostrata: Iostrata, tmp_path: Path
+) -> None:
+    # GIVEN a run of which a process was not traced and another lost calls
+    events = [row_of_sum("fs", "write", bytes=70, start=START, dur=10**9)]
+    lost = process("map", 1, dropped=3, lost=2)
+    untraced = process("reduce", 2, traced=False, reason="no agent")
+    make_run(tmp_path / "store", "r", events, [lost, untraced])
+    found = report_of(chrome, iostrata, tmp_path)
+    [line] = found.texts("#overview .completeness")
+    assert line == (
+        "Incomplete: traced 1/2 processes, 3 dropped (in totals, not one by one), "
+        "2 lost (in no total) · 1 more"
+    )
+    found.page.locator("#overview .completeness a").click()
+    assert found.texts("#method .completeness li")[0] == "not traced: reduce pid 2 (no agent)"
+    assert found.texts("#method .losses .number") == ["3", "0", "2", "0", "0"]
+
+
+def test_a_sampled_run_says_what_is_estimated(
+    chrome: Browser, iostrata: Iostrata, tmp_path: Path
+) -> None:
+    # GIVEN a run that kept a half of its requests, and timed a part of its calls
+    many = [
+        row_of_call("hdfs", "read", "/in", bytes=10, inclusion=0.5, start=START, proc=1, span=i + 1)
+        for i in range(400)
+    ]
+    counted = row_of_sum("hdfs", "read", bytes=8000, count=800, timed=80, timed_dur=80_000,
+                         start=START, dur=10**9)  # fmt: skip
+    make_run(tmp_path / "store", "r", [counted, *many], [process("map", 1)], sampling=500_000_000)
+    found = report_of(chrome, iostrata, tmp_path)
+    assert found.texts(".bylayer tbody td")[1].startswith("~")
+    assert found.texts("#targets tbody td:nth-child(3)")[0].startswith("~800 ±")
+    notes = " ".join(found.texts("#method .method li"))
+    assert "targets are scaled up from them" in notes
+    assert "Times with ~ are scaled up" in notes

@@ -128,8 +128,14 @@ def test_sums_are_those_of_the_whole(cluster: Cluster) -> None:
         "GROUP BY ALL ORDER BY ALL"
     )
     whole, quarter = cluster.run("whole").rows(query), cluster.run("quarter").rows(query)
-    # not those that are repeated until the DataNode has reported; paths differ in length
-    assert [row[:4] for row in whole] == [row[:4] for row in quarter]
+    # not those that are repeated until the DataNode has reported; paths differ in length; a
+    # streamer whose file was closed does not wait for the acknowledgement that closed it
+    by_time = ("client", "hdfs", "wait_acks")
+    for rows in (whole, quarter):
+        waits = sum(row[3] for row in rows if row[:3] == by_time)
+        assert FILES <= waits <= 2 * FILES
+    stable = [[row[:4] for row in rows if row[:3] != by_time] for rows in (whole, quarter)]
+    assert stable[0] == stable[1]
     total = sum(SIZE + 7 * number for number in range(FILES))
     moved = {row[:3]: row[4] for row in quarter}
     assert moved["DataNode", "datanode", "write"] == total
@@ -150,14 +156,21 @@ def test_summaries_say_what_is_estimated(cluster: Cluster) -> None:
 
 
 def test_the_call_tree_is_scaled_back(cluster: Cluster) -> None:
-    """Of the whole each call is in it once; of the quarter as many as the whole had, within bounds
-    three times as wide."""
+    """Of the whole each call that was summed is in it once; of the quarter as many as the whole
+    had, within bounds three times as wide."""
     ways: dict[str, dict[tuple[str, ...], Row]] = {}
     for name in ("whole", "quarter"):
         text = cluster.iostrata("calltree", name, "--json").stdout
         ways[name] = {way: node for root in json.loads(text) for way, node in walked(root, ())}
-    kept = "SELECT count(*) FROM events WHERE kind = 'call' AND layer <> 'jvm'"
-    assert sum(node["calls"] for node in ways["whole"].values()) == cluster.run("whole").one(kept)
+    calls: dict[tuple[str, str], int] = {}
+    for node in ways["whole"].values():
+        key = node["layer"], node["op"]
+        calls[key] = calls.get(key, 0) + node["calls"]
+    summed = (
+        "SELECT layer, op, sum(count)::BIGINT FROM events"
+        " WHERE kind = 'sum' AND layer <> 'jvm' GROUP BY layer, op"
+    )
+    assert calls == {row[:2]: row[2] for row in cluster.run("whole").rows(summed)}
     known = {way for way, node in ways["quarter"].items() if node["calls_bound"]}
     # one operation each of every file: others depend on which call loads a class, or on time
     stable = [way for way in known if way[-1].startswith(("hdfs.", "rpc.", "namenode."))]

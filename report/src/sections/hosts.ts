@@ -1,12 +1,15 @@
 // Histories of the hosts: processors, disks, network and used space.
 
 import * as Plot from "@observablehq/plot";
+import { brushed } from "../brush.ts";
 import type { Axis, Host, ReportDocument } from "../document.ts";
 import { h, name, section } from "../dom.ts";
 import { drawn, figure, LEFT, legend, RIGHT, SERIES, ticksTo, timeAxis } from "../figure.ts";
+import type { Selection } from "../selection.ts";
 import { percent, shortSize } from "../text.ts";
 
 const HEIGHT = 110;
+const GAP = 2.5; // s: samples are a second apart
 
 interface History {
   title: string;
@@ -62,7 +65,7 @@ const HISTORIES: History[] = [
   },
 ];
 
-export function hosts({ system, axis }: ReportDocument): HTMLElement {
+export function hosts({ system }: ReportDocument, selection: Selection): HTMLElement {
   if (system.missing) {
     const text = system.missing.charAt(0).toUpperCase() + system.missing.slice(1);
     return section("hosts", "Hosts", h("p", { class: "nothing" }, name(`${text}.`)));
@@ -72,7 +75,7 @@ export function hosts({ system, axis }: ReportDocument): HTMLElement {
       "div",
       { class: "panel" },
       h("h3", {}, name(host.host)),
-      h("div", { class: "grid" }, ...HISTORIES.map((history) => drawing(history, host, axis))),
+      h("div", { class: "grid" }, ...HISTORIES.map((history) => drawing(history, host, selection))),
     ),
   );
   return section(
@@ -81,21 +84,52 @@ export function hosts({ system, axis }: ReportDocument): HTMLElement {
     figure(
       "What each host did as a whole, other programs included, on the time axis of the run: " +
         "processors as a share of all cores, disks and network per second, memory and the file " +
-        "systems that hold data directories up to their size. Gaps had no sample." +
+        "systems that hold data directories up to their size. Gaps had no sample. Numbers beside a " +
+        "title are means over the selected interval, of the whole run when none is selected." +
         (system.more ? ` And ${system.more} more hosts.` : ""),
       ...shown,
     ),
   );
 }
 
-function drawing(history: History, host: Host, axis: Axis): HTMLElement {
+/** Points of a history: bins between two samples have none, a longer gap is a hole in the line. */
+export function line(values: (number | null)[], axis: Axis): { s: number; value: number }[] {
+  const points: { s: number; value: number }[] = [];
+  for (const [bin, value] of values.entries()) {
+    if (value === null) continue;
+    const s = ((bin + 0.5) * axis.bin) / 1e9;
+    const last = points.at(-1);
+    if (last && s - last.s > GAP && s - last.s > (1.5 * axis.bin) / 1e9) {
+      points.push({ s: (s + last.s) / 2, value: Number.NaN });
+    }
+    points.push({ s, value });
+  }
+  return points;
+}
+
+/** The mean of the samples that lie in the chosen interval. */
+export function mean(values: (number | null)[], selection: Selection): number | null {
+  const { from, until } = selection.bins ?? { from: 0, until: values.length };
+  const seen = values.slice(from, until).filter((value) => value !== null);
+  return seen.length ? seen.reduce((sum, value) => sum + value, 0) / seen.length : null;
+}
+
+function drawing(history: History, host: Host, selection: Selection): HTMLElement {
+  const { axis } = selection;
+  const means = h("span", { class: "readout" });
+  selection.follow(() => {
+    means.textContent = history.lines
+      .map(([column, title]): [string, number | null] => [
+        title,
+        mean(host.values[column] ?? [], selection),
+      ])
+      .map(([title, value]) => (value === null ? "" : `${title} ${history.tick(value)}`))
+      .filter(Boolean)
+      .join(" · ");
+  });
   const colours = history.lines.map((_, place) => SERIES[place % SERIES.length] ?? "");
   const points = history.lines.flatMap(([column], place) =>
-    (host.values[column] ?? []).map((value, bin) => ({
-      s: ((bin + 0.5) * axis.bin) / 1e9,
-      value: value ?? Number.NaN,
-      place,
-    })),
+    line(host.values[column] ?? [], axis).map((point) => ({ ...point, place })),
   );
   const most = Math.max(0, ...points.map((point) => point.value).filter(Number.isFinite));
   const full = Math.max(history.full?.(host) ?? 0, most) || 1;
@@ -104,39 +138,42 @@ function drawing(history: History, host: Host, axis: Axis): HTMLElement {
   return h(
     "div",
     { class: "small" },
-    h("h4", {}, history.title),
+    h("h4", {}, history.title, means),
     history.lines.length > 1
       ? legend(history.lines.map(([, title], place) => [title, colours[place] ?? ""]))
       : null,
-    drawn(label, HEIGHT, (width) =>
-      Plot.plot({
-        width,
-        height: HEIGHT,
-        marginLeft: LEFT,
-        marginRight: RIGHT,
-        marginTop: 8,
-        marginBottom: 22,
-        x: { domain: [0, (axis.bins * axis.bin) / 1e9], label: null },
-        y: { domain: [0, full], label: null },
-        marks: [
-          Plot.gridY({ ticks, stroke: "var(--grid)", strokeOpacity: 1 }),
-          Plot.axisY({
-            ticks,
-            tickFormat: history.tick,
-            tickSize: 0,
-            fill: "var(--muted)",
-            fontSize: 11,
-          }),
-          timeAxis((axis.bins * axis.bin) / 1e9, width),
-          Plot.lineY(points, {
-            x: "s",
-            y: "value",
-            z: "place",
-            stroke: (point: { place: number }) => colours[point.place],
-            strokeWidth: 1.5,
-          }),
-        ],
-      }),
+    brushed(
+      selection,
+      drawn(label, HEIGHT, (width) =>
+        Plot.plot({
+          width,
+          height: HEIGHT,
+          marginLeft: LEFT,
+          marginRight: RIGHT,
+          marginTop: 8,
+          marginBottom: 22,
+          x: { domain: [0, (axis.bins * axis.bin) / 1e9], label: null },
+          y: { domain: [0, full], label: null },
+          marks: [
+            Plot.gridY({ ticks, stroke: "var(--grid)", strokeOpacity: 1 }),
+            Plot.axisY({
+              ticks,
+              tickFormat: history.tick,
+              tickSize: 0,
+              fill: "var(--muted)",
+              fontSize: 11,
+            }),
+            timeAxis((axis.bins * axis.bin) / 1e9, width),
+            Plot.lineY(points, {
+              x: "s",
+              y: "value",
+              z: "place",
+              stroke: (point: { place: number }) => colours[point.place],
+              strokeWidth: 1.5,
+            }),
+          ],
+        }),
+      ),
     ),
   );
 }

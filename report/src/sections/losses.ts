@@ -1,7 +1,7 @@
 // What the tracer itself lost, by process.
 
 import type { Losses, Process, ReportDocument } from "../document.ts";
-import { caption, h, name, section } from "../dom.ts";
+import { caption, h, name } from "../dom.ts";
 import { table } from "../table.ts";
 import { count } from "../text.ts";
 
@@ -12,12 +12,11 @@ const KINDS: [keyof Losses, string][] = [
   ["refused", "Segments or names that could not be made."],
 ];
 
-export function losses({ completeness }: ReportDocument): HTMLElement {
+export function losses({ completeness }: ReportDocument): HTMLElement[] {
   const { processes, losses: total } = completeness;
   const losing = processes.rows.filter((row) => KINDS.some(([kind]) => row[kind] > 0));
-  return section(
-    "losses",
-    "Drops and losses",
+  return [
+    h("h3", {}, "Drops and losses"),
     h(
       "dl",
       { class: "losses" },
@@ -40,14 +39,14 @@ export function losses({ completeness }: ReportDocument): HTMLElement {
     ),
     losing.length ? byProcess(losing) : h("p", { class: "nothing" }, "No process lost anything."),
     caption("Counted by the tracer in every process: what it loses it counts, and shows here."),
-  );
+  ];
 }
 
 function byProcess(rows: Process[]): HTMLElement {
   return table<Process>(
     [
       { title: "process", cell: (row) => name(row.role || "java"), by: (row) => row.role ?? "" },
-      { title: "pid", number: true, cell: (row) => String(row.pid), by: (row) => row.pid },
+      { title: "pid", number: true, cell: (row) => `${row.pid ?? ""}`, by: (row) => row.pid ?? 0 },
       { title: "host", cell: (row) => name(row.host), by: (row) => row.host ?? "" },
       { title: "task", cell: (row) => name(row.task ?? ""), by: (row) => row.task ?? "" },
       {

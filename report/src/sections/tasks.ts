@@ -1,14 +1,17 @@
 // Jobs and tasks: when each ran, its phases, and the bytes of every layer for it.
 
 import * as Plot from "@observablehq/plot";
-import type { ReportDocument, Task } from "../document.ts";
+import { brushed } from "../brush.ts";
+import type { Part, ReportDocument, Task } from "../document.ts";
 import { caption, h, name, section } from "../dom.ts";
-import { drawn, figure, legend, RIGHT, SERIES, timeAxis } from "../figure.ts";
+import { type Drawing, drawn, figure, legend, RIGHT, redraw, SERIES, timeAxis } from "../figure.ts";
+import type { Selection } from "../selection.ts";
 import { type Column, table } from "../table.ts";
 import { clock, count, printable, seconds, timeTicks } from "../text.ts";
 import { bytesCell } from "./layers.ts";
 
 const MOST_LANES = 60;
+const PATH = "critical path";
 
 interface Bar {
   lane: string;
@@ -18,26 +21,39 @@ interface Bar {
   title: string;
 }
 
-export function tasks(run: ReportDocument): HTMLElement {
+export function tasks(run: ReportDocument, selection: Selection): HTMLElement {
   const { rows, more } = run.tasks;
   if (!rows.length) {
     return section("tasks", "Job and tasks", h("p", { class: "nothing" }, "No job or task seen."));
   }
   const layers = run.layers.map((row) => row.layer).filter((layer) => bytes(rows, layer));
+  const status = h("p", { class: "status", role: "status" });
+  selection.follow(() => {
+    const there = rows.filter((row) => selection.touches(row.start, row.end)).length;
+    status.textContent = selection.bins
+      ? `${count(there)} of ${count(rows.length)} lived from ${selection.text()}`
+      : "";
+  });
   return section(
     "tasks",
     "Job and tasks",
-    timeline(run),
+    status,
+    timeline(run, selection),
     table(columns(run, layers), rows, {
       label: "tasks",
       most: 12,
       search: (row) => `${row.job} ${row.task} ${row.role} ${row.host}`,
+      kept: {
+        row: (row) => selection.touches(row.start, row.end),
+        follow: (changed) => selection.follow(changed),
+      },
       ...(more ? { note: `and ${count(more)} more, which took less time` } : {}),
     }),
     caption(
       "Bytes: what a layer moved for the task, all directions, on its own host and on the " +
         "DataNodes. Calls: time of all its threads in traced calls of all layers. Phases: from " +
-        "the first to the last call seen in each.",
+        "the first to the last call seen in each. The numbers are those of whole tasks, also when " +
+        "an interval is selected: it decides which tasks are shown.",
     ),
   );
 }
@@ -110,64 +126,110 @@ function phaseNames(rows: Task[]): string[] {
   return [...new Set(phases.map((phase) => phase.phase))];
 }
 
-function timeline(run: ReportDocument): HTMLElement | null {
+function timeline(run: ReportDocument, selection: Selection): HTMLElement | null {
   const placed = run.tasks.rows.filter((task) => task.start && task.end && task.task);
   if (!placed.length) return null;
   placed.sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
-  const shown = placed.slice(0, MOST_LANES);
-  const names = phaseNames(shown);
+  const names = phaseNames(placed);
   const colour = new Map(names.map((phase, place) => [phase, SERIES[place % SERIES.length] ?? ""]));
-  const lanes = shown.map((task) => task.task);
-  const height = 18 * lanes.length + 34;
-  const end = (run.axis.bins * run.axis.bin) / 1e9;
-  const note =
-    placed.length > shown.length ? ` The first ${shown.length} of ${placed.length}.` : "";
+  const path = run.critical?.parts ?? [];
+  let most = MOST_LANES;
+  let there = placed;
+  const button = h("button", { type: "button", class: "more" });
+  button.addEventListener("click", () => {
+    most = placed.length;
+    fill();
+  });
+  const drawing = drawn(
+    `Timeline of ${placed.length} tasks; the table below has the same times`,
+    laneHeight(Math.min(most, placed.length), path),
+    (width) => lanes(there.slice(0, most), path, selection, colour, width),
+  );
+  const inner = h("div", {}, brushed(selection, drawing, margin));
+  function fill(): void {
+    there = placed.filter((task) => selection.touches(task.start, task.end));
+    button.hidden = there.length <= most;
+    button.textContent = `Draw all ${count(there.length)} tasks, not the first ${most} only`;
+    redraw(inner);
+  }
+  selection.follow(fill);
+  const marked = path.length
+    ? "The critical path stands above them: what the end of the job waited for, light where that " +
+      "waited itself. "
+    : "";
   return figure(
-    `Tasks over the time of the run; grey while the process lives, coloured from the first to ` +
-      `the last call of a phase.${note}`,
+    `Tasks in order of their start over the time of the run; grey while the process lives, ` +
+      `coloured from the first to the last call of a phase. ${marked}Select an interval to see ` +
+      `the tasks that lived in it.`,
     legend([
       ["process", "var(--life)"],
       ...names.map((p): [string, string] => [printable(p.toLowerCase()), colour.get(p) ?? ""]),
+      ...(path.length ? [["critical path", "var(--path)"] as [string, string]] : []),
     ]),
-    drawn(
-      `Timeline of ${shown.length} tasks; the table below has the same times`,
-      height,
-      (width) =>
-        Plot.plot({
-          width,
-          height,
-          marginLeft: width < 600 ? 92 : 170,
-          marginRight: RIGHT,
-          marginTop: 4,
-          marginBottom: 24,
-          x: { domain: [0, end], label: null },
-          y: { domain: lanes, label: null, padding: 0.35 },
-          marks: [
-            Plot.gridX({
-              ticks: timeTicks(end, Math.max(2, Math.floor(width / 64))),
-              stroke: "var(--grid)",
-              strokeOpacity: 1,
-            }),
-            timeAxis(end, width),
-            Plot.axisY({ tickSize: 0, fontSize: 11, tickFormat: short }),
-            Plot.barX(lives(shown, run.axis.start), {
-              x1: "from",
-              x2: "until",
-              y: "lane",
-              fill: "var(--life)",
-              title: "title",
-            }),
-            Plot.barX(inPhases(shown, run.axis.start), {
-              x1: "from",
-              x2: "until",
-              y: "lane",
-              fill: (bar: Bar) => colour.get(bar.phase),
-              title: "title",
-            }),
-          ],
-        }),
-    ),
+    inner,
+    button,
   );
+}
+
+function margin(width: number): number {
+  return width < 600 ? 92 : 170;
+}
+
+function laneHeight(tasks: number, path: Part[]): number {
+  return 18 * (tasks + (path.length ? 1 : 0)) + 34;
+}
+
+function lanes(
+  shown: Task[],
+  path: Part[],
+  { axis }: Selection,
+  colour: Map<string, string>,
+  width: number,
+): Drawing {
+  const end = (axis.bins * axis.bin) / 1e9;
+  const height = laneHeight(shown.length, path);
+  const names = [...(path.length ? [PATH] : []), ...shown.map((task) => task.task)];
+  return Plot.plot({
+    width,
+    height,
+    marginLeft: margin(width),
+    marginRight: RIGHT,
+    marginTop: 4,
+    marginBottom: 24,
+    x: { domain: [0, end], label: null },
+    y: { domain: names, label: null, padding: 0.35 },
+    marks: [
+      Plot.gridX({
+        ticks: timeTicks(end, Math.max(2, Math.floor(width / 64))),
+        stroke: "var(--grid)",
+        strokeOpacity: 1,
+      }),
+      timeAxis(end, width),
+      Plot.axisY({ tickSize: 0, fontSize: 11, tickFormat: short }),
+      Plot.barX(lives(shown, axis.start), {
+        x1: "from",
+        x2: "until",
+        y: "lane",
+        fill: "var(--life)",
+        title: "title",
+      }),
+      Plot.barX(inPhases(shown, axis.start), {
+        x1: "from",
+        x2: "until",
+        y: "lane",
+        fill: (bar: Bar) => colour.get(bar.phase),
+        title: "title",
+      }),
+      Plot.barX(onPath(path, axis.start), {
+        x1: "from",
+        x2: "until",
+        y: "lane",
+        fill: "var(--path)",
+        fillOpacity: (bar: Bar) => (bar.phase === "waiting" ? 0.45 : 1),
+        title: "title",
+      }),
+    ],
+  });
 }
 
 /** `m_000003_0` of `attempt_1795_0001_m_000003_0`; other names whole. */
@@ -175,7 +237,7 @@ export function short(task: string): string {
   const text = printable(task)
     .replace(/^attempt_\d+_(\d+)_/, (_, job) => `job ${Number(job)} · `)
     .replace(/^job_\d+_(\d+)$/, (_, job) => `job ${Number(job)}`);
-  return text.length > 28 ? `${text.slice(0, 26)}…` : text;
+  return text.length > 24 ? `${text.slice(0, 22)}…` : text;
 }
 
 function lives(rows: Task[], start: number): Bar[] {
@@ -198,4 +260,14 @@ function inPhases(rows: Task[], start: number): Bar[] {
       title: printable(`${task.task} ${phase.phase} ${seconds(phase.end - phase.start)}`),
     })),
   );
+}
+
+function onPath(path: Part[], start: number): Bar[] {
+  return path.map((part) => ({
+    lane: PATH,
+    from: (part.start - start) / 1e9,
+    until: (part.end - start) / 1e9,
+    phase: part.waiting ? "waiting" : "working",
+    title: printable(`${part.name} in ${part.role} ${seconds(part.end - part.start)}`),
+  }));
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ticksTo } from "../figure.ts";
+import { said } from "./findings.ts";
+import { line } from "./hosts.ts";
 import { short as calls } from "./sizes.ts";
 import { short as task } from "./tasks.ts";
 import { rates } from "./time.ts";
@@ -32,4 +34,29 @@ test("labels stay short", () => {
   ]);
   assert.equal(task("attempt_1795290273819_0002_m_000003_0"), "job 2 · m_000003_0");
   assert.equal(task("\u202Ereversed"), "\\u202ereversed");
+});
+
+test("values of findings stand in their unit", () => {
+  const values = [
+    { value: 1_500_000, unit: "ns" },
+    { value: 1536, unit: "bytes" },
+    { value: 1234, unit: "count" },
+    { value: 0.31, unit: "share" },
+    { value: "<b>", unit: "text" },
+  ] as const;
+  assert.deepEqual(
+    values.map((row) => said({ what: "", ...row })),
+    ["1.5 ms", "1.5 KiB", "1 234", "31 %", "<b>"],
+  );
+});
+
+test("histories are lines through the samples, with a hole where there were none", () => {
+  const axis = { start: 0, bin: 500_000_000, bins: 9 };
+  const seen = line([1, null, 2, null, null, null, null, null, 3], axis);
+  assert.deepEqual(seen, [
+    { s: 0.25, value: 1 },
+    { s: 1.25, value: 2 },
+    { s: 2.75, value: Number.NaN },
+    { s: 4.25, value: 3 },
+  ]);
 });

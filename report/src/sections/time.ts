@@ -1,6 +1,7 @@
 // Bandwidth and operations of every layer over one time axis: small multiples with one cursor.
 
 import * as Plot from "@observablehq/plot";
+import { brushed, sliders } from "../brush.ts";
 import { Cursor } from "../cursor.ts";
 import type { Axis, ReportDocument, Series, Way } from "../document.ts";
 import { WAYS } from "../document.ts";
@@ -13,10 +14,12 @@ import {
   LEFT,
   legend,
   RIGHT,
+  redraw,
   ticksTo,
   timeAxis,
 } from "../figure.ts";
-import { clock, perSecond, shortSize, size } from "../text.ts";
+import type { Selection } from "../selection.ts";
+import { clock, count, perSecond, shortSize, size } from "../text.ts";
 
 const HEIGHT = 92;
 const BOTTOM = 22;
@@ -34,43 +37,40 @@ export function rates(values: number[], axis: Axis, way: string): Point[] {
   return [...points, { s: values.length * width, rate: points.at(-1)?.rate ?? 0, way }];
 }
 
-export function time(run: ReportDocument): HTMLElement {
+export function time(run: ReportDocument, selection: Selection): HTMLElement {
   const { axis, series } = run;
   const used = WAYS.filter((way) => series.some((layer) => layer[`bytes_${way}`]));
   const cursor = new Cursor(axis);
-  const panels = h("div", { class: "panels" });
-  const heads = h(
-    "div",
-    { class: "pair heads" },
-    h("p", {}, "bytes per second"),
-    h("p", {}, "calls per second"),
-  );
   const scale = h("input", { type: "checkbox", id: identifier("scale") });
-  const fill = () => {
-    const most = scale.checked ? Math.max(...series.map((layer) => peak(layer, axis))) : undefined;
-    cursor.forget();
-    const made = series.map((layer) => panel(layer, axis, cursor, most));
-    panels.replaceChildren(...made);
-    cursor.moved();
-  };
-  scale.addEventListener("change", fill);
-  fill();
+  const highest = Math.max(...series.map((layer) => peak(layer, axis)));
+  const most = (layer: Series) => (scale.checked ? highest : peak(layer, axis));
+  const panels = series.map((layer) => panel(layer, cursor, selection, most));
+  const inner = h("div", { class: "panels" }, ...panels);
+  scale.addEventListener("change", () => redraw(inner));
   return section(
     "time",
     "Bandwidth and operations over time",
     h(
       "div",
       { class: "controls" },
-      legend(used.map((way) => [way, COLOURS[way] ?? ""])),
+      sliders(selection),
+      cursor.element,
       h("label", { for: scale.id, class: "choice" }, scale, "same scale for all layers"),
     ),
     figure(
       `Left: bytes per second, stacked by direction. Right: calls per second. One axis for all ` +
         `layers, in bins of ${clock(axis.bin / 1e9)} from the start of the run; bins of a layer ` +
-        `add up to its total. What a counter gained is spread over the second in which it did.`,
-      cursor.element,
-      heads,
-      panels,
+        `add up to its total. What a counter gained is spread over the second in which it did. ` +
+        `Draw over a figure to select an interval: tasks, hosts and the critical path follow; ` +
+        `Escape takes it back.`,
+      legend(used.map((way) => [way, COLOURS[way] ?? ""])),
+      h(
+        "div",
+        { class: "pair heads" },
+        h("p", {}, "bytes per second"),
+        h("p", {}, "calls per second"),
+      ),
+      inner,
     ),
   );
 }
@@ -84,24 +84,36 @@ function peak(layer: Series, axis: Axis): number {
   return most;
 }
 
-function panel(layer: Series, axis: Axis, cursor: Cursor, most?: number): HTMLElement {
+function panel(
+  layer: Series,
+  cursor: Cursor,
+  selection: Selection,
+  most: (layer: Series) => number,
+): HTMLElement {
+  const { axis } = selection;
   const used = WAYS.filter((way) => layer[`bytes_${way}`]);
   const bytes = used.flatMap((way) => rates(layer[`bytes_${way}`] ?? [], axis, way));
   const calls = rates(layer.calls, axis, "calls");
   const highest = Math.max(...calls.map((point) => point.rate));
+  const over = (element: HTMLElement) => brushed(selection, cursor.over(element));
   const readout = h("span", { class: "readout" });
   cursor.onMove((bin) => {
-    readout.textContent = bin === null ? "" : said(layer, used, axis, bin);
+    readout.textContent = said(layer, used, axis, bin);
   });
-  const top = peak(layer, axis);
+  const inside = h("span", { class: "inside" });
+  selection.follow(() => {
+    inside.textContent = selection.bins ? summed(layer, used, selection) : "";
+  });
   const bandwidth = used.length
-    ? cursor.over(
-        drawn(`Bandwidth of layer ${layer.layer}, at most ${size(top)}/s`, HEIGHT, (width) =>
-          chart(bytes, axis, width, bytesTick, most ?? top),
+    ? over(
+        drawn(
+          `Bandwidth of layer ${layer.layer}, at most ${size(peak(layer, axis))}/s`,
+          HEIGHT,
+          (width) => chart(bytes, axis, width, bytesTick, most(layer)),
         ),
       )
     : h("p", { class: "nothing" }, "moves no data");
-  const operations = cursor.over(
+  const operations = over(
     drawn(`Operations of layer ${layer.layer}, at most ${perSecond(highest)}`, HEIGHT, (width) =>
       chart(calls, axis, width, perSecond, highest),
     ),
@@ -109,9 +121,19 @@ function panel(layer: Series, axis: Axis, cursor: Cursor, most?: number): HTMLEl
   return h(
     "div",
     { class: "panel" },
-    h("h3", {}, layer.layer, readout),
+    h("h3", {}, layer.layer, inside, readout),
     h("div", { class: "pair" }, bandwidth, operations),
   );
+}
+
+/** What a layer did in the chosen interval: exact, the sum of its bins. */
+function summed(layer: Series, used: Way[], selection: Selection): string {
+  const parts = used
+    .map((way): [Way, number] => [way, selection.sum(layer[`bytes_${way}`] ?? [])])
+    .filter(([, bytes]) => bytes > 0)
+    .map(([way, bytes]) => `${way} ${size(bytes)}`);
+  const calls = selection.sum(layer.calls);
+  return `in the interval: ${[...parts, `${count(calls)} calls`].join(" · ")}`;
 }
 
 function bytesTick(rate: number): string {

@@ -18,14 +18,29 @@ export function top({ run }: ReportDocument): HTMLElement {
     h("p", { class: "brand" }, "iostrata report"),
     h("h1", {}, name(run.name)),
     h("p", { class: "facts" }, name(facts.join(" · "))),
-    run.command ? h("p", { class: "command" }, h("code", {}, name(run.command))) : null,
+    run.command ? command(run.command) : null,
     run.message ? h("p", { class: "facts" }, name(`note: ${run.message}`)) : null,
   );
+}
+
+const LINE = 140; // letters of a command that stand on the first screen
+
+/** The command; a long one is opened. */
+function command(text: string): HTMLElement {
+  const whole = h("code", {}, name(text));
+  if (text.length <= LINE) return h("p", { class: "command" }, whole);
+  const first = h("code", {}, name(`${text.slice(0, LINE)}…`));
+  return h("details", { class: "command" }, h("summary", {}, first), whole);
 }
 
 /** The reader's own time zone, which is named. */
 function day(ns: number): string {
   const date = new Date(ns / 1e6);
-  const zone = { timeZoneName: "short" } as const;
+  const zone = {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+  } as const;
   return `${date.toLocaleDateString("sv")} ${date.toLocaleTimeString("sv", zone)}`;
 }

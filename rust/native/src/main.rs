@@ -4,11 +4,13 @@ The native part of iostrata: one binary, one subcommand per task.
 | subcommand | module | does |
 |---|---|---|
 | `collect` | [`collect`] | drains the shared memory of a node's traced processes into the store |
+| `calltree` | [`calltree`] | recovers call trees of a run and merges them; the critical path |
 | `replay` | [`replay`] | turns a kept spool into Parquet again and says how fast (for benchmarks) |
 
 [`store`] writes the files of the store.
 */
 
+mod calltree;
 mod clock;
 mod collect;
 mod host;
@@ -28,6 +30,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Task {
     Collect(collect::Options),
+    Calltree(calltree::Options),
     #[command(hide = true)]
     Replay(replay::Options),
 }
@@ -35,6 +38,7 @@ enum Task {
 fn main() {
     let outcome = match Arguments::parse().task {
         Task::Collect(options) => collect::main(&options),
+        Task::Calltree(options) => calltree::main(&options),
         Task::Replay(options) => replay::main(&options),
     };
     if let Err(error) = outcome {

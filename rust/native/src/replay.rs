@@ -41,7 +41,7 @@ pub fn main(options: &Options) -> Result<()> {
             let applied = cpu();
             for part in state.output.parts.iter().filter(|part| !part.rows.is_empty()) {
                 let mut out = Vec::new();
-                events::write(&mut out, &state, part, "replay", 0)?;
+                events::write(&mut out, &state, part, &part.rows, "replay", 0)?;
                 rows += part.rows.len() as u64;
                 bytes += out.len() as u64;
             }

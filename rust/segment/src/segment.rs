@@ -169,6 +169,23 @@ impl Segment {
             .collect()
     }
 
+    /// The open-span stack of a process that lives, without what it is about to change.
+    ///
+    /// A span that ends lowers the depth before its place is written again, so what is found twice,
+    /// with a depth above it in between, is whole.
+    #[must_use]
+    pub fn open_now(&self) -> Vec<OpenSpan> {
+        let first = self.open_spans();
+        self.memory.acquire_fence();
+        let again = self.open_spans();
+        first
+            .into_iter()
+            .zip(again)
+            .take_while(|(one, two)| one == two)
+            .map(|(one, _)| one)
+            .collect()
+    }
+
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.memory.truncated()

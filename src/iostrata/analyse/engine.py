@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Protocol
 
 import ibis
+from ibis.expr import operations as ops
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import Row
@@ -18,6 +20,10 @@ class Engine(Protocol):
         """The rows of an expression, in its order; values are those of Python."""
         ...
 
+    def sql(self, expression: ir.Table) -> str:
+        """An expression as it is asked, in the engine's own words."""
+        ...
+
 
 class DuckDb:
     """In this process, on the files of an opened run: the default."""
@@ -26,4 +32,13 @@ class DuckDb:
         self._opened = opened
 
     def rows(self, expression: ir.Table) -> list[Row]:
-        return self._opened.rows(str(ibis.to_sql(expression, dialect="duckdb")))
+        return self._opened.rows(self.sql(expression))
+
+    def sql(self, expression: ir.Table) -> str:
+        """See `Engine.sql`; `iostrata query` takes it as it is."""
+        return _duckdb(expression.op())
+
+
+@cache  # to compile an expression takes some 40 ms; they are few
+def _duckdb(operation: ops.Relation) -> str:
+    return str(ibis.to_sql(operation.to_expr(), dialect="duckdb"))

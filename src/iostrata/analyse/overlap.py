@@ -10,7 +10,7 @@ from iostrata.analyse.tables import CALLS, PROCESSES
 
 # A thread in a call of these moves data, or asks for it. Tasks, records and phases are what I/O is
 # done for: they take as long as the attempt.
-IO_LAYERS = ("fs", "hdfs", "rpc", "java")
+IO_LAYERS = ("fs", "hdfs", "rpc", "java", "posix")
 
 
 def busy() -> ir.Table:

@@ -7,8 +7,9 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.tables import SUMS, uncovered
 
-# Steps of a DataNode that wait for its disks, and those that wait for the next node.
-DISK = ("write", "flush", "disk_flush", "disk_sync", "disk_sync_dir", "disk_transfer")
+# Steps of a DataNode that wait for its disks alone. A transfer from disk to socket waits for the
+# reader, too, and is none.
+DISK = ("write", "flush", "disk_flush", "disk_sync", "disk_sync_dir")
 
 
 def namenode() -> ir.Table:

@@ -40,8 +40,11 @@ class Spark:
 
     def rows(self, expression: ir.Table) -> list[Row]:
         """See `Engine.rows`."""
-        found = self._session.sql(str(ibis.to_sql(expression, dialect="pyspark")))
-        return [row.asDict() for row in found.collect()]
+        return [row.asDict() for row in self._session.sql(self.sql(expression)).collect()]
+
+    def sql(self, expression: ir.Table) -> str:
+        """See `Engine.sql`."""
+        return str(ibis.to_sql(expression, dialect="pyspark"))
 
 
 def _session() -> SparkSession:

@@ -5,27 +5,60 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, outer, uncovered
+from iostrata.analyse.tables import CALLS, SUMS, outer, uncovered
 from iostrata.schema.directions import DIRECTIONS
 
 SMALL = 1 << 20  # bytes
+# What differs between two runs of the same job: numbers of jobs, blocks, ports, and times.
+_NUMBERS = "[0-9]{4,}"
 
 
-def targets() -> ir.Table:
+def targets(roles: tuple[str, ...] = ()) -> ir.Table:
     """Per file or block: layer, category, target, block, calls, time (ns), read, written, received,
-    sent (bytes); the longest first. Of calls kept one by one.
+    sent (bytes); the longest first. Of calls kept one by one, of `roles` where any are given; of
+    all of them in layers whose sums know their targets, as those of some imported runs do.
     """
-    rows = CALLS.filter(CALLS.target.notnull(), CALLS.target != "")
+    rows = _targeted(roles)
     moved = {
         way: rows.bytes.sum(where=rows["op"].isin(ops) & uncovered(rows)).fill_null(0).cast("int64")
         for way, ops in DIRECTIONS.items()
     }
     found = rows.group_by("layer", "category", "target", "block").agg(
-        calls=outer(rows).cast("int64").sum().cast("int64"),
-        time=rows.dur.sum(where=outer(rows)).fill_null(0).cast("int64"),
+        calls=rows.calls.sum(where=outer(rows)).fill_null(0).cast("int64"),
+        time=rows.time.sum(where=outer(rows)).fill_null(0).cast("int64"),
         **moved,
     )
     return found.order_by(ibis.desc("time"), "layer", "target", "block")
+
+
+def targets_alike(most: int) -> ir.Table:
+    """The `most` kinds of targets that took longest: as `targets`, without block, those together
+    whose names differ in numbers of four digits or more, which are `#`.
+    """
+    found = targets()
+    found = found.mutate(target=found.target.re_replace(_NUMBERS, "#"))
+    numbers = ("calls", "time", *DIRECTIONS)
+    kinds = found.group_by("layer", "category", "target").agg(
+        **{name: found[name].sum().cast("int64") for name in numbers}
+    )
+    return kinds.order_by(ibis.desc("time"), "layer", "target").limit(most)
+
+
+def _targeted(roles: tuple[str, ...]) -> ir.Table:
+    """Calls, or sums of calls, that have a target: layer, category, target, block, op, bytes,
+    flags, calls, time (ns).
+    """
+    names = ["layer", "category", "target", "block", "op", "bytes", "flags"]
+
+    def of(table: ir.Table, calls: ir.IntegerValue, time: ir.IntegerValue) -> ir.Table:
+        whose = [table.role.isin(roles)] if roles else []
+        found = table.filter(table.target.notnull(), table.target != "", *whose)
+        return found.select(*names, calls=calls, time=time)
+
+    sums = of(SUMS, SUMS["count"], SUMS.timed_dur)
+    calls = of(CALLS, ibis.literal(1, "int64"), CALLS.dur)
+    known = sums.select(of_layer=sums.layer).distinct()
+    return calls.anti_join(known, calls.layer == known.of_layer).union(sums)
 
 
 def small_files(below: int = SMALL) -> ir.Table:
@@ -33,7 +66,8 @@ def small_files(below: int = SMALL) -> ir.Table:
     files, bytes, calls, time (ns). Many of them cost a NameNode and a start each.
     """
     files = targets()
-    files = files.filter(files.layer.isin(["fs", "hdfs"]))
+    files = files.filter(files.layer.isin(["fs", "hdfs", "posix"]))
+    files = files.filter(~files.category.fill_null("").isin(["pipe", "socket"]))
     size = ibis.greatest(files.read, files.written, files.received, files.sent)
     files = files.mutate(size=size)
     files = files.filter(files.size < below, files.size > 0)

@@ -51,6 +51,7 @@ def bring_up(
     daemon_users: dict[str, int] | None = None,
     version: str = DEFAULT.name,
     properties: dict[str, str] | None = None,
+    topology: labs.Topology | None = None,
 ) -> labs.Lab:
     """Starts the lab's collector (with an agent) and its cluster; undoes both on failure."""
 
@@ -60,6 +61,7 @@ def bring_up(
                 name,
                 version=version,
                 datanodes=datanodes,
+                topology=topology,
                 agent=options,
                 daemon_users=daemon_users,
                 properties=properties,
@@ -112,7 +114,9 @@ def lab_survey(name: str | None) -> Survey:
         host = socket.gethostname()
         try:
             listed = found.datanodes()
-            asked["datanodes"] = [{"name": at, "host": host, "pid": pid} for at, pid in listed]
+            asked["datanodes"] = [
+                {"name": at, "host": node or host, "pid": pid} for at, node, pid in listed
+            ]
         except _NO_ANSWER as error:
             asked["unasked"].append(f"the NameNode for its DataNodes: {error}")
         for job in jobs:

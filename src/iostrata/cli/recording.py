@@ -14,7 +14,7 @@ from iostrata.cli.console import complain, err, note
 from iostrata.errors import UserError
 from iostrata.record.protocol import Progress
 from iostrata.record.session import Recorded
-from iostrata.show.text import count, plural, printable, seconds, size
+from iostrata.text import count, plural, printable, seconds, size
 
 
 class Live:

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iostrata.lab import history, jars, layout, machine, ports, processes, state
+from iostrata.lab import history, jars, layout, machine, namespaces, nodes, ports, processes, state
+from iostrata.lab.brakes import Brake
 from iostrata.lab.daemons import PortTakenError, start, stop
 from iostrata.lab.errors import LabError
 from iostrata.lab.hadoop import ready
 from iostrata.lab.hadoop.conf import PORTS, YARN_PORTS, AgentOptions
 from iostrata.lab.hadoop.versions import DEFAULT, version_named
 from iostrata.lab.history import JobHistory
+from iostrata.lab.nodes import Node, Topology
 from iostrata.lab.state import Daemon, State
 
 ATTEMPTS = 3  # at ports that nobody else takes between our look and the daemon's bind
@@ -34,6 +36,7 @@ class DaemonStatus:
     ports: list[int]
     agent: bool
     log: Path
+    node: Node | None  # None: this machine
 
 
 class Lab:
@@ -80,7 +83,28 @@ class Lab:
             ports=processes.listening(daemon.pid) if alive else [],
             agent=any(word.startswith(("-javaagent:", "-agentpath:")) for word in words),
             log=layout.log(self.root, daemon.role),
+            node=nodes.find(self.state.nodes, daemon.node) if daemon.node else None,
         )
+
+    def nodes(self) -> list[Node]:
+        """Its nodes with their brakes; none if all daemons are on loopback."""
+        return list(self.state.nodes)
+
+    def brake(self, name: str, change: Callable[[Brake], Brake]) -> Node:
+        """Change the brakes of a node (`node-1` or `node-1.rack-1`); returns it with them.
+
+        Raises LabError; the brakes are then as they were.
+        """
+        with state.exclusive():
+            known = state.load(self.name) or self.state
+            node = nodes.find(known.nodes, name)
+            place = namespaces.Place(self.name, self.root, known.subnet, {})
+            namespaces.check_held(place, node)
+            braked = namespaces.set_brake(place, known.hub, node, change(node.brake))
+            known.nodes[known.nodes.index(node)] = braked
+            state.save(known)
+        self.state = known
+        return braked
 
     def log_path(self, role: str) -> Path:
         """The log of a role: namenode, datanode-1 (or datanode), resourcemanager, nodemanager."""
@@ -154,23 +178,30 @@ class Lab:
 
     def job_history(self, job_id: str, timeout: float = 30.0) -> JobHistory:
         """Hadoop's own counters of an ended job; `timeout` in seconds, for its last writes."""
-        return history.parse(history.fetch(self.state.ports["namenode-http"], job_id, timeout))
+        return history.parse(history.fetch(self.state.hdfs, job_id, timeout))
 
     def attempts(self, job_id: str, timeout: float = 30.0) -> list[str]:
         """The attempts of an ended job that were started, by its history; `timeout` as above."""
-        return history.started(history.fetch(self.state.ports["namenode-http"], job_id, timeout))
+        return history.started(history.fetch(self.state.hdfs, job_id, timeout))
 
-    def datanodes(self) -> list[tuple[str, int | None]]:
-        """The DataNodes that the NameNode lists: address, and the process if it is known.
+    def datanodes(self) -> list[tuple[str, str, int | None]]:
+        """The DataNodes that the NameNode lists: address, node, and the process if it is known.
 
-        Raises LabError when the NameNode does not answer.
+        The node is empty for one of this machine. Raises LabError when the NameNode does not
+        answer.
         """
-        listed = ready.datanodes(self.state.ports["namenode-http"])
+        listed = ready.datanodes(self.state.at("namenode-http"))
         if listed is None:
             raise LabError("the NameNode does not answer", f"see {self.log_path('namenode')}")
-        known = [d.pid for d in self.state.daemons if d.role.startswith("datanode")]
-        at = {port: pid for pid in known for port in processes.listening(pid)}
-        return [(address, at.get(int(address.rpartition(":")[2]))) for address in listed]
+        known = [daemon for daemon in self.state.daemons if daemon.role.startswith("datanode")]
+        pids = {(d.node, port): d.pid for d in known for port in processes.listening(d.pid)}
+        names = {node.address: node.name for node in self.state.nodes}
+        found = []
+        for address in listed:
+            host, _, port = address.rpartition(":")
+            node = names.get(host, "")
+            found.append((address, node, pids.get((node, int(port)))))
+        return found
 
     def restart(self, progress: Callable[[str], None] = lambda _: None) -> None:
         """End all daemons and start them again on the same configuration files and data."""
@@ -220,6 +251,7 @@ def up(
     *,
     version: str = DEFAULT.name,
     datanodes: int = 1,
+    topology: Topology | None = None,
     agent: AgentOptions | None = None,
     daemon_users: Mapping[str, int] | None = None,
     java_home: Path | None = None,
@@ -229,14 +261,18 @@ def up(
 ) -> Lab:
     """Start HDFS and YARN as real processes; returns when they can take a job.
 
-    `version` is one of `lab.hadoop.versions`; `daemon_users` gives uids for "hdfs" and "yarn"
-    (root only); `yarn=False` starts HDFS alone; `properties` of Hadoop go over the lab's own.
+    With a `topology` (root only) each node of it has a DataNode and a NodeManager, and `datanodes`
+    says nothing. `version` is one of `lab.hadoop.versions`; `daemon_users` gives uids for "hdfs"
+    and "yarn" (root only); `yarn=False` starts HDFS alone; `properties` of Hadoop go over ours.
     Raises LabError; whatever goes wrong, Ctrl-C included, nothing is left behind.
     """
     users = dict(daemon_users or {})
     hadoop = version_named(version)
     if datanodes < 1:
         raise LabError(f"{datanodes} DataNodes", "at least one is needed")
+    if topology is not None:
+        namespaces.check()
+        datanodes = len(topology.planned(subnet=0))
     machine.check_users(users)
     machine.check_words(state.folder(name))
     if agent is not None:
@@ -244,9 +280,11 @@ def up(
         if users:
             machine.check_open(agent.jar, "copy the jar to a folder open to all")
     jdk = machine.java_home(java_home, hadoop)
+    if topology is not None:
+        machine.check_hosts_file(jdk)
     lib = jars.fetch(progress, hadoop)
     over = dict(properties or {})
-    order = _Order(name, hadoop.name, jdk, lib, datanodes, yarn, users, agent, over)
+    order = _Order(name, hadoop.name, jdk, lib, datanodes, topology, yarn, users, agent, over)
     began = time.monotonic()
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -268,6 +306,7 @@ class _Order:
     jdk: Path
     lib: Path
     datanodes: int
+    topology: Topology | None
     yarn: bool
     users: dict[str, int]
     agent: AgentOptions | None
@@ -331,7 +370,11 @@ def _clear(name: str, progress: Callable[[str], None]) -> None:
 def _first_state(order: _Order, lib: Path, taken: set[int]) -> State:
     me = processes.identify(os.getpid())
     assert me is not None
-    agent = order.agent
+    agent, topology = order.agent, order.topology
+    subnet = 0
+    if topology is not None:
+        subnets = {lab.state.subnet for lab in list_labs()}
+        subnet = nodes.free_subnet(subnets, namespaces.interfaces())
     return State(
         name=order.name,
         boot=processes.boot(),
@@ -345,4 +388,6 @@ def _first_state(order: _Order, lib: Path, taken: set[int]) -> State:
         ports=ports.pick(PORTS + (YARN_PORTS if order.yarn else ()), taken),
         hadoop=order.version,
         properties=order.properties,
+        nodes=topology.planned(subnet) if topology else [],
+        subnet=subnet,
     )

@@ -11,9 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from iostrata.lab import layout, processes, state
+from iostrata.lab import layout, namespaces, processes, state
 from iostrata.lab.errors import LabError
 from iostrata.lab.hadoop import conf, ready
+from iostrata.lab.hadoop.ready import WebHdfs
+from iostrata.lab.namespaces import Place
+from iostrata.lab.nodes import Node
 from iostrata.lab.processes import Identity
 from iostrata.lab.state import Daemon, State
 
@@ -44,6 +47,7 @@ class Launch:
     role: str
     group: str  # the key of daemon_users
     argv: list[str]
+    node: Node | None = None  # where; none: this machine
 
 
 def launches(known: State, root: Path, first: bool) -> list[Launch]:
@@ -54,17 +58,40 @@ def launches(known: State, root: Path, first: bool) -> list[Launch]:
         # By its class and so without the options of the daemon: no agent sees the formatting.
         script = f'"$0" {NAMENODE} -format -nonInteractive && exec "$0" namenode'
         namenode = ["bash", "-c", script, hdfs]
-    # All start at once: who comes before its master must ask again soon, not every second.
-    impatient = ["-D", "ipc.client.connect.retry.interval=100"]
-    impatient += ["-D", "ipc.client.connect.max.retries=1200"]
-    found = [Launch("namenode", "hdfs", namenode)]
+    found = [Launch("namenode", "hdfs", namenode), *_datanodes(known, root, hdfs)]
+    if known.yarn:
+        found += [Launch("resourcemanager", "yarn", [yarn, "resourcemanager"])]
+        found += _nodemanagers(known, root, yarn)
+    return found
+
+
+# All start at once: who comes before its master must ask again soon, not every second.
+IMPATIENT = [
+    *("-D", "ipc.client.connect.retry.interval=100"),
+    *("-D", "ipc.client.connect.max.retries=1200"),
+]
+
+
+def _datanodes(known: State, root: Path, hdfs: str) -> list[Launch]:
+    if known.nodes:
+        argv = [hdfs, "datanode", *IMPATIENT]
+        return [Launch(f"datanode-{n}", "hdfs", argv, at) for n, at in enumerate(known.nodes, 1)]
+    found = []
     for number in range(1, known.datanodes + 1):
         role = f"datanode-{number}"
         folder = f"dfs.datanode.data.dir=file://{layout.data(root, role)}"
-        found += [Launch(role, "hdfs", [hdfs, "datanode", "-D", folder, *impatient])]
-    if known.yarn:
-        found += [Launch("resourcemanager", "yarn", [yarn, "resourcemanager"])]
-        found += [Launch("nodemanager", "yarn", [yarn, "nodemanager", *impatient])]
+        found += [Launch(role, "hdfs", [hdfs, "datanode", "-D", folder, *IMPATIENT])]
+    return found
+
+
+def _nodemanagers(known: State, root: Path, yarn: str) -> list[Launch]:
+    if not known.nodes:
+        return [Launch("nodemanager", "yarn", [yarn, "nodemanager", *IMPATIENT])]
+    found = []
+    for number, node in enumerate(known.nodes, 1):
+        logs = f"yarn.nodemanager.log-dirs={root}/logs/containers/{node.name}"
+        argv = [yarn, "nodemanager", "-D", logs, *IMPATIENT]
+        found += [Launch(f"nodemanager-{number}", "yarn", argv, node)]
     return found
 
 
@@ -76,32 +103,55 @@ def start(known: State, root: Path, progress: Callable[[str], None], *, first: b
     env = {k: v for k, v in os.environ.items() if not HADOOP_VARIABLE.match(k)}
     env |= {"HADOOP_CONF_DIR": str(root / "conf"), MARK: str(root)}
     known.daemons = []
+    place = Place(known.name, root, known.subnet, env)
+    if known.nodes:
+        _set_up(known, place, progress)
     for launch in launches(known, root, first):
-        uid = known.daemon_users.get(launch.group)
-        log = layout.log(root, launch.role)
-        process = processes.spawn(launch.argv, env, log, root / "data" / "tmp", uid)
-        owner = os.geteuid() if uid is None else uid
-        known.daemons.append(Daemon(launch.role, process.pid, process.start, owner))
+        daemon = _spawn(known, place, launch)
+        known.daemons.append(daemon)
         state.save(known)
     deadline = time.monotonic() + START
-    namenode = known.ports["namenode-http"]
+    namenode = known.at("namenode-http")
     _wait(known, root, deadline, lambda: ready.hdfs_lacks(namenode, known.datanodes))
     if first:
-        _wait(known, root, deadline, lambda: _make_folders(namenode))
+        _wait(known, root, deadline, lambda: _make_folders(known.hdfs))
     nodes = "DataNode" if known.datanodes == 1 else "DataNodes"
-    progress(f"HDFS ready: hdfs://127.0.0.1:{known.ports['namenode']}, {known.datanodes} {nodes}")
+    progress(f"HDFS ready: hdfs://{known.at('namenode')}, {known.datanodes} {nodes}")
     if known.yarn:
-        manager = known.ports["resourcemanager-http"]
-        _wait(known, root, deadline, lambda: ready.yarn_lacks(manager))
-        progress(f"YARN ready: http://127.0.0.1:{manager}/")
+        manager, managers = known.at("resourcemanager-http"), len(known.nodes) or 1
+        _wait(known, root, deadline, lambda: ready.yarn_lacks(manager, managers))
+        progress(f"YARN ready: http://{manager}/")
     known.owner = {}
     known.ready = time.time()
     state.save(known)
 
 
-def _make_folders(port: int) -> str:
+def _set_up(known: State, place: Place, progress: Callable[[str], None]) -> None:
+    """The nodes' namespaces, disks and brakes, written down one by one."""
+    for number, (hub, node) in enumerate(namespaces.set_up(place, list(known.nodes))):
+        known.hub, known.nodes[number] = hub, node
+        layout.make_on_disk(known, namespaces.on_disk(place, node))
+        state.save(known)
+    racks = {node.rack for node in known.nodes}
+    on = "1 rack" if len(racks) == 1 else f"{len(racks)} racks"
+    progress(f"network ready: {len(known.nodes)} nodes on {on}, head {known.head}")
+
+
+def _spawn(known: State, place: Place, launch: Launch) -> Daemon:
+    uid = known.daemon_users.get(launch.group)
+    log, cwd = layout.log(place.root, launch.role), place.root / "data" / "tmp"
+    owner = os.geteuid() if uid is None else uid
+    argv, node = launch.argv, launch.node
+    if node is not None:
+        argv, uid = namespaces.entering(place, node, argv, cwd, uid), None
+    process = processes.spawn(argv, place.env, log, cwd, uid)
+    name = "" if node is None else node.name
+    return Daemon(launch.role, process.pid, process.start, owner, name)
+
+
+def _make_folders(hdfs: WebHdfs) -> str:
     try:
-        ready.make_folders(port, ["/tmp", conf.STAGING, "/user", "/history", conf.HISTORY])
+        hdfs.make_folders(["/tmp", conf.STAGING, "/user", "/history", conf.HISTORY])
     except (OSError, http.client.HTTPException) as error:
         return f"HDFS refuses to make its folders: {error}"
     return ""
@@ -150,7 +200,19 @@ def belonging(known: State, root: Path) -> list[Identity]:
 
 
 def stop(known: State, root: Path) -> None:
-    """End all processes of a lab: SIGTERM, and SIGKILL for what is left after 3 s."""
+    """End all processes of a lab: SIGTERM, and SIGKILL for what is left after 3 s.
+
+    Of nodes nothing is left but the files that are their disks.
+    """
+    place = Place(known.name, root, known.subnet, {})
+    if known.nodes:
+        namespaces.release(place, known.nodes if known.boot == processes.boot() else [])
+    _end(known, root)
+    if known.nodes:
+        namespaces.tear_down(place)
+
+
+def _end(known: State, root: Path) -> None:
     left = belonging(known, root)
     for process in left:
         processes.send(process, signal.SIGTERM)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iostrata.lab.errors import LabError
-from iostrata.lab.hadoop import conf, ready
+from iostrata.lab.hadoop import conf
+from iostrata.lab.hadoop.ready import WebHdfs
 
 # Names of events and of their contents differ by task type, see EventType of
 # org.apache.hadoop.mapreduce.jobhistory; all attempt events share these endings.
@@ -108,14 +109,14 @@ def _counters(value: dict[str, Any] | None) -> Counters:
     }
 
 
-def fetch(namenode_http: int, job_id: str, timeout: float) -> str:
+def fetch(hdfs: WebHdfs, job_id: str, timeout: float) -> str:
     """The history file of a job, over WebHDFS; waits `timeout` s for the ApplicationMaster."""
     deadline = time.monotonic() + timeout
     while True:
         try:
-            path = _locate(namenode_http, job_id)
+            path = _locate(hdfs, job_id)
             if path:
-                return ready.webhdfs(namenode_http, "GET", path, "OPEN").decode()
+                return hdfs.do("GET", path, "OPEN").decode()
         except (FileNotFoundError, http.client.HTTPException, ConnectionError, TimeoutError):
             pass  # renamed or moved a moment ago, or a DataNode that is busy
         if time.monotonic() > deadline:
@@ -126,15 +127,15 @@ def fetch(namenode_http: int, job_id: str, timeout: float) -> str:
         time.sleep(0.1)
 
 
-def _locate(port: int, job_id: str) -> str:
-    for user in _list(port, conf.HISTORY):
+def _locate(hdfs: WebHdfs, job_id: str) -> str:
+    for user in _list(hdfs, conf.HISTORY):
         folder = f"{conf.HISTORY}/{user}"
-        for name in _list(port, folder):
+        for name in _list(hdfs, folder):
             if name.startswith(f"{job_id}-") and name.endswith(".jhist"):
                 return f"{folder}/{name}"
     return ""
 
 
-def _list(port: int, folder: str) -> list[str]:
-    body = json.loads(ready.webhdfs(port, "GET", folder, "LISTSTATUS"))
+def _list(hdfs: WebHdfs, folder: str) -> list[str]:
+    body = json.loads(hdfs.do("GET", folder, "LISTSTATUS"))
     return [entry["pathSuffix"] for entry in body["FileStatuses"]["FileStatus"]]

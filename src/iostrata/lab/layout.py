@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import socket
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from iostrata.lab.state import State
 
 LAUNCHER = Path(__file__).parent / "hadoop" / "launcher.sh"
 PROGRAMS = ("hadoop", "hdfs", "yarn", "mapred")
+HOSTS = Path("/etc/hosts")
 
 
 def log(root: Path, role: str) -> Path:
@@ -47,12 +49,14 @@ def make(known: State, root: Path, agent: AgentOptions | None) -> None:
         _folder(root / name, None, 0o755)
     _folder(root / "data" / "tmp", None, 0o1777)
     _folder(data(root, "namenode"), hdfs_uid, 0o700)
-    for number in range(1, known.datanodes + 1):
-        _folder(data(root, f"datanode-{number}"), hdfs_uid, 0o700)
     if known.yarn:
         _folder(data(root, "resourcemanager"), yarn_uid, 0o755)
-        _folder(data(root, "nodemanager"), yarn_uid, 0o755)
         _folder(root / "logs" / "containers", yarn_uid, 0o755)
+    if not known.nodes:
+        for number in range(1, known.datanodes + 1):
+            _folder(data(root, f"datanode-{number}"), hdfs_uid, 0o700)
+        if known.yarn:
+            _folder(data(root, "nodemanager"), yarn_uid, 0o755)
     jdk = Path(known.java_home)
     plan = Plan(
         root=root,
@@ -63,12 +67,23 @@ def make(known: State, root: Path, agent: AgentOptions | None) -> None:
         agent=agent,
         jvm=version_named(known.hadoop).options(machine.java_version(jdk)),
         properties=known.properties,
+        nodes=known.nodes,
+        subnet=known.subnet,
+        machine=socket.gethostname(),
+        hosts=HOSTS.read_text() if known.nodes and HOSTS.exists() else "",
     )
     for name, text in conf.files(plan).items():
         _file(root / "conf" / name, text, 0o644)
     script = LAUNCHER.read_text().replace("@LIB@", shlex.quote(known.lib))
     for program in PROGRAMS:
         _file(root / "bin" / program, script, 0o755)
+
+
+def make_on_disk(known: State, disk: Path) -> None:
+    """Fill the disk of a node, unless that was done before: the folders of its daemons."""
+    for group, role in (("hdfs", "datanode"), ("yarn", "nodemanager")):
+        if not (disk / role).exists():
+            _folder(disk / role, known.daemon_users.get(group), 0o700 if group == "hdfs" else 0o755)
 
 
 def _folder(path: Path, uid: int | None, mode: int) -> None:

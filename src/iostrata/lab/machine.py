@@ -42,6 +42,14 @@ def java_version(home: Path) -> int:
     return int(version[1]) if version else 0
 
 
+def check_hosts_file(jdk: Path) -> None:
+    """The names of nodes are in a file that only Java 9 and newer read (jdk.net.hosts.file)."""
+    if java_version(jdk) < 9:
+        raise LabError(
+            f"nodes have names that the Java 8 at {jdk} cannot learn", "use Java 11 or 17"
+        )
+
+
 def check_agent(agent: AgentOptions) -> None:
     """The jar must exist, and no blank may be in paths that go into lists of options."""
     if not agent.jar.is_file():

@@ -78,6 +78,11 @@ def spawn(
             start_new_session=True,
             **credentials(uid),
         )
+    return adopt(child)
+
+
+def adopt(child: subprocess.Popen[bytes]) -> Identity:
+    """The identity of a child that is to outlive this program."""
     _children[child.pid] = child
     # A child that has already died is a zombie until identify() polls it: its stat is readable.
     return Identity(child.pid, int(_stat(child.pid)[19]))

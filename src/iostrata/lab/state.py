@@ -12,9 +12,11 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from iostrata.lab import processes
+from iostrata.lab import nodes, processes
 from iostrata.lab.errors import LabError
+from iostrata.lab.hadoop.ready import WebHdfs
 from iostrata.lab.hadoop.versions import DEFAULT
+from iostrata.lab.nodes import Node
 from iostrata.lab.processes import Identity
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -28,6 +30,7 @@ class Daemon:
     pid: int
     start: int
     uid: int
+    node: str = ""  # empty: this machine
 
     @property
     def identity(self) -> Identity:
@@ -52,6 +55,24 @@ class State:
     ready: float = 0.0  # seconds since the epoch, 0 before
     hadoop: str = DEFAULT.name  # the version
     properties: dict[str, str] = field(default_factory=dict)  # of Hadoop, over the lab's own
+    nodes: list[Node] = field(default_factory=list)  # none: all daemons are on loopback
+    subnet: int = 0  # of the nodes
+    hub: int = 0  # pid of the holder of what connects them
+
+    @property
+    def head(self) -> str:
+        """The address of NameNode and ResourceManager."""
+        return nodes.head(self.subnet) if self.nodes else nodes.LOOPBACK
+
+    def at(self, name: str) -> str:
+        """HOST:PORT of a server on the head, by the name of its port."""
+        return f"{self.head}:{self.ports[name]}"
+
+    @property
+    def hdfs(self) -> WebHdfs:
+        """Its HDFS, over HTTP."""
+        addresses = {node.name: node.address for node in self.nodes}
+        return WebHdfs(self.at("namenode-http"), addresses)
 
     def running(self) -> bool:
         """True while a daemon or the process that starts them lives."""
@@ -95,6 +116,7 @@ def load(name: str) -> State | None:
         raise _unreadable(name, error) from error
     try:
         raw["daemons"] = [Daemon(**daemon) for daemon in raw["daemons"]]
+        raw["nodes"] = [nodes.load(node) for node in raw.get("nodes", [])]
         known = {field.name for field in fields(State)}
         return State(**{name: value for name, value in raw.items() if name in known})
     except (KeyError, TypeError) as error:  # of another version

@@ -6,6 +6,7 @@ DIR/runs/RUN.points made by the recorder, before RUN.run: points of its user, as
 DIR/runs/RUN.stop   made by the recorder: exit=CODE
 STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, level,
                     sampling, budget, behind, jobs, message
+STORE/RUN/live-HOST.json  once a second while it records: what `iostrata top` shows
 """
 
 from __future__ import annotations

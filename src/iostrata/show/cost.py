@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from iostrata.schema.detail import MILLION, budget_text
-from iostrata.show.text import plural, seconds
 from iostrata.store.runs import Run
+from iostrata.text import plural, seconds
 
 Row = dict[str, Any]
 

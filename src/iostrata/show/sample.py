@@ -24,7 +24,7 @@ LEAST = 100
 class Database(Protocol):
     """A run: store.opened.OpenedRun, with its views `events`, `calls` and `sums`."""
 
-    def rows(self, sql: str) -> list[Row]:
+    def rows(self, sql: str, parameters: list[Any] | None = None) -> list[Row]:
         """The rows of a query."""
 
 
@@ -77,6 +77,22 @@ def bounded(name: str, row: Row) -> Row:
         name: round(row["value"]) if known else None,
         f"{name}_bound": round(row["high"] - row["value"]) if known else None,
     }
+
+
+def bounds(
+    db: Database, requests: list[int], variances: list[float], squares: list[float]
+) -> list[float | None]:
+    """Half the width of the interval of each total, from what `totals` sums by request.
+
+    None where too few requests were drawn.
+    """
+    define(db)
+    found = db.rows(
+        "SELECT bound(n, v, s) AS off FROM (SELECT unnest(?::BIGINT[]) AS n,"
+        " unnest(?::DOUBLE[]) AS v, unnest(?::DOUBLE[]) AS s)",
+        [requests, variances, squares],
+    )
+    return [row["off"] for row in found]
 
 
 def means(db: Database, keys: str, value: str, where: str = "true") -> list[Row]:

@@ -10,7 +10,8 @@ from iostrata.schema.names import left_out, sampling_text
 from iostrata.show.cost import cost_lines
 from iostrata.show.latency import STATISTICS
 from iostrata.show.sample import LEAST
-from iostrata.show.text import (
+from iostrata.show.totals import SIZES, Row, Totals
+from iostrata.text import (
     FEW,
     between,
     columns,
@@ -22,7 +23,6 @@ from iostrata.show.text import (
     seconds,
     size,
 )
-from iostrata.show.totals import SIZES, Row, Totals
 
 HDFS_LAYERS = ("hdfs", "namenode", "datanode")
 MOST_TARGETS = 10
@@ -102,7 +102,7 @@ def _missing(totals: Totals) -> list[str]:
     if len(attempts) > MOST_ATTEMPTS:
         lines.append(f"and {count(len(attempts) - MOST_ATTEMPTS)} more attempts (--json lists all)")
     lines += [f"did not answer: {whom}" for whom in covered.unasked]
-    if covered.attempts is None and totals.tasks:
+    if covered.attempts is None and totals.tasks and not totals.run.source:
         lines.append("job history not asked: attempts on hosts without a collector are not known")
     return lines
 
@@ -134,7 +134,7 @@ def _facts(totals: Totals) -> list[str]:
     if run.start:
         parts.append(datetime.fromtimestamp(run.start // 10**9).strftime("%Y-%m-%d %H:%M:%S"))
     if run.host:
-        parts.append(f"on {run.host} by {run.user}")
+        parts.append(f"on {run.host}" + (f" by {run.user}" if run.user else ""))
     lines = [" · ".join(parts)]
     if run.command:
         lines.append(f"command: {shlex.join(run.command)}")

@@ -69,13 +69,17 @@ class Totals:
 
     @property
     def silent_layers(self) -> list[str]:
-        """Layers that have points, none of which was called."""
+        """Layers that have points, none of which was called; an imported run has no points."""
+        if self.run.source:
+            return []
         seen = {row["layer"] for row in self.layers}
         return [layer for layer in IO_LAYERS if layer in _layers_with_points() - seen]
 
     @property
     def absent_layers(self) -> list[str]:
-        """Layers that this version has no points for."""
+        """Layers that this version has no points for; likewise."""
+        if self.run.source:
+            return []
         seen = {row["layer"] for row in self.layers}
         return [layer for layer in IO_LAYERS if layer not in _layers_with_points() | seen]
 
@@ -134,12 +138,16 @@ def totals(opened: OpenedRun) -> Totals:
 
 
 def hottest(opened: OpenedRun, most: int) -> list[Row]:
-    """The targets that took longest, of the calls kept one by one; shape as `Totals.targets`."""
+    """The targets that took longest, of the calls kept one by one; shape as `Totals.targets`.
+
+    Of all calls where sums know their targets, as those of some imported runs do.
+    """
     if sample.is_sampled(opened):
         from iostrata.show import sampled  # it needs what this module makes
 
         return sampled.hottest(opened, most)
-    return opened.rows(_TARGETS, [most])
+    known = opened.rows("SELECT 1 FROM sums WHERE target <> '' LIMIT 1")
+    return opened.rows(_TARGETS_OF_SUMS if known else _TARGETS, [most])
 
 
 def drawn(opened: OpenedRun) -> bool:
@@ -254,11 +262,19 @@ _BY_TASK = f"""
     SELECT job, task, layer, calls, {_WAYS}, time
     FROM ({summed("job, task, layer")})
     WHERE coalesce(job, task, '') <> '' ORDER BY job, task, layer"""
-_TARGETS = f"""
-    SELECT layer, category, target, block, count(*) FILTER ({OUTER})::BIGINT AS calls,
-        {MOVED}, coalesce(sum(dur) FILTER ({OUTER}), 0)::BIGINT AS time
-    FROM calls WHERE target IS NOT NULL AND target <> ''
-    GROUP BY layer, category, target, block ORDER BY time DESC, target, block LIMIT ?"""
+
+
+def _targets(rows: str, calls: str, time: str) -> str:
+    return f"""
+        SELECT layer, category, target, block,
+            coalesce(sum({calls}) FILTER ({OUTER}), 0)::BIGINT AS calls, {MOVED},
+            coalesce(sum({time}) FILTER ({OUTER}), 0)::BIGINT AS time
+        FROM {rows} WHERE target IS NOT NULL AND target <> ''
+        GROUP BY layer, category, target, block ORDER BY time DESC, target, block LIMIT ?"""
+
+
+_TARGETS = _targets("calls", "1", "dur")
+_TARGETS_OF_SUMS = _targets("sums", '"count"', "timed_dur")
 
 
 def _size_columns() -> str:

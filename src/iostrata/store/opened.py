@@ -8,6 +8,8 @@ schema/events.toml, times in integer ns.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -25,15 +27,18 @@ _SQL_TYPES = {
     "bool": "BOOLEAN",
     "f64": "DOUBLE",
 }
+_BATCH = 4096
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
 class OpenedRun:
-    """Read-only SQL over one run. Use as a context manager; raises UserError on damaged files."""
+    """Read-only SQL over one run, or over some of its files. Use as a context manager; raises
+    UserError on damaged files.
+    """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, files: Files | None = None) -> None:
         self.run = run
-        self.files = run_files(run)
+        self.files = run_files(run) if files is None else files
         self._db = duckdb.connect(
             config={
                 "autoinstall_known_extensions": "false",
@@ -60,9 +65,17 @@ class OpenedRun:
 
     def rows(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
         """The rows of a query of ours as dictionaries."""
-        cursor = self._db.execute(sql, parameters)
-        names = [column[0] for column in cursor.description or []]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        with _interruptible():
+            cursor = self._db.execute(sql, parameters)
+            names = [column[0] for column in cursor.description or []]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def stream(self, sql: str, parameters: list[Any] | None = None) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query of ours, some thousand in memory at a time."""
+        with _interruptible(), self._db.cursor() as cursor:
+            cursor.execute(sql, parameters)
+            while rows := cursor.fetchmany(_BATCH):
+                yield from rows
 
     def user_query(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Column names and rows of a user's single reading statement; raises UserError."""
@@ -82,9 +95,20 @@ class OpenedRun:
             raise UserError(_first_line(error), "see iostrata query --help") from error
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """DuckDB makes an error of its own of Ctrl-C."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
+
+
 def _views(db: duckdb.DuckDBPyConnection, files: Files) -> None:
-    for name, paths in files.items():
-        _view(db, name, paths)
+    for name in TABLES:
+        _view(db, name, files.get(name, []))
     for name, conditions in VIEWS.items():
         where = " AND ".join(conditions)
         db.execute(f"CREATE VIEW {name} AS SELECT * FROM events WHERE {where}")

@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ class Run:
     (millionths of CPU time, 0: no limit).
     `points` are those that its recorder brought: layer, op, method (class#method, descriptor).
     `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
+    `source` is what an imported run was made of, as importers.account.Account; empty for others.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Run:
     sampling: int = 0
     cluster: dict[str, Any] = field(default_factory=dict)
     points: tuple[dict[str, str], ...] = ()
+    source: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The run as JSON values."""
@@ -89,6 +92,22 @@ def find_run(store: Path, name: str | None) -> Run:
     near = difflib.get_close_matches(name, [run.name for run in list_runs(store)], 3, 0.5)
     remedy = f"did you mean {', '.join(near)}?" if near else "iostrata runs lists them"
     raise UserError(f"no run {name} in {store}", remedy)
+
+
+def find_runs(store: Path, names: str) -> list[Run]:
+    """The runs of a list like `a,b` or `before-*`, oldest first; raises UserError where none is."""
+    found: dict[str, Run] = {}
+    for name in filter(None, (part.strip() for part in names.split(","))):
+        if set(name) & set("*?["):
+            runs = [run for run in list_runs(store) if fnmatchcase(run.name, name)]
+            if not runs:
+                raise UserError(f"no run in {store} is like {name}", "iostrata runs lists them")
+        else:
+            runs = [find_run(store, name)]
+        found |= {run.name: run for run in runs}
+    if not found:
+        raise UserError(f"{names!r} names no run", "iostrata runs lists them")
+    return sorted(found.values(), key=lambda run: (run.start, run.name))
 
 
 def write_facts(run_dir: Path, facts: dict[str, Any]) -> None:
@@ -151,6 +170,7 @@ def _read(path: Path) -> Run | None:
         sampling=_number(progress, "sampling"),
         points=_points(facts.get("points")),
         cluster=cluster if isinstance(cluster := facts.get("cluster"), dict) else {},
+        source=source if isinstance(source := facts.get("source"), dict) else {},
     )
 
 

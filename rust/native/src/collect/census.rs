@@ -7,7 +7,7 @@ use std::io::Read;
 use super::block::{self, Kind};
 use super::ids;
 use super::order::{Run, Seen};
-use super::{Collector, SECOND};
+use super::{Collector, SECOND, hosts};
 use crate::clock;
 
 /// A process this young may still become a JVM by exec, ns.
@@ -56,6 +56,12 @@ struct Stat {
 /// Whether the process lives; with `start` (clock ticks), whether it is still the same one.
 pub fn is_alive(pid: u32, start: Option<u64>) -> bool {
     stat(pid).is_some_and(|stat| !stat.is_dead && start.is_none_or(|start| start == stat.start))
+}
+
+/// When a process began, in clock ticks since boot.
+#[cfg(test)]
+pub fn started(pid: u32) -> Option<u64> {
+    stat(pid).map(|stat| stat.start)
 }
 
 fn stat(pid: u32) -> Option<Stat> {
@@ -119,8 +125,19 @@ impl Collector<'_> {
             let main = jvm(*pid).map(|jvm| jvm.main).unwrap_or_default();
             let run = run.order.run.clone();
             let (role, pid, pid_start, uid) = (role.clone(), *pid, person.start, uid(*pid)?);
-            let reason = self.reason(pid, uid);
-            Some(Seen { run, pid, pid_start, uid, role, main, reason, now, ..Seen::default() })
+            let (reason, host) = (self.reason(pid, uid), hosts::of(pid, pid_start));
+            Some(Seen {
+                run,
+                pid,
+                pid_start,
+                uid,
+                role,
+                main,
+                reason,
+                host,
+                now,
+                ..Seen::default()
+            })
         });
         seen.collect()
     }
@@ -226,6 +243,7 @@ impl Census {
                 task: jvm.attempt.clone(),
                 container: jvm.container.clone(),
                 reason: collector.reason(*pid, person.uid),
+                host: hosts::of(*pid, person.start),
                 now,
                 end: 0,
             });

@@ -81,7 +81,7 @@ fn collect(copy: &Copy) -> State {
     };
     let (mut blocks, mut done, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     block::push_json(&mut blocks, Kind::Run, &order);
-    let known = Known::new(who, "alice".into(), 1000);
+    let known = Known::new(who, "alice".into(), None, 1000);
     block::push_json(&mut blocks, Kind::Process, &known);
     let fresh = Process::new(known);
     source.scan(None, 2000, &mut complaints);
@@ -153,7 +153,7 @@ fn golden_events_become_golden_rows() {
     let state = collect(&copy);
     let [part] = &state.output.parts[..] else { panic!("one run") };
     let mut written = Vec::new();
-    events::write(&mut written, &state, part, "golden-host", ANCHOR).unwrap();
+    events::write(&mut written, &state, part, &part.rows, "golden-host", ANCHOR).unwrap();
     let made = copy.0.join("events.parquet");
     fs::write(&made, written).unwrap();
     let kept = golden().join("events.parquet");

@@ -4,8 +4,9 @@
 The way of an event: [`source`] and [`reader`] read it from shared memory, [`block`] frames it, [`spool`] keeps it,
 [`apply`] turns it into [`state`] and rows, [`publish`] writes rows as Parquet.
 [`poll`] finds processes and calls these in the order that `SEGMENT.md` demands; [`owner`] decides
-whose an event is; [`runs`] begins and ends runs; [`census`] finds processes that should be traced;
-[`system`] samples the host while a run records; [`cost`] measures what an event costs.
+whose an event is, [`hosts`] where; [`runs`] begins and ends runs; [`census`] finds processes that
+should be traced; [`system`] samples the host while a run records; [`cost`] measures what an event
+costs; [`live`] tells who watches what is going on.
 */
 
 pub mod apply;
@@ -16,8 +17,10 @@ mod counters;
 mod directory;
 #[cfg(test)]
 mod golden;
+pub mod hosts;
 pub mod ids;
 pub mod listing;
+mod live;
 pub mod names;
 pub mod order;
 mod owner;
@@ -80,7 +83,7 @@ pub struct Options {
     #[arg(long, default_value = "10s", value_parser = duration)]
     pub grace: Duration,
     /// Name of this host in the store [default: the host's name]
-    #[arg(long, value_parser = host_name)]
+    #[arg(long, value_parser = hosts::checked)]
     pub host: Option<String>,
     /// End when the last run has ended, or none began within 30 s
     #[arg(long)]
@@ -119,6 +122,7 @@ pub struct Collector<'a> {
     /// What went wrong last time and was logged: said once until it works again.
     trouble: Option<&'static str>,
     event_cost: cost::EventCost,
+    live: live::Live,
 }
 
 /// When things were last done, `CLOCK_MONOTONIC` ns.
@@ -157,12 +161,12 @@ pub fn main(options: &Options) -> Result<()> {
 
 impl<'a> Collector<'a> {
     fn start(options: &'a Options) -> Result<Collector<'a>> {
-        let host = options.host.clone().unwrap_or_else(this_host);
+        let host = options.host.clone().unwrap_or_else(hosts::own);
         let directory = Directory::open(&options.dir, &host, &options.store)?;
         let store = Place::root(&options.store, 0o711)
             .with_context(|| format!("cannot make the store {}", options.store.display()))?;
         let mut state = State::default();
-        let first = publish::next_part(&store, &host);
+        let first = publish::next_part(&store);
         let keep = options.keep_spool.clone();
         let spool = Spool::open(&options.spool, keep, first, &mut state)
             .with_context(|| format!("cannot open the spool {}", options.spool.display()))?;
@@ -187,6 +191,7 @@ impl<'a> Collector<'a> {
             refusals: 0,
             trouble: None,
             event_cost: cost::EventCost::default(),
+            live: live::Live::default(),
         };
         log(&format!(
             "collecting dir={} store={} spool={} host={} pid={}",
@@ -291,17 +296,6 @@ fn stop_on_signals() {
         // SAFETY: the handler only stores to an atomic
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
     }
-}
-
-fn this_host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    host_name(name.trim()).unwrap_or_else(|_| "localhost".into())
-}
-
-fn host_name(text: &str) -> Result<String, String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let plain = !text.is_empty() && text.chars().all(fits) && !text.starts_with('.');
-    if plain { Ok(text.into()) } else { Err("letters, digits, dots and dashes only".into()) }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

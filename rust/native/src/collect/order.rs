@@ -131,6 +131,9 @@ pub struct Seen {
     pub task: String,
     pub container: String,
     pub reason: String,
+    /// As in [`super::state::Known`].
+    #[serde(default)]
+    pub host: Option<String>,
     pub now: u64,
     /// When it was no longer there, 0 before.
     pub end: u64,

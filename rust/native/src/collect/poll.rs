@@ -11,7 +11,7 @@ use super::census::is_alive;
 use super::listing::{Freshness, list};
 use super::source::{Complaint, Source};
 use super::state::Known;
-use super::{Collector, MS, log};
+use super::{Collector, MS, hosts, log};
 use crate::users;
 
 /// Directories are looked at this often when nothing is read.
@@ -173,8 +173,11 @@ impl Collector<'_> {
         let known = self.state.processes.get(&proc);
         let hash = who.points_hash;
         source.refused = hash != POINTS_HASH || known.is_some_and(|known| known.gone.is_some());
-        if known.is_none() && !self.introduce(Known::new(who, users::name_of(uid), now), hash) {
-            return; // no room in the spool now: found again at the next scan
+        if known.is_none() {
+            let host = hosts::of(pid, who.pid_start);
+            if !self.introduce(Known::new(who, users::name_of(uid), host, now), hash) {
+                return; // no room in the spool now: found again at the next scan
+            }
         }
         self.looked_at.insert(path, Entry::Known);
         self.sources.insert(proc, source);

@@ -1,6 +1,7 @@
 //! Rotation: rows become parts of the store, and the next spool file begins.
 
 use std::io;
+use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
@@ -77,25 +78,29 @@ impl Collector<'_> {
         }
     }
 
-    /// Bytes of the part's file.
+    /// Bytes of the part's files, one for each host of its rows.
     fn publish_part(&self, part: &Part) -> io::Result<u64> {
         if part.rows.is_empty() {
             return Ok(0);
         }
         let run = if part.run.is_empty() { BACKGROUND } else { part.run.as_str() };
         let owner = self.owner_of(&part.run);
-        let host = format!("host={}", self.host);
-        let place = self.store.enter(run, owner)?.enter("events", owner)?.enter(&host, owner)?;
-        place.publish(&part_name(self.spool.number), |file| {
-            let written = events::write(
-                io::BufWriter::new(file),
-                &self.state,
-                part,
-                &self.host,
-                self.directory.anchor,
-            );
-            written.map_err(as_io)
-        })
+        let events = self.store.enter(run, owner)?.enter("events", owner)?;
+        let mut bytes = 0;
+        for (host, rows) in events::by_host(&self.state, part, &self.host) {
+            let place = events.enter(&format!("host={host}"), owner)?;
+            bytes += place.publish(&self.part_name(host), |file| {
+                let (out, anchor) = (io::BufWriter::new(file), self.directory.anchor);
+                events::write(out, &self.state, part, &rows, host, anchor).map_err(as_io)
+            })?;
+        }
+        Ok(bytes)
+    }
+
+    /// The name of a part of a host. Whatever other hosts are called, another collector may serve
+    /// one of that name: its parts are not touched.
+    fn part_name(&self, host: &str) -> String {
+        part_name(self.spool.number, (host != self.host).then_some(&self.host))
     }
 
     fn publish_processes(&self, name: &str) -> io::Result<()> {
@@ -121,7 +126,7 @@ impl Collector<'_> {
         let (owner, host) = (self.owner_of(name), format!("host={}", self.host));
         let place = self.store.enter(name, owner)?.enter("system", owner)?.enter(&host, owner)?;
         let anchor = self.directory.anchor;
-        place.publish(&part_name(self.spool.number), |file| {
+        place.publish(&self.part_name(&self.host), |file| {
             let out = io::BufWriter::new(file);
             system::write(out, &self.host, anchor, &samples).map_err(as_io)
         })?;
@@ -134,20 +139,25 @@ impl Collector<'_> {
     }
 
     fn trim_background(&self) {
-        let Some(place) = background(&self.store, &self.host) else { return };
-        let mut parts: Vec<(String, u64)> = place
-            .list()
-            .into_iter()
-            .filter(|name| part_number(name).is_some())
-            .map(|name| (name.clone(), place.size_of(&name)))
-            .collect();
-        parts.sort_unstable();
-        let mut total: u64 = parts.iter().map(|(_, size)| size).sum();
-        for (name, size) in parts {
+        let background = self.store.existing(BACKGROUND).and_then(|place| place.existing("events"));
+        let Ok(events) = background else { return };
+        let mut parts = Vec::new();
+        for folder in events.list() {
+            let Ok(place) = events.existing(&folder).map(Rc::new) else { continue };
+            let by = (folder != format!("host={}", self.host)).then_some(&self.host);
+            for name in place.list() {
+                if let Some(number) = part_number(&name).filter(|n| part_name(*n, by) == name) {
+                    parts.push((number, name, Rc::clone(&place)));
+                }
+            }
+        }
+        parts.sort_unstable_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+        let mut total: u64 = parts.iter().map(|(_, name, place)| place.size_of(name)).sum();
+        for (_, name, place) in parts {
             if total <= self.options.background_keep {
                 return;
             }
-            total -= size;
+            total -= place.size_of(&name);
             if let Err(error) = place.remove(&name) {
                 log(&format!("cannot delete {BACKGROUND}/{name}: {error}"));
             }
@@ -155,28 +165,28 @@ impl Collector<'_> {
     }
 }
 
-fn background(store: &Place, host: &str) -> Option<Place> {
-    let events = store.existing(BACKGROUND).ok()?.existing("events").ok()?;
-    events.existing(&format!("host={host}")).ok()
-}
-
-/// A number that no part of this host has yet: where to begin without a spool.
-pub fn next_part(store: &Place, host: &str) -> u32 {
+/// A number that no part has yet: where to begin without a spool.
+pub fn next_part(store: &Place) -> u32 {
+    let of_host = |files: &Place, host: &String| {
+        let parts = files.existing(host).ok()?.list();
+        parts.iter().filter_map(|name| part_number(name)).max()
+    };
     let of_table = |run: &str, table| {
         let files = store.existing(run).ok()?.existing(table).ok()?;
-        let parts = files.existing(&format!("host={host}")).ok()?.list();
-        parts.iter().filter_map(|name| part_number(name)).max()
+        files.list().iter().filter_map(|host| of_host(&files, host)).max()
     };
     let of_run = |run: &String| of_table(run, "events").max(of_table(run, "system"));
     store.list().iter().filter_map(of_run).max().unwrap_or(0) + 1
 }
 
-fn part_name(number: u32) -> String {
-    format!("part-{number:06}.parquet")
+/// `by`: the host of the collector, if the part is of another one.
+fn part_name(number: u32, by: Option<&String>) -> String {
+    let by = by.map(|host| format!("-by-{host}")).unwrap_or_default();
+    format!("part-{number:06}{by}.parquet")
 }
 
 fn part_number(name: &str) -> Option<u32> {
-    name.strip_prefix("part-")?.strip_suffix(".parquet")?.parse().ok()
+    name.strip_prefix("part-")?.strip_suffix(".parquet")?.split('-').next()?.parse().ok()
 }
 
 fn as_io(error: parquet::errors::ParquetError) -> io::Error {
@@ -186,5 +196,23 @@ fn as_io(error: parquet::errors::ParquetError) -> io::Error {
             Err(other) => io::Error::other(other),
         },
         other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_another_host_says_who_wrote_it() {
+        let collector = "rack-7-node".to_owned();
+        assert_eq!(part_name(7, None), "part-000007.parquet");
+        assert_eq!(part_name(7, Some(&collector)), "part-000007-by-rack-7-node.parquet");
+        for by in [None, Some(&collector)] {
+            assert_eq!(part_number(&part_name(1_234_567, by)), Some(1_234_567));
+        }
+        for other in ["part-.parquet", ".part-000001.parquet.tmp", "part-x.parquet", "notes"] {
+            assert_eq!(part_number(other), None);
+        }
     }
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::block::{self, Kind};
 use super::census::is_alive;
 use super::listing::list;
+use super::live;
 use super::order::{RunOrder, points_of};
 use super::poll::Pace;
 use super::{Collector, MS, SECOND, log};
@@ -316,6 +317,7 @@ impl Collector<'_> {
                 }
             };
             let progress = self.progress(name, "done", &run.order.message);
+            let _ = place.remove(&live::file_name(&self.host));
             if let Err(error) = place.publish("progress.json", |file| file.write_all(&progress)) {
                 log(&format!("run {name}: cannot write progress.json: {error}"));
             }
@@ -327,11 +329,15 @@ impl Collector<'_> {
         }
     }
 
-    /// Writes `progress.json`.
+    /// Writes `progress.json` and `live-HOST.json`.
     fn say(&mut self, name: &str, now: u64) {
+        let live = self.live(name, now);
         let Some(active) = self.runs.get(name) else { return };
         let progress = self.progress(name, active.phase.name(), &active.message);
-        if let Err(error) = active.place.replace("progress.json", &progress) {
+        let written = active.place.replace("progress.json", &progress);
+        let written =
+            written.and_then(|()| active.place.replace(&live::file_name(&self.host), &live));
+        if let Err(error) = written {
             let line = format!("run {name}: cannot write progress.json: {error}");
             self.complain_once("progress", &line);
         }

@@ -185,6 +185,11 @@ impl Source {
         }
     }
 
+    /// When all counter rows were looked at; none of a process that writes no more.
+    pub fn looked(&self) -> Option<u64> {
+        (self.looked > 0 && !self.refused && self.dead.is_none()).then_some(self.looked)
+    }
+
     /// Makes the next [`Source::read`] look at all counter rows.
     pub fn hurry(&mut self) {
         self.looked = 0;

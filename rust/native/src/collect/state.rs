@@ -44,7 +44,7 @@ pub struct Refused {
 }
 
 /// A process found in the directory.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Known {
     pub proc: u64,
     pub pid: u32,
@@ -56,16 +56,19 @@ pub struct Known {
     pub start: u64,
     pub points_hash: u64,
     pub text: BTreeMap<String, String>,
+    /// Where it runs, if not on the collector's own host.
+    #[serde(default)] // of a version that did not ask
+    pub host: Option<String>,
     /// When it was found.
     pub now: u64,
 }
 
 impl Known {
-    pub fn new(who: Who, user: String, now: u64) -> Known {
+    pub fn new(who: Who, user: String, host: Option<String>, now: u64) -> Known {
         let lines = who.text.lines().filter_map(|line| line.split_once('='));
         let text = lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         let Who { proc, pid, uid, pid_start, start, points_hash, .. } = who;
-        Known { proc, pid, uid, user, pid_start, start, points_hash, text, now }
+        Known { proc, pid, uid, user, pid_start, start, points_hash, text, host, now }
     }
 
     pub fn get(&self, key: &str) -> &str {

@@ -1,5 +1,7 @@
 //! The columns of `events/…/part-NNNNNN.parquet`: how each is found for a row.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use bytes::Bytes;
@@ -19,17 +21,36 @@ use super::table::{self, Column};
 use crate::collect::names::Name;
 use crate::collect::state::{Cause, Process, State};
 
-/// Writes the rows of one run, thread by thread.
+/// The rows of a part by host; `own`: that of the collector.
+pub fn by_host<'a>(
+    state: &'a State,
+    part: &'a Part,
+    own: &'a str,
+) -> BTreeMap<&'a str, Cow<'a, [Row]>> {
+    let host = |of: &super::rows::Of| state.processes.get(&of.proc)?.known.host.as_deref();
+    let hosts: Vec<&str> = state.output.threads.iter().map(|of| host(of).unwrap_or(own)).collect();
+    if hosts.iter().all(|host| *host == own) {
+        return BTreeMap::from([(own, Cow::Borrowed(part.rows.as_slice()))]);
+    }
+    let mut found: BTreeMap<_, Vec<Row>> = BTreeMap::new();
+    for row in &part.rows {
+        found.entry(hosts[row.thread as usize]).or_default().push(*row);
+    }
+    found.into_iter().map(|(host, rows)| (host, Cow::Owned(rows))).collect()
+}
+
+/// Writes `rows` of a part, which are of one host, thread by thread.
 ///
 /// `anchor` is added to monotonic times.
 pub fn write<W: Write + Send>(
     out: W,
     state: &State,
     part: &Part,
+    rows: &[Row],
     host: &str,
     anchor: i64,
 ) -> Result<()> {
-    let rows = by_thread(&part.rows, state.output.threads.len());
+    let rows = by_thread(rows, state.output.threads.len());
     let table = Table::new(state, part, host, anchor);
     table::write(out, COLUMNS, rows.len(), |name, range| column(name, &table, &rows[range]))
 }
@@ -294,7 +315,9 @@ fn has_bytes(kind: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::Of;
     use super::*;
+    use crate::collect::state::Known;
 
     #[test]
     fn a_call_is_in_the_sample_with_the_probability_of_its_request_and_a_task_always() {
@@ -315,11 +338,31 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_parted_by_the_host_of_their_process() {
+        let mut state = State::default();
+        for (proc, host) in [(1, None), (2, Some("node-2")), (3, Some("here"))] {
+            let known = Known { proc, host: host.map(str::to_owned), ..Known::default() };
+            state.processes.insert(proc, Process::new(known));
+            state.output.add_thread(Of { proc, tid: proc, name: 0 });
+        }
+        let row = |thread| Row { thread, ..Row::default() };
+        let part = Part { rows: [2, 0, 1, 2].map(row).to_vec(), ..Part::default() };
+        let found = by_host(&state, &part, "here");
+        let counts: Vec<_> = found.iter().map(|(host, rows)| (*host, rows.len())).collect();
+        assert_eq!(counts, [("here", 3), ("node-2", 1)]);
+
+        state.processes.values_mut().for_each(|process| process.known.host = None);
+        let found = by_host(&state, &part, "here");
+        assert_eq!(found.keys().collect::<Vec<_>>(), [&"here"]);
+        assert!(matches!(&found["here"], Cow::Borrowed(rows) if rows.len() == 4));
+    }
+
+    #[test]
     fn every_column_of_the_schema_is_written() {
         let state = State::default();
         let part = Part::default();
         let mut file = Vec::new();
-        write(&mut file, &state, &part, "here", 0).unwrap();
+        write(&mut file, &state, &part, &part.rows, "here", 0).unwrap();
         assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
     }
 }

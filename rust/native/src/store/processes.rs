@@ -20,6 +20,8 @@ use crate::collect::state::{Process, State, Tally, UserPoint};
 /// One row; times in `CLOCK_MONOTONIC` ns, 0 where unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
+    /// If not that of the collector.
+    pub host: Option<String>,
     pub proc: Option<u64>,
     pub pid: u32,
     pub uid: u32,
@@ -46,6 +48,7 @@ pub struct Row {
     pub exit: &'static str,
 }
 
+/// `host`: of the collector.
 pub fn write<W: Write + Send>(
     out: W,
     run: &str,
@@ -77,7 +80,10 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[Row]) -> Colum
     let time = |time: u64| (time != 0).then(|| (time as i64).wrapping_add(anchor) as u64);
     match name {
         "run" => same(run),
-        "host" => same(host),
+        "host" => {
+            let name = |row: &Row| ByteArray::from(row.host.as_deref().unwrap_or(host));
+            Column::Text(rows.iter().map(|row| Some(name(row))).collect())
+        }
         "proc" => long(&|row| row.proc),
         "pid" => int(&|row| row.pid),
         "uid" => int(&|row| row.uid),
@@ -160,6 +166,7 @@ fn of_process(state: &State, process: &Process, of: &Run) -> Row {
     let is_own = identity.run == run;
     let before = of.before.get(&known.proc).cloned().unwrap_or_default();
     Row {
+        host: known.host.clone(),
         proc: Some(known.proc),
         pid: known.pid,
         uid: known.uid,
@@ -196,6 +203,7 @@ fn of_process(state: &State, process: &Process, of: &Run) -> Row {
 
 fn of_seen(seen: &Seen) -> Row {
     Row {
+        host: seen.host.clone(),
         pid: seen.pid,
         uid: seen.uid,
         role: seen.role.clone(),

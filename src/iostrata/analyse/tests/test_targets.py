@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from iostrata.analyse.shuffle import shuffle
-from iostrata.analyse.targets import small_files, targets
+from iostrata.analyse.targets import small_files, targets, targets_alike
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
-from iostrata.store.tests.made import row_of_call
+from iostrata.store.tests.made import row_of_call, row_of_sum
 
 INNER = FLAG["inner"]
 
@@ -25,6 +25,40 @@ def test_the_longest_target_comes_first(traced: Traced) -> None:
         ("BP-1", 7, 1, 50, 0, 0, 0, 100),
         ("BP-1", 8, 1, 40, 0, 0, 0, 100),
         ("/a", None, 2, 10, 13, 7, 0, 0),
+    ]
+
+
+def test_targets_that_differ_in_long_numbers_are_of_a_kind(traced: Traced) -> None:
+    engine = traced(
+        [
+            row_of_call("java", "read", "/data-1/job_1790_0001/part-00001", bytes=10, dur=5),
+            row_of_call("java", "read", "/data-1/job_1790_0002/part-00007", bytes=20, dur=6),
+            row_of_call("java", "write", "/data-2/job_1790_0002/part-00007", bytes=40, dur=7),
+            row_of_call("datanode", "send_packet", "BP-1", block=1073741825, bytes=100, dur=3),
+        ]
+    )
+    names = ("target", "calls", "time", "read", "written")
+    assert [tuple(row[name] for name in names) for row in engine.rows(targets_alike(2))] == [
+        ("/data-1/job_#_#/part-#", 2, 11, 30, 0),
+        ("/data-2/job_#_#/part-#", 1, 7, 0, 40),
+    ]
+
+
+def test_sums_that_know_their_targets_are_all_there_is(traced: Traced) -> None:
+    # GIVEN a layer whose sums have targets, with some of its calls, and one whose sums have none
+    engine = traced(
+        [
+            row_of_sum("posix", "read", target="/a", count=4, bytes=40),
+            row_of_call("posix", "read", "/a", bytes=10),
+            row_of_sum("fs", "write", count=2, bytes=20),
+            row_of_call("fs", "write", "/b", bytes=20),
+        ]
+    )
+    # THEN no call is counted twice, and none is missing
+    names = ("layer", "target", "calls", "time", "read", "written")
+    assert [tuple(row[name] for name in names) for row in engine.rows(targets())] == [
+        ("posix", "/a", 4, 4000, 40, 0),
+        ("fs", "/b", 1, 1000, 0, 20),
     ]
 
 

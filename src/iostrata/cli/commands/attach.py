@@ -15,8 +15,8 @@ from iostrata.errors import UserError
 from iostrata.record.attach import Outcome
 from iostrata.record.attach import attach as attach_one
 from iostrata.record.collector import NODE_DIR, collector_of
-from iostrata.show.text import plural, printable
 from iostrata.store.location import check_run_name
+from iostrata.text import plural, printable
 
 PidsArgument = Annotated[
     list[int], typer.Argument(help="Process ids of running JVMs.", metavar="PID...")

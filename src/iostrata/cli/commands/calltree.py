@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -12,11 +13,29 @@ from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
 
 
+class Order(StrEnum):
+    """Which calls are one."""
+
+    paths = "paths"
+    sets = "sets"
+    runs = "runs"
+
+
+class By(StrEnum):
+    """What a function is."""
+
+    op = "op"
+    point = "point"
+
+
 def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "iostrata calltree                     of the latest run",
             "iostrata calltree --depth 20 --least 0",
+            "iostrata calltree --drop 'java.*' --drop rpc.respond",
+            "iostrata calltree --keep functions.txt   one pattern a line",
+            "iostrata calltree --order runs        what followed what",
             "iostrata calltree --json | jq '.[].layer'",
         )
     )(calltree)
@@ -28,18 +47,39 @@ def calltree(
     least: Annotated[
         float, typer.Option(min=0, max=100, help="Hide what took less, in % of all time.")
     ] = 1.0,
+    order: Annotated[
+        Order,
+        typer.Option(
+            help="One node are calls that came the same way (paths), siblings of equal structure "
+            "(sets), or neighbours of equal structure (runs)."
+        ),
+    ] = Order.paths,
+    by: Annotated[
+        By, typer.Option(help="A function is an operation of a layer, or a traced method.")
+    ] = By.op,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Show only these functions: a pattern like 'hdfs.*', or a file of them."),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave these out: what they called hangs from what called them."),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """What calls cause, across threads, processes and hosts: calls that came the same way are one.
 
-    Made of the calls kept one by one; scaled back, with ±, where only some requests were kept.
+    Calls that were only summed hang from the task, phase, block or RPC around them; their time is
+    part of its self time, too. Scaled back, with ±, where only some requests were kept.
     """
     from iostrata.show.tree import call_tree, tree_lines
+    from iostrata.show.trees import Choice
     from iostrata.store.opened import OpenedRun
 
+    choice = Choice(order.value, by.value, tuple(keep or ()), tuple(drop or ()))
     with OpenedRun(find_run(store or default_store(), run)) as opened:
-        roots = call_tree(opened)
+        roots = call_tree(opened, choice)
     if json:
         print_json([node.as_dict() for node in roots])
     else:

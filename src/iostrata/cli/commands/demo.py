@@ -49,12 +49,11 @@ def demo(
 
 def _record_and_show(clock: _Clock) -> tuple[int, Path]:
     from iostrata.cli.commands.report import document_of, write_page
+    from iostrata.cli.commands.summary import summary_text
     from iostrata.cli.labs import lab_environment, lab_survey
     from iostrata.cli.recording import Live
     from iostrata.record.collector import collector_of, lab_dir
     from iostrata.record.session import Request, new_run_name, record
-    from iostrata.show.summary import summary_lines
-    from iostrata.show.totals import totals
     from iostrata.store.location import default_store
     from iostrata.store.opened import OpenedRun
     from iostrata.store.runs import find_run
@@ -77,8 +76,7 @@ def _record_and_show(clock: _Clock) -> tuple[int, Path]:
         recorded = record(request, live.show)
     clock.begin("summary")
     with OpenedRun(find_run(default_store(), recorded.run)) as opened:
-        lines = summary_lines(totals(opened))
-    print("\n".join(lines))
+        print("\n".join(summary_text(opened)))
     clock.begin("report")
     report = write_page(document_of(recorded.run), Path(f"iostrata-{recorded.run}.html"))
     return recorded.code, report
@@ -88,7 +86,7 @@ def _what_next(keep: bool) -> None:
     print(
         "\nThree things to try next:\n"
         "  iostrata report --open\n"
-        "  iostrata points --fired latest\n"
+        "  iostrata findings --details\n"
         '  iostrata query "SELECT role, layer, sum(bytes) FROM sums GROUP BY ALL ORDER BY ALL"'
     )
     if keep:

@@ -8,7 +8,7 @@ import typer
 
 from iostrata.cli.commands._arguments import JsonOption, examples
 from iostrata.cli.console import print_json
-from iostrata.show.text import printable
+from iostrata.text import printable
 
 _MARKS = {"ok": "ok  ", "warning": "warn", "bad": "BAD "}
 

@@ -12,10 +12,10 @@ import typer
 from iostrata.cli.commands._arguments import JsonOption, examples
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.errors import UserError
-from iostrata.show.text import size
+from iostrata.text import size
 
 if TYPE_CHECKING:
-    from iostrata.lab import DaemonStatus
+    from iostrata.lab import DaemonStatus, Topology
 
 NameOption = Annotated[str | None, typer.Option("--name", help="Name of the lab.")]
 NameArgument = Annotated[str | None, typer.Argument(help="Name of the lab; the running one.")]
@@ -29,6 +29,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "iostrata lab up hadoop",
             "iostrata lab up hadoop --datanodes 3 --name three",
+            "iostrata lab up hadoop --nodes 3 --racks 2 --brake node-3:disk=20MB/s,cpu=0.5",
             "iostrata lab up hadoop --version 3.3.6",
             "iostrata lab up hadoop --conf dfs.blocksize=1048576 --conf dfs.replication=1",
             "iostrata lab up hadoop --daemon-user hdfs=daemon --daemon-user yarn=bin",
@@ -37,6 +38,14 @@ def register(app: typer.Typer) -> None:
     )(up)
     group.add_typer(up_group, name="up")
     group.command(epilog=examples("iostrata lab status", "iostrata lab status --json"))(status)
+    group.command(
+        epilog=examples(
+            "iostrata lab brake node-2 --disk 20MB/s --net 10MB/s",
+            "iostrata lab brake node-2.rack-1 --cpu 0.5 --name three",
+            "iostrata lab brake node-2 --disk off",
+            "iostrata lab brake node-2 --off",
+        )
+    )(brake)
     group.command(epilog=examples("iostrata lab logs", "iostrata lab logs namenode --name three"))(
         logs
     )
@@ -47,6 +56,19 @@ def register(app: typer.Typer) -> None:
 
 def up(
     datanodes: Annotated[int, typer.Option(min=1, max=16, help="Number of DataNodes.")] = 1,
+    nodes: Annotated[
+        int,
+        typer.Option(
+            min=0, max=32, help="Number of nodes with a DataNode and a NodeManager (root only)."
+        ),
+    ] = 0,
+    racks: Annotated[int, typer.Option(min=1, help="Racks that the nodes are on.")] = 1,
+    brake: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NODE:WHAT=LIMIT,…", help="A slow node: disk, disk-ops, net, cpu; see brake."
+        ),
+    ] = None,
     agent: Annotated[
         bool, typer.Option("--agent/--no-agent", help="Load the agent in daemons and containers.")
     ] = True,
@@ -65,15 +87,30 @@ def up(
 ) -> None:
     """Starts HDFS and YARN as real processes on free loopback ports; ready when it returns.
 
+    With --nodes each node has a network, a host name, a disk and a cgroup of its own.
     Hadoop comes from Maven Central on first use.
     The agent stays off until a run records.
     """
     from iostrata.cli.labs import bring_up
 
     users = dict(_daemon_user(text) for text in daemon_user or [])
-    bring_up(name, datanodes, agent, users, version, dict(map(_property, conf or [])))
+    over = dict(map(_property, conf or []))
+    bring_up(name, datanodes, agent, users, version, over, _topology(nodes, racks, brake or []))
     note(f"lab {name} is ready; try: iostrata record --lab {name} -- hadoop fs -ls /")
     note(f"end it: iostrata lab down {name}")
+
+
+def _topology(nodes: int, racks: int, brakes: list[str]) -> Topology | None:
+    from iostrata import lab as labs
+    from iostrata.cli.labs import lab_errors
+    from iostrata.lab.brakes import parse
+
+    if not nodes:
+        if racks > 1 or brakes:
+            raise UserError("racks and brakes are of nodes", "say how many: --nodes 3")
+        return None
+    with lab_errors():
+        return labs.Topology(nodes, racks, dict(map(parse, brakes)))
 
 
 def _property(text: str) -> tuple[str, str]:
@@ -124,10 +161,56 @@ def status(name: NameArgument = None, option: NameOption = None, json: JsonOptio
         for daemon in state
     ]
     print_table(["lab", "daemon", "pid", "state", "agent", "memory", "ports"], rows, {2, 5})
+    nodes = [
+        [lab.name, node.name, node.rack, node.address, str(node.brake) or "none"]
+        for lab in shown
+        for node in lab.nodes()
+    ]
+    if nodes:
+        print()
+        print_table(["lab", "node", "rack", "address", "brakes"], nodes, set())
 
 
 def _facts(daemon: DaemonStatus) -> dict[str, Any]:
-    return {**asdict(daemon), "log": str(daemon.log)}
+    from iostrata.lab.nodes import facts
+
+    node = facts(daemon.node) if daemon.node else None
+    return {**asdict(daemon), "log": str(daemon.log), "node": node}
+
+
+def brake(
+    node: Annotated[str, typer.Argument(help="node-1, or node-1.rack-1.")],
+    disk: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Bytes/s read, as many written: 20MB/s.")
+    ] = None,
+    disk_ops: Annotated[
+        str | None, typer.Option(metavar="N", help="Requests/s read, as many written.")
+    ] = None,
+    net: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Bytes/s sent, as many received: 10MB/s.")
+    ] = None,
+    cpu: Annotated[str | None, typer.Option(metavar="CORES", help="Cores: 0.5.")] = None,
+    off: Annotated[bool, typer.Option("--off", help="Take all brakes away.")] = False,
+    name: NameOption = None,
+) -> None:
+    """Slows a node of a running lab down, or lets it go again.
+
+    What is not named stays as it is; a limit of `off` takes one brake away.
+    The page cache is faster than any disk: setting a disk brake empties it of the node's files,
+    and so does setting it again.
+    """
+    from iostrata import lab as labs
+    from iostrata.cli.labs import lab_errors
+    from iostrata.lab.brakes import changed
+
+    texts = {"disk": disk, "disk_ops": disk_ops, "net": net, "cpu": cpu}
+    if not off and not any(texts.values()):
+        raise UserError(f"no brake for {node}", "name one, as --disk 20MB/s, or --off for none")
+    with lab_errors():
+        found = labs.find(name).brake(
+            node, lambda was: changed(labs.Brake() if off else was, texts)
+        )
+    note(f"{found.name}: {str(found.brake) or 'no brake'}")
 
 
 def logs(

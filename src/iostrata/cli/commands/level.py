@@ -17,9 +17,9 @@ from iostrata.record.protocol import change_detail, read_progress
 from iostrata.schema.detail import Detail, budget_text, parse_budget
 from iostrata.schema.events import ALL_REQUESTS
 from iostrata.schema.names import check_level, check_sampling, left_out, sampling_text
-from iostrata.show.text import plural
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
+from iostrata.text import plural
 
 # Agents look five times a second, the collector says once a second what they have done.
 PATIENCE = 3.0

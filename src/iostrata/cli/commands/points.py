@@ -15,10 +15,10 @@ from iostrata.schema.pointfile import USER_FIELDS
 from iostrata.schema.points import POINTS, Point
 from iostrata.schema.users import full_name, read_user_points
 from iostrata.schema.verified import point_key, verified_points
-from iostrata.show.text import count
 from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
+from iostrata.text import count
 
 SHOWN = ("found", "missing", "other version", "of the JDK")
 

@@ -12,9 +12,9 @@ import typer
 from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
-from iostrata.show.text import size
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
+from iostrata.text import size
 
 
 def register(app: typer.Typer) -> None:
@@ -70,7 +70,11 @@ def write_page(document: dict[str, Any], path: Path) -> Path:
     """Writes the page, whole or not at all, and says how large; its absolute path."""
     from iostrata.show.report.page import page
 
-    text = page(document)
+    return write_html(page(document), path, f"report of run {document['run']['name']}")
+
+
+def write_html(text: str, path: Path, what: str) -> Path:
+    """Writes a page, whole or not at all, and says what it is and how large; its absolute path."""
     path = path.absolute()
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
@@ -81,7 +85,7 @@ def write_page(document: dict[str, Any], path: Path) -> Path:
         raise UserError(
             f"{path} cannot be written: {error.strerror}", "name another file with -o"
         ) from error
-    note(f"report of run {document['run']['name']}, {size(len(text.encode()))}")
+    note(f"{what}, {size(len(text.encode()))}")
     return path
 
 

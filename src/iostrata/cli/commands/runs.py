@@ -12,9 +12,9 @@ import typer
 from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import print_json, print_table
 from iostrata.record.collector import NODE_DIR, collector_of
-from iostrata.show.text import count, seconds, size
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, list_runs
+from iostrata.text import count, seconds, size
 
 
 def register(app: typer.Typer) -> None:

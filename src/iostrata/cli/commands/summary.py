@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
 from iostrata.cli.console import print_json
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
+
+if TYPE_CHECKING:
+    from iostrata.store.opened import OpenedRun
 
 
 def register(app: typer.Typer) -> None:
@@ -21,18 +26,29 @@ def register(app: typer.Typer) -> None:
 
 
 def summary(run: RunArgument = None, store: StoreOption = None, json: JsonOption = False) -> None:
-    """What a run did: how complete the picture is, then totals by layer, operation, target, task.
+    """What a run did: how complete the picture is, then totals by layer, operation, target, task;
+    last what holds it back (more: iostrata findings).
 
     Totals are exact whatever was dropped.
     The time of a layer is summed over threads; a ~ marks times scaled up from sampled clocks.
     """
-    from iostrata.show.summary import summary_lines
     from iostrata.show.totals import totals
     from iostrata.store.opened import OpenedRun
 
     with OpenedRun(find_run(store or default_store(), run)) as opened:
-        found = totals(opened)
-    if json:
-        print_json(found.as_dict())
-    else:
-        print("\n".join(summary_lines(found)))
+        if json:
+            print_json(totals(opened).as_dict())
+        else:
+            print("\n".join(summary_text(opened)))
+
+
+def summary_text(opened: OpenedRun) -> list[str]:
+    """The lines of a summary, the verdict last."""
+    from iostrata.analyse.engine import DuckDb
+    from iostrata.show.findings import short_lines
+    from iostrata.show.summary import summary_lines
+    from iostrata.show.totals import totals
+
+    found = totals(opened)
+    lines = summary_lines(found)
+    return [*lines, "", *short_lines(DuckDb(opened), opened.run)] if found.layers else lines

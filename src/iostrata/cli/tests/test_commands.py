@@ -47,11 +47,34 @@ ALL = dict(leaves(typer.main.get_command(app)))
 
 def test_the_registry_is_what_help_lists() -> None:
     assert list(ALL) == [
-        "demo", "doctor", "record", "level", "summary", "calltree", "report", "query", "runs",
-        "points", "attach", "detach", "weave", "lab status", "lab logs", "lab down", "lab env",
-        "lab up hadoop", "prepare hadoop",
-    ]  # fmt: skip
-    assert len(COMMANDS) == 15
+        "demo",
+        "doctor",
+        "record",
+        "level",
+        "top",
+        "summary",
+        "findings",
+        "bottlenecks",
+        "calltree",
+        "report",
+        "compare",
+        "query",
+        "runs",
+        "export",
+        "import",
+        "points",
+        "attach",
+        "detach",
+        "weave",
+        "lab status",
+        "lab brake",
+        "lab logs",
+        "lab down",
+        "lab env",
+        "lab up hadoop",
+        "prepare hadoop",
+    ]
+    assert len(COMMANDS) == len({name.split()[0] for name in ALL})
 
 
 @pytest.mark.parametrize("words", ALL)
@@ -92,6 +115,13 @@ def test_a_property_of_a_lab_has_a_name_and_a_value(tmp_path: Path) -> None:
     assert said.stderr == (
         "iostrata: --conf dfs.blocksize: not NAME=VALUE · for example dfs.blocksize=1048576\n"
     )
+
+
+@pytest.mark.parametrize("option", [("--racks", "2"), ("--brake", "node-1:cpu=0.5")])
+def test_racks_and_brakes_are_of_nodes(tmp_path: Path, option: tuple[str, str]) -> None:
+    said = iostrata(tmp_path, "lab", "up", "hadoop", *option)
+    assert said.returncode == 2
+    assert said.stderr == "iostrata: racks and brakes are of nodes · say how many: --nodes 3\n"
 
 
 def test_record_names_what_it_cannot_do(tmp_path: Path) -> None:
@@ -235,3 +265,34 @@ def test_reports_that_cannot_be_made_say_so_in_a_line(tmp_path: Path) -> None:
         ),
         (2, "iostrata: --example shows its own run, not r · leave one of the two out\n"),
     ]
+
+
+def test_runs_are_compared_as_text_for_programs_and_as_a_page(tmp_path: Path) -> None:
+    store, page = tmp_path / "store", tmp_path / "c.html"
+    for name, size in (("a1", 10), ("a2", 10), ("b1", 30)):
+        make_run(store, name, [row_of_sum("java", "read", bytes=size)], [process("client", 3)])
+    said = iostrata(store, "compare", "a*", "b1")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "A: 2 runs: a1, a2\nB: 1 run: b1\n" in said.stdout
+    found = json.loads(iostrata(store, "compare", "a*", "b1", "--json").stdout)
+    layers = next(table for table in found["tables"] if table["id"] == "layers")
+    assert layers["rows"][0]["metrics"]["bytes_read"]["runs"] == [[10.0, 10.0], [30.0]]
+    done = iostrata(store, "compare", "a*", "b1", "-o", str(page))
+    assert (done.returncode, done.stdout) == (0, f"{page}\n")
+    assert "<title>a* and b1 · iostrata</title>" in page.read_text("utf-8")
+    twice = iostrata(store, "compare", "a1", "a*")
+    assert (twice.returncode, twice.stderr) == (
+        2,
+        "iostrata: run a1 is on both sides · name it on one of them\n",
+    )
+
+
+def test_top_watches_a_run_that_is_recorded_and_says_when_it_has_ended(tmp_path: Path) -> None:
+    make_run(tmp_path, "r", [row_of_sum("java", "read", bytes=7)], [process("client", 3)])
+    none = iostrata(tmp_path, "top")
+    assert (none.returncode, none.stderr) == (
+        2,
+        f"iostrata: no run is being recorded in {tmp_path} · iostrata runs lists those that were\n",
+    )
+    ended = iostrata(tmp_path, "top", "r")
+    assert (ended.returncode, ended.stdout.splitlines()[0]) == (0, "run r has ended: ok, exit 0")

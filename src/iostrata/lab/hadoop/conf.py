@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+from iostrata.lab import nodes
+from iostrata.lab.nodes import Node
 
 PORTS = ("namenode", "namenode-http")
 YARN_PORTS = (
@@ -25,6 +28,8 @@ YARN_PORTS = (
 QUICK = "-XX:TieredStopAtLevel=1 -Xshare:auto -XX:+UseSerialGC"
 CONTAINER_MB = 768
 CONTAINERS = 4  # the ApplicationMaster and three tasks
+CONTAINERS_OF_NODE = 2
+DISK = "disk"  # folder of a lab over which each node mounts its own
 
 HISTORY = "/history/intermediate"
 STAGING = "/tmp/hadoop-yarn/staging"
@@ -55,6 +60,20 @@ class Plan:
     agent: AgentOptions | None
     jvm: str = ""  # options that this version of Hadoop needs on this JDK
     properties: Mapping[str, str] = field(default_factory=dict)  # over all of ours
+    nodes: Sequence[Node] = ()  # none: all daemons are on loopback
+    subnet: int = 0  # of the nodes
+    machine: str = ""  # name of this machine
+    hosts: str = ""  # text of its /etc/hosts
+
+    @property
+    def head(self) -> str:
+        """The address of NameNode and ResourceManager."""
+        return nodes.head(self.subnet) if self.nodes else nodes.LOOPBACK
+
+    @property
+    def disk(self) -> str:
+        """Where DataNodes and NodeManagers have their folders."""
+        return f"{self.root}/{DISK}" if self.nodes else f"{self.root}/data"
 
     @property
     def quick(self) -> str:
@@ -77,6 +96,15 @@ def files(plan: Plan) -> dict[str, str]:
         "capacity-scheduler.xml": xml(SCHEDULER),
         "hadoop-env.sh": env(plan),
         "log4j.properties": LOG4J,
+        **(tables(plan) if plan.nodes else {}),
+    }
+
+
+def tables(plan: Plan) -> dict[str, str]:
+    """Which names and racks the nodes have."""
+    return {
+        "hosts": nodes.hosts(plan.nodes, plan.subnet, plan.machine, plan.hosts),
+        "topology": nodes.topology(plan.nodes),
     }
 
 
@@ -104,46 +132,62 @@ def env(plan: Plan) -> str:
     tmp = f"-Djava.io.tmpdir={plan.root}/data/tmp"  # where Jetty unpacks its pages
     options = f"-Xmx256m {plan.quick} {tmp} -Dhadoop.log.dir={plan.root}/logs{agent}"
     names = ("HDFS_NAMENODE", "HDFS_DATANODE", "YARN_RESOURCEMANAGER", "YARN_NODEMANAGER")
+    # Nodes have a mount of this file over /etc/hosts; on this machine Java reads it instead.
+    named = f" -Djdk.net.hosts.file={plan.root}/conf/hosts" if plan.nodes else ""
+    options += named
     lines = ["# Read by every command of this lab, as by Hadoop's own."]
     lines += [f"export JAVA_HOME={shlex.quote(str(plan.java_home))}"]
-    lines += [f'export HADOOP_CLIENT_OPTS="{plan.quick} ${{HADOOP_CLIENT_OPTS-}}"']
+    lines += [f'export HADOOP_CLIENT_OPTS="{plan.quick}{named} ${{HADOOP_CLIENT_OPTS-}}"']
     lines += [f'export {name}_OPTS="{options}"' for name in names]
     return "\n".join(lines) + "\n"
 
 
 def core(plan: Plan) -> dict[str, object]:
-    return {
-        "fs.defaultFS": f"hdfs://127.0.0.1:{plan.ports['namenode']}",
+    found: dict[str, object] = {
+        "fs.defaultFS": f"hdfs://{plan.head}:{plan.ports['namenode']}",
         "hadoop.tmp.dir": f"{plan.root}/data/tmp/hadoop-${{user.name}}",
     }
+    if plan.nodes:
+        found |= {
+            "net.topology.node.switch.mapping.impl": "org.apache.hadoop.net.TableMapping",
+            "net.topology.table.file.name": f"{plan.root}/conf/topology",
+        }
+    return found
 
 
 def hdfs(plan: Plan) -> dict[str, object]:
-    """DataNodes have port 0 everywhere: the NameNode learns the real ones from them."""
-    return {
-        "dfs.namenode.rpc-address": f"127.0.0.1:{plan.ports['namenode']}",
-        "dfs.namenode.http-address": f"127.0.0.1:{plan.ports['namenode-http']}",
+    """On loopback DataNodes have port 0: the NameNode learns the real ones from them."""
+    found: dict[str, object] = {
+        "dfs.namenode.rpc-address": f"{plan.head}:{plan.ports['namenode']}",
+        "dfs.namenode.http-address": f"{plan.head}:{plan.ports['namenode-http']}",
         "dfs.namenode.name.dir": f"file://{plan.root}/data/namenode",
         "dfs.namenode.datanode.registration.ip-hostname-check": "false",
         "dfs.namenode.safemode.extension": 0,
-        "dfs.datanode.address": "127.0.0.1:0",
-        "dfs.datanode.ipc.address": "127.0.0.1:0",
-        "dfs.datanode.http.address": "127.0.0.1:0",
-        "dfs.datanode.hostname": "127.0.0.1",
         "dfs.heartbeat.interval": 1,
         "dfs.replication": min(3, plan.datanodes),
         "dfs.permissions.enabled": "false",
     }
+    if plan.nodes:
+        # Elsewhere a host has its own address and Hadoop's own ports, as in real clusters.
+        return {**found, "dfs.datanode.data.dir": f"file://{plan.disk}/datanode"}
+    return {
+        **found,
+        "dfs.datanode.address": "127.0.0.1:0",
+        "dfs.datanode.ipc.address": "127.0.0.1:0",
+        "dfs.datanode.http.address": "127.0.0.1:0",
+        "dfs.datanode.hostname": "127.0.0.1",
+    }
 
 
 def yarn(plan: Plan) -> dict[str, object]:
-    """Every address on loopback, four containers at once, heartbeats of a tenth of a second."""
+    """Every address on loopback or in the lab's own network, heartbeats of a tenth of a second."""
     classpath = f"{plan.root}/conf,{plan.lib}/*"
-    ports = {name: f"127.0.0.1:{plan.ports[name]}" for name in YARN_PORTS if name in plan.ports}
+    ports = {name: f"{plan.head}:{plan.ports[name]}" for name in YARN_PORTS if name in plan.ports}
     if not ports:
         return {"yarn.application.classpath": classpath}
+    containers = CONTAINERS_OF_NODE if plan.nodes else CONTAINERS
     properties: dict[str, object] = {
-        "yarn.resourcemanager.hostname": "127.0.0.1",
+        "yarn.resourcemanager.hostname": plan.head,
         "yarn.resourcemanager.address": ports["resourcemanager"],
         "yarn.resourcemanager.scheduler.address": ports["scheduler"],
         "yarn.resourcemanager.resource-tracker.address": ports["tracker"],
@@ -154,22 +198,28 @@ def yarn(plan: Plan) -> dict[str, object]:
         "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 100,
         "yarn.resourcemanager.connect.retry-interval.ms": 100,
         "yarn.resourcemanager.connect.max-wait.ms": 900000,
-        "yarn.nodemanager.hostname": "127.0.0.1",
-        # With port 0 a restarted NodeManager would be a new node beside its lost self.
-        "yarn.nodemanager.address": ports["nodemanager"],
-        "yarn.nodemanager.localizer.address": ports["localizer"],
-        "yarn.nodemanager.webapp.address": ports["nodemanager-http"],
-        "yarn.nodemanager.local-dirs": f"{plan.root}/data/nodemanager",
+        "yarn.nodemanager.local-dirs": f"{plan.disk}/nodemanager",
         "yarn.nodemanager.log-dirs": f"{plan.root}/logs/containers",
         "yarn.nodemanager.aux-services": "mapreduce_shuffle",
-        "yarn.nodemanager.resource.memory-mb": CONTAINERS * CONTAINER_MB,
-        "yarn.nodemanager.resource.cpu-vcores": CONTAINERS,
+        "yarn.nodemanager.resource.memory-mb": containers * CONTAINER_MB,
+        "yarn.nodemanager.resource.cpu-vcores": containers,
         "yarn.nodemanager.vmem-check-enabled": "false",
         "yarn.nodemanager.pmem-check-enabled": "false",
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.5,
         "yarn.scheduler.minimum-allocation-mb": 256,
         "yarn.application.classpath": classpath,
     }
+    if plan.nodes:
+        # One that did not know its port before could not come back as the same node.
+        properties["yarn.nodemanager.address"] = "0.0.0.0:8041"
+    else:
+        properties |= {
+            "yarn.nodemanager.hostname": "127.0.0.1",
+            # With port 0 a restarted NodeManager would be a new node beside its lost self.
+            "yarn.nodemanager.address": ports["nodemanager"],
+            "yarn.nodemanager.localizer.address": ports["localizer"],
+            "yarn.nodemanager.webapp.address": ports["nodemanager-http"],
+        }
     if plan.agent:
         # Hadoop puts a colon between a job's own value and this one (Apps.addToEnvironment);
         # the blank keeps the option a word of its own.

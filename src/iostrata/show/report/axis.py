@@ -2,7 +2,8 @@
 
 A row of kind `sum` says what grew until `start + dur`. The collector looks at least once a second,
 so it grew within the second before that: what a row counted is spread evenly over it, in whole
-bytes and calls, so that the bins of a layer add up to its total exactly.
+bytes and calls, so that the bins of a layer add up to its total exactly. Sums of imported runs may
+be of the whole time in which a file was read: they are spread over all of it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from iostrata.store.opened import OpenedRun
 
 MOST_BINS = 240
 _SECOND = 10**9
+_EVER = 1 << 61
 # Shorter bins would show detail that sums, which are a second apart, do not have.
 _WIDTHS = tuple(n * _SECOND // 2 for n in (1, 2, 4, 10, 20, 40, 60, 120, 240, 600, 1200, 3600))
 
@@ -37,8 +39,9 @@ def axis_of(opened: OpenedRun) -> Axis:
     It begins with the run: what a clock put before that belongs to the first bin.
     """
     found = opened.rows(
-        f'SELECT min(greatest(start, start + dur - {_SECOND})) AS "from", '
-        "max(start + dur) AS until FROM sums"
+        'SELECT min(greatest(start, start + dur - $1)) AS "from", '
+        "max(start + dur) AS until FROM sums",
+        [_within(opened)],
     )[0]
     run = opened.run
     start = run.start or found["from"] or 0
@@ -52,12 +55,17 @@ def axis_of(opened: OpenedRun) -> Axis:
 def series(opened: OpenedRun, axis: Axis) -> list[Row]:
     """Per layer: `calls` per bin, and per direction that was used `bytes_*` per bin."""
     found: dict[str, Row] = {}
-    for row in opened.rows(_SPREAD, [axis.start, axis.width]):
+    for row in opened.rows(_SPREAD, [axis.start, axis.width, _within(opened)]):
         layer = found.setdefault(row["layer"], {"layer": row["layer"], "calls": [0] * axis.bins})
         for name in ("calls", *(f"bytes_{way}" for way in DIRECTIONS)):
             if row[name]:
                 layer.setdefault(name, [0] * axis.bins)[row["bin"]] = row[name]
     return in_layer_order(list(found.values()))
+
+
+def _within(opened: OpenedRun) -> int:
+    """How long before its end a sum may have grown, ns."""
+    return _EVER if opened.run.source else _SECOND
 
 
 def _way(op_names: tuple[str, ...]) -> str:
@@ -72,7 +80,7 @@ _VALUES = {"calls": f'CASE WHEN {OUTER} THEN "count" ELSE 0 END'} | {
 _GROWN = f"""
     SELECT layer, begin, until - begin AS length, begin // width AS first, until // width AS last,
         width, {", ".join(f"sum({value})::HUGEINT AS {name}" for name, value in _VALUES.items())}
-    FROM (SELECT *, greatest(start - $1, start + dur - $1 - {_SECOND}, 0) AS begin,
+    FROM (SELECT *, greatest(start - $1, start + dur - $1 - $3, 0) AS begin,
         greatest(start + dur - $1, 0) AS until, $2::BIGINT AS width FROM sums)
     GROUP BY ALL"""
 

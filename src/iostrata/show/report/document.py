@@ -1,6 +1,6 @@
 """The document of a report: every number that its page shows, and nothing else.
 
-Aggregates only, each list bounded: a run of a million tasks makes a document of the same size.
+Aggregates only, within `bounds.py`: a run of a million tasks makes a document of the same size.
 `report/src/document.ts` declares the same shape for the page. Sizes are bytes; times are ns since
 the epoch, durations ns; names are as they were recorded, so whoever shows them must escape them.
 """
@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
+from iostrata.analyse.engine import DuckDb
 from iostrata.schema.directions import DIRECTIONS
+from iostrata.show.critical import critical_document
+from iostrata.show.findings import explained
 from iostrata.show.report.axis import axis_of, series
+from iostrata.show.report.bounds import MOST_TARGETS, fitted
 from iostrata.show.report.flow import by_category, flow
 from iostrata.show.report.hosts import hosts
 from iostrata.show.report.tasks import tasks
@@ -24,19 +28,18 @@ from iostrata.show.totals import (
     summed,
     totals,
 )
+from iostrata.show.tree import tree_document
 from iostrata.store.opened import OpenedRun
 
 VERSION = 1
-MOST_TARGETS = 400
-MOST_TASKS = 600
-MOST_PROCESSES = 200
-MOST_ROWS = 400
-MOST_NAME = 300  # characters of one name
-MOST_COMMAND = 2000
 
 
 def document(opened: OpenedRun) -> Row:
     """JSON values of one run; `sizes`, `layers` and `ops` are as in `iostrata summary --json`."""
+    return fitted(_whole(opened))
+
+
+def _whole(opened: OpenedRun) -> Row:
     found = totals(opened)
     axis = axis_of(opened)
     all_tasks = tasks(opened, found.tasks)
@@ -49,30 +52,50 @@ def document(opened: OpenedRun) -> Row:
         "completeness": _completeness(found),
         "empty": "" if found.layers else why_empty(found),
         "layers": found.layers,
-        "ops": found.ops[:MOST_ROWS],
+        "ops": found.ops,
         "axis": axis.as_dict(),
         "series": series(opened, axis),
-        "tasks": _bounded(sorted(all_tasks, key=lambda t: -t["time"]), MOST_TASKS),
+        "tasks": _bounded(sorted(all_tasks, key=lambda t: -t["time"])),
         "flow": flow(opened),
-        "categories": _bounded(categories, MOST_ROWS),
+        "categories": _bounded(categories),
         "size_classes": [name for name, _ in SIZES] + ["unknown"],
         "sizes": found.sizes,
-        "targets": _bounded(_targets(opened), MOST_TARGETS),
-        "waits": _bounded(sorted(waits, key=lambda row: -row["time"]), MOST_ROWS),
+        "targets": _bounded(_targets(opened)),
+        "waits": _bounded(sorted(waits, key=lambda row: -row["time"])),
         "system": hosts(opened, axis),
-    }
+    } | _explained(opened)
 
 
-def _bounded(rows: list[Row], most: int) -> Row:
-    """The first rows, and how many more there are (for targets: at least)."""
-    return {"rows": [_cut(row) for row in rows[:most]], "more": max(0, len(rows) - most)}
+def _explained(opened: OpenedRun) -> Row:
+    """`verdict`, `findings`, `tree` and `critical`; what is absent the page leaves out."""
+    found = explained(DuckDb(opened), opened.run)
+    made = {name: found[name] for name in ("verdict", "findings")}
+    tree = tree_document(opened)
+    return made | ({"tree": tree, "critical": _critical(opened)} if tree else {})
+
+
+def _critical(opened: OpenedRun) -> Row:
+    """The critical path with its functions added up over roles and hosts."""
+    found = critical_document(opened)
+    functions: dict[str, Row] = {}
+    for row in found["by_function"]:
+        name = {key: row[key] for key in ("name", "layer", "op")}
+        total = functions.setdefault(row["name"], name | {"working": 0, "waiting": 0})
+        total["waiting" if row["waiting"] else "working"] += row["time"]
+    ranked = sorted(functions.values(), key=lambda row: -row["working"] - row["waiting"])
+    return {"wall": found["wall"], "parts": found["parts"], "by_function": ranked}
+
+
+def _bounded(rows: list[Row]) -> Row:
+    """All rows; `fitted` keeps the first, and counts how many more there are."""
+    return {"rows": rows, "more": 0}
 
 
 def _run(found: Totals) -> Row:
     facts = found.run.as_dict()
     command = " ".join(facts.pop("command"))
     kept = ("name", "state", "exit", "start", "end", "host", "user", "events", "bytes", "message")
-    return {name: facts[name] for name in kept} | {"command": _short(command, MOST_COMMAND)}
+    return {name: facts[name] for name in kept} | {"command": command}
 
 
 def _completeness(found: Totals) -> Row:
@@ -81,16 +104,16 @@ def _completeness(found: Totals) -> Row:
     worst = sorted(found.processes, key=lambda row: -sum(row[name] or 0 for name in lost))
     shown = ("role", "pid", "host", "job", "task", "exit", "calls", "detail", *lost)
     return {
-        "lines": [_short(line) for line in completeness(found)[:MOST_PROCESSES]],
+        "lines": completeness(found),
         "traced": found.traced,
         "total": len(found.processes),
-        "more_lines": max(0, len(completeness(found)) - MOST_PROCESSES),
+        "more_lines": 0,
         "silent_layers": found.silent_layers,
         "absent_layers": found.absent_layers,
         "unfinished": found.unfinished,
-        "faulted_points": found.faulted[:MOST_PROCESSES],
+        "faulted_points": found.faulted,
         "losses": {name: getattr(found, name) for name in lost},
-        "processes": _bounded([{k: row[k] for k in shown} for row in worst], MOST_PROCESSES),
+        "processes": _bounded([{k: row[k] for k in shown} for row in worst]),
     }
 
 
@@ -106,15 +129,6 @@ def _targets(opened: OpenedRun) -> list[Row]:
         shown = {k: 0 if v is None and k in _NUMBERS else v for k, v in row.items()}
         rows.append(shown | {"block": block} | few)
     return rows
-
-
-def _cut(row: Row) -> Row:
-    return {key: _short(value) if isinstance(value, str) else value for key, value in row.items()}
-
-
-def _short(text: str, most: int = MOST_NAME) -> str:
-    """The text without its middle: a path may have 8,000 characters."""
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
 _NUMBERS = ("calls", "time", *(f"bytes_{way}" for way in DIRECTIONS))

@@ -7,7 +7,6 @@ from iostrata.show.totals import Row
 from iostrata.store.opened import OpenedRun
 
 # Per history: unit, and the columns it shows. Shares are of all cores, rates per second.
-MOST_HOSTS = 24
 _CPU = ("cpu_user", "cpu_system", "cpu_iowait")
 _RATES = ("disk_read", "disk_written", "net_received", "net_sent", "net_loopback")
 _LEVELS = ("mem_used", "space_used")
@@ -28,9 +27,8 @@ def hosts(opened: OpenedRun, axis: Axis) -> Row:
         for name, values in host["values"].items():
             values[row["bin"]] = row[name]
         host["totals"] = {name: row[name] for name in _TOTALS}
-    shown = list(found.values())[:MOST_HOSTS]
     missing = "" if found else "hosts were not sampled while this run lasted"
-    return {"missing": missing, "hosts": shown, "more": len(found) - len(shown)}
+    return {"missing": missing, "hosts": list(found.values()), "more": 0}
 
 
 def _empty(name: str, bins: int) -> Row:

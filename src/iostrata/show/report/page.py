@@ -12,28 +12,32 @@ from typing import Any
 
 from iostrata.errors import UserError
 from iostrata.show.report.document import VERSION
-from iostrata.show.text import printable
+from iostrata.show.report.encoded import encoded
+from iostrata.text import printable
 
 BUNDLE = Path(__file__).resolve().parent.parent / "_report"  # made by `make build`
 EXAMPLE = Path(__file__).resolve().parent.parent / "example/terasort.json.gz"
-_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def page(document: dict[str, Any]) -> str:
     """One HTML file, ASCII where the run is concerned; raises UserError without the bundle."""
-    frame, script = _bundled("page.html"), _bundled("report.js")
+    return page_of(document, "report.js", document["run"]["name"])
+
+
+def page_of(document: dict[str, Any], script_name: str, title: str) -> str:
+    """The page of a document that a bundled script draws; as `page`."""
+    frame, script = _bundled("page.html"), _bundled(script_name)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     # No other script runs and nothing is loaded, whatever a name in the document holds.
     policy = (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).translate(_IN_SCRIPT)
     fill = {
         "@POLICY@": html.escape(policy),
-        "@TITLE@": html.escape(printable(f"{document['run']['name']} · iostrata")),
+        "@TITLE@": html.escape(printable(f"{title} · iostrata")),
         "@SCRIPT@": script,
-        "@DOCUMENT@": data,
+        "@DOCUMENT@": encoded(document),
     }
     made = frame
     for mark, text in fill.items():  # the document is last: what it holds is not looked at again

@@ -30,8 +30,8 @@ class Memory:
     def __init__(self) -> None:
         self.sql = duckdb.connect()
 
-    def rows(self, sql: str) -> list[Row]:
-        cursor = self.sql.execute(sql)
+    def rows(self, sql: str, parameters: list[Any] | None = None) -> list[Row]:
+        cursor = self.sql.execute(sql, parameters)
         names = [column[0] for column in cursor.description or []]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iostrata.errors import UserError
 from iostrata.show.sample import Row
-from iostrata.show.tree import Node, call_tree, tree_lines
+from iostrata.show.tree import call_tree, tree_document, tree_lines
+from iostrata.show.trees import Choice, Node, walk
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import make_run, process, row_of_call
+from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
 
 MS = 1_000_000
 
 
 def call(name: str, span: int, parent: int | None = None, ms: int = 0, **more: Any) -> Row:
     layer, op = name.split(".")
-    given = {"proc": 1, "span": span, "parent": parent, "dur": ms * MS, "bytes": 0}
+    given: Row = {"proc": 1, "tid": 1, "span": span, "parent": parent, "dur": ms * MS, "bytes": 0}
+    given |= {"start": 0, "host": "node", "role": "client"}
     return row_of_call(layer, op, "t", **{**given, **more})
 
 
@@ -37,19 +41,19 @@ def test_a_tree_of_two_processes(tmp_path: Path) -> None:
             call("hdfs.write", 2, 1, 60, bytes=10),
             call("datanode.receive_block", 1, 2, 50, proc=2, parent_proc=1),
             call("java.write", 2, 1, 5, proc=2, bytes=4),
-            call("java.write", 3, 1, 15, proc=2, bytes=6),
+            call("java.write", 3, 1, 15, proc=2, bytes=6, start=5 * MS),
             call("fs.write", 5, None, 20, bytes=2),
             call("hdfs.write", 6, 5, 10, bytes=2),
             call("java.read", 9, 77, 1, bytes=1),  # of a call that was lost
         ],
     )
     assert tree_lines(found, depth=9, least=0) == [
-        "call tree                   calls  time of all threads  bytes",
-        "fs.write                        2             120.0 ms   12 B",
-        "  hdfs.write                    2              70.0 ms   12 B",
-        "    datanode.receive_block      1              50.0 ms    0 B",
-        "      java.write                2              20.0 ms   10 B",
-        "java.read                       1               1.0 ms    1 B",
+        "call tree                   calls  time of all threads     self  bytes",
+        "fs.write                        2             120.0 ms  50.0 ms   12 B",
+        "  hdfs.write                    2              70.0 ms  70.0 ms   12 B",
+        "    datanode.receive_block      1              50.0 ms  30.0 ms    0 B",
+        "      java.write                2              20.0 ms  20.0 ms   10 B",
+        "java.read                       1               1.0 ms   1.0 ms    1 B",
     ]
     assert tree_lines(found, depth=2, least=0.01)[3:] == [
         "    (2 nodes more)",
@@ -105,3 +109,88 @@ def test_every_call_is_in_the_tree_once(tmp_path_factory: Any, calls: list[Any])
 
     walk(tree(tmp_path_factory.mktemp("tree"), events), ())
     assert found == expected
+
+
+def sums_of(events: list[Row]) -> list[Row]:
+    """Each call once more in a sum without anchor, as the counter row of its point has it."""
+    counted = [
+        row_of_sum(
+            row["layer"],
+            row["op"],
+            proc=row["proc"],
+            tid=1,
+            timed_dur=row["dur"],
+            bytes=row["bytes"],
+        )
+        for row in events
+    ]
+    return [*events, *counted]
+
+
+def test_calls_that_were_only_summed_hang_from_their_anchor(tmp_path: Path) -> None:
+    kept = [call("task.run", 1, None, 100), call("java.read", 2, 1, 10, bytes=5)]
+    hot = row_of_sum("record", "read", proc=1, tid=1, anchor=1, count=1000, bytes=4000)
+    (root,) = tree(tmp_path, [*sums_of(kept), hot])
+    assert tree_lines([root], 9, 0) == [
+        "call tree      calls  time of all threads     self    bytes",
+        "task.run           1             100.0 ms  90.0 ms      0 B",
+        "  java.read        1              10.0 ms  10.0 ms      5 B",
+        "  record.read  1 000               1.0 ms     0 µs  3.9 KiB",
+    ]
+
+
+def test_the_user_says_which_functions_are_shown(tmp_path: Path) -> None:
+    events = [
+        call("fs.write", 1, None, 100),
+        call("hdfs.write", 2, 1, 60),
+        call("java.write", 3, 2, 5),
+    ]
+    make_run(tmp_path, "r", events, [process("client", 1)])
+    listed = tmp_path / "functions.txt"
+    listed.write_text("# those of the client\nfs.*\njava.write  # and its disk\n")
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        dropped = call_tree(opened, Choice(drop=("hdfs.*",)))
+        kept = call_tree(opened, Choice(keep=(str(listed),)))
+        with pytest.raises(UserError, match=r"no function is called s3\.\*"):
+            call_tree(opened, Choice(drop=("s3.*",)))
+    assert [node.as_dict() for node in dropped] == [node.as_dict() for node in kept]
+    assert [(node.name, node.totals["self"]) for node in walk(kept)] == [
+        ("fs.write", 95 * MS),
+        ("java.write", 5 * MS),
+    ]
+
+
+def test_a_report_gets_at_most_2000_nodes_with_all_totals(tmp_path: Path) -> None:
+    events = [
+        call(f"java.op{number}", number, number // 3 or None, number % 50, bytes=number)
+        for number in range(1, 5001)
+    ]
+    make_run(tmp_path, "r", events, [process("client", 1)])
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        shown = tree_document(opened)
+    nodes: list[Row] = []
+    level = shown
+    while level:
+        nodes += level
+        level = [below for node in level for below in node["below"]]
+    assert len(nodes) <= 2000
+    assert sum(node["calls"] for node in nodes) == 5000
+    assert sum(node["bytes"] for node in nodes) == 5000 * 5001 // 2
+    assert any(node["name"].endswith("more)") and node["layer"] == "" for node in nodes)
+
+
+def test_what_is_very_deep_is_put_together(tmp_path: Path) -> None:
+    events = [call("java.read", number, number - 1 or None, 1) for number in range(1, 3001)]
+    found = tree(tmp_path, events)
+    names = [node.name for node in walk(found)]
+    assert (len(names), names[-1]) == (201, "(2 800 nodes more)")
+    assert sum(node.totals["calls"] for node in walk(found)) == 3000
+
+
+def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
+    path = make_run(tmp_path, "r", [call("java.read", 1)], [process("client", 1)])
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        (part,) = path.glob("events/*/*.parquet")
+        part.write_bytes(b"PAR1 and nothing else PAR1")
+        with pytest.raises(UserError, match=r"^call trees: .*part-000001\.parquet cannot be read"):
+            call_tree(opened)

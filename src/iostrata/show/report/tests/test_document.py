@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FLAG
-from iostrata.show.report import document as documents
+from iostrata.show.report import bounds
 from iostrata.show.report.document import document
 from iostrata.show.summary import summary_lines
 from iostrata.show.totals import totals
@@ -223,8 +223,8 @@ def test_a_large_run_makes_a_small_document(tmp_path: Path) -> None:
     make_run(tmp_path, "r", many, processes, command=["java", "x" * 1_000_000])
     # THEN what is left out is counted
     found = read(tmp_path)
-    assert (len(found["tasks"]["rows"]), found["tasks"]["more"]) == (documents.MOST_TASKS, 2400)
-    assert (len(found["targets"]["rows"]), found["targets"]["more"]) == (documents.MOST_TARGETS, 1)
-    assert found["completeness"]["more_lines"] == 1502 - documents.MOST_PROCESSES
+    assert (len(found["tasks"]["rows"]), found["tasks"]["more"]) == (bounds.MOST_TASKS, 2400)
+    assert (len(found["targets"]["rows"]), found["targets"]["more"]) == (bounds.MOST_TARGETS, 1)
+    assert found["completeness"]["more_lines"] == 1502 - bounds.MOST_PROCESSES
     assert (found["completeness"]["traced"], found["completeness"]["total"]) == (1500, count)
     assert len(json.dumps(found)) < 2_000_000

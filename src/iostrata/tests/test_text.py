@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostrata.show.text import columns, count, margin, plural, printable, seconds, size
+from iostrata.text import columns, count, margin, plural, printable, seconds, size
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,132 @@
+"""The jobs of the matrix: each with one thing wrong, or none, and the cluster that it runs on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+PLAIN = "plain"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A lab: DataNodes and properties of Hadoop over the lab's own."""
+
+    datanodes: int = 3
+    properties: dict[str, str] = field(default_factory=dict)
+
+
+LABS = {
+    PLAIN: Cluster(),
+    "one-handler": Cluster(1, {"dfs.namenode.handler.count": "1"}),
+    "long-lock": Cluster(1, {"dfs.content-summary.limit": "0"}),
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command and the rule whose finding must rank first; '' where none may be severe.
+
+    `sizes`: what stands for {times} at the small and at the large size. Other fields are {seed},
+    {run}, {local} (an empty folder), {tasks} (the jar of Tasks.java), {examples} (Hadoop's own) and
+    {archive} (a zip of {times} small files).
+    """
+
+    cause: str
+    command: str
+    sizes: tuple[int, int] = (1, 2)
+    lab: str = PLAIN
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.name or self.cause
+
+
+def _client(
+    cause: str, small: int, large: int, jvm: str = "", options: str = "", lab: str = PLAIN
+) -> Job:
+    """A cause that one program has, which talks to HDFS and local files itself."""
+    command = f"java {jvm} Client {options} {cause} {{times}} {{seed}} {{local}}"
+    return Job(cause, command, (small, large), lab)
+
+
+def _tasks(
+    cause: str, small: int = 1, large: int = 2, options: str = "", data: str = "text"
+) -> Job:
+    """A job of `Tasks` over the text; the cause is in its code or in `options`."""
+    inside = cause if cause in _IN_CODE else "none"
+    command = (
+        f"hadoop jar {{tasks}} Tasks {_ONE_ATTEMPT} {options} "
+        f"{inside} {{times}} {{seed}} /causes/{data} /causes/out-{{run}}"
+    )
+    return Job(cause, command, (small, large))
+
+
+_IN_CODE = ("shuffle-skew", "straggler", "failed-attempts", "log-writes", "slow-commit")
+_ONE_ATTEMPT = "-Dmapreduce.map.speculative=false -Dmapreduce.reduce.speculative=false"
+_TERASORT = f"hadoop jar {{examples}} terasort {_ONE_ATTEMPT}"
+_SPLIT = "-Dmapreduce.input.fileinputformat.split.maxsize"
+_SORT = "-Dmapreduce.task.io.sort"
+_SLOWSTART = "-Dmapreduce.job.reduce.slowstart.completedmaps"
+_THREE = "-Dmapreduce.job.reduces=3"
+
+HEALTHY = (
+    Job("", "java Client healthy-write {times} {seed}", (256, 512), name="client-write"),
+    Job("", "java Client healthy-read {times} {seed}", (1, 1), name="client-read"),
+    Job(
+        "",
+        "hadoop org.apache.hadoop.fs.TestDFSIO -write -nrFiles 3 -size {times}MB",
+        (96, 192),
+        name="dfsio-write",
+    ),
+    Job("", f"{_TERASORT} {_THREE} /causes/tera /causes/out-{{run}}", name="terasort"),
+    Job(
+        "",
+        f"hadoop jar {{tasks}} Tasks {_ONE_ATTEMPT} {_THREE} none 1 {{seed}} /causes/text "
+        "/causes/out-{run}",
+        name="words",
+    ),
+)
+
+BROKEN = (
+    _client("small-reads", 12_000, 20_000),
+    _client("small-writes", 6_000_000, 10_000_000),
+    _client("bytewise", 8_000_000, 14_000_000),
+    _client("many-small-outputs", 400, 700),
+    _tasks("many-small-files", 24, 36, options=_THREE, data="many"),
+    _client("fs-not-cached", 200, 350),
+    _client("frequent-flush", 4000, 7000),
+    _client("datanode-sync", 300, 500),
+    _client("local-sync", 400, 700),
+    _client("namenode-edit-log", 1500, 2500),
+    _client("metadata-storm", 12_000, 20_000),
+    _client("rpc-queueing", 9_600, 14_400, lab="one-handler"),
+    _client("namenode-lock", 2000, 3000, lab="long-lock"),
+    _client("open-churn", 1200, 2000),
+    _client("read-amplification", 1500, 2500),
+    _client("rereading", 24, 40),
+    _client("small-blocks", 192, 320, options="-Ddfs.blocksize=1048576"),
+    _client("gc-bound", 6, 10, jvm="-Xmx48m"),
+    _client("cpu-bound", 3000, 5000),
+    _tasks("short-tasks", options=f"{_THREE} {_SPLIT}=800000"),
+    _tasks("too-many-spills", options=f"{_THREE} {_SORT}.mb=2 {_SORT}.factor=200"),
+    _tasks("merge-passes", options=f"{_THREE} {_SORT}.mb=2 {_SORT}.factor=2"),
+    _tasks("shuffle-skew", options=_THREE),
+    _tasks("straggler", 30, 45, options=_THREE),
+    _tasks("failed-attempts", 15, 25, options=_THREE),
+    _tasks("log-writes", options=_THREE),
+    _tasks("slow-commit", 700, 1200, options=_THREE),
+    _tasks("one-reduce", options="-Dmapreduce.job.reduces=1"),
+    _tasks(
+        "reduces-wait",
+        options=f"-Dmapreduce.job.reduces=2 {_SLOWSTART}=0 {_SPLIT}=2500000",
+    ),
+    Job(
+        "localization",
+        f"hadoop jar {{tasks}} Tasks {_ONE_ATTEMPT} {_THREE} -archives {{archive}} none 1 {{seed}} "
+        "/causes/text /causes/out-{run}",
+        (20_000, 35_000),
+    ),
+)
+
+JOBS = (*HEALTHY, *BROKEN)

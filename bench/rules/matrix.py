@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Does the cause that was planted rank first? Runs jobs with one thing wrong, and healthy ones.
+
+    bench/rules/matrix.py bench/runs/2026-11-23-rules [--seed 1] [--size small] [--only CAUSE …]
+    bench/rules/matrix.py bench/runs/2026-11-23-rules --page     the tables of docs/findings.md
+
+Each job of causes.py is recorded on a real cluster as `iostrata record` does by default, and its
+findings are asked for as `iostrata findings --json` does. Every run is added to matrix.json in the
+folder; those that are there are not run again (--again does). Ctrl-C ends it with what it has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
+
+from bench.measure.results import machine, say  # noqa: E402
+from bench.rules.causes import JOBS, LABS, Job  # noqa: E402
+from bench.rules.page import page  # noqa: E402
+
+from iostrata import lab as labs  # noqa: E402
+
+HERE = Path(__file__).parent
+IOSTRATA = (sys.executable, "-m", "iostrata")
+SIZES = ("small", "large")
+TEXT_FILES, TEXT_MB = 4, 5  # at the small size
+MANY_KB = 200
+INPUT_MB = 64
+Row = dict[str, Any]
+
+
+class Bench:
+    """A cluster with the inputs of all jobs; a context manager."""
+
+    def __init__(self, lab: str, work: Path, seed: int, size: str) -> None:
+        self.work = work
+        self.seed = seed
+        self.size = SIZES.index(size)
+        self.store = work / "store"
+        self.name = f"rules-{lab}"
+        self.cluster = LABS[lab]
+        self.made: set[str] = set()
+
+    def __enter__(self) -> Bench:
+        self._down()
+        options = [f"--conf={name}={value}" for name, value in self.cluster.properties.items()]
+        up = ("lab", "up", "hadoop", "--name", self.name, *options)
+        self._iostrata(*up, "--datanodes", str(self.cluster.datanodes))
+        self.lab = labs.find(self.name)
+        self.classes = self.work / "classes"
+        self.tasks = self.work / "tasks.jar"
+        self._compile()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._down()
+
+    def _down(self) -> None:
+        """With its collector, which `Lab.down` knows nothing of."""
+        if any(lab.name == self.name for lab in labs.list_labs()):
+            self._iostrata("lab", "down", self.name)
+
+    def _compile(self) -> None:
+        self.classes.mkdir(exist_ok=True)
+        sources = [str(HERE / name) for name in ("Client.java", "Tasks.java")]
+        self.lab.run(["javac", "--release", "17", "-d", str(self.classes), *sources], check=True)
+        subprocess.run(["jar", "cf", self.tasks, "-C", self.classes, "."], check=True)
+
+    def _iostrata(self, *words: str) -> str:
+        environment = {**os.environ, "IOSTRATA_STORE": str(self.store)}
+        done = subprocess.run(
+            [*IOSTRATA, *words], env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise SystemExit(f"{' '.join(words)}: {done.stderr[-2000:]}")
+        return done.stdout
+
+    def run(self, job: Job) -> Row:
+        """One job, recorded; its findings and what was measured."""
+        self._prepare(job)
+        name = f"{job.title}-{self.seed}-{SIZES[self.size]}"
+        shutil.rmtree(self.store / name, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=self.work) as local:
+            words = job.command.format(
+                times=job.sizes[self.size],
+                seed=self.seed,
+                run=f"{name}-{time.time_ns()}",
+                local=local,
+                tasks=self.tasks,
+                examples=self.lab.examples_jar,
+                archive=self.work / f"archive-{job.sizes[self.size]}.zip",
+            )
+            command = f'CLASSPATH="{self.classes}:$CLASSPATH" exec {words}'
+            self._iostrata(
+                "record", "--quiet", "--lab", self.name, "--run", name, "--", "sh", "-c", command
+            )
+        found = json.loads(self._iostrata("findings", "--json", name))
+        return {
+            "job": job.title,
+            "cause": job.cause,
+            "seed": self.seed,
+            "size": SIZES[self.size],
+            "wall": found["wall"],
+            "findings": [
+                {key: each[key] for key in ("rule", "severity", "share", "because", "seen", "gain")}
+                for each in found["findings"]
+            ],
+            "command": words,
+            "machine": machine(),
+        }
+
+    def _prepare(self, job: Job) -> None:
+        """The inputs that a command names, made once."""
+        times = job.sizes[self.size]
+        makers = {
+            "/causes/text": self._text,
+            "/causes/many": lambda: self._many(times),
+            "/causes/tera": self._tera,
+            "{archive}": lambda: self._archive(times),
+            "Client": self._input,
+            "namenode-lock": lambda: self._client("tree", times),
+        }
+        for word, make in makers.items():
+            if word in job.command and word not in self.made:
+                make()
+                self.made.add(word)
+
+    def _text(self) -> None:
+        for number in range(TEXT_FILES):
+            self._put(words(TEXT_MB << (20 + self.size), self.seed + number), f"text/{number}")
+
+    def _many(self, files: int) -> None:
+        for number in range(files):
+            (self.work / f"{number}.txt").write_text(words(MANY_KB << 10, self.seed + number))
+        paths = [str(self.work / f"{number}.txt") for number in range(files)]
+        self.lab.run(["hadoop", "fs", "-mkdir", "-p", "/causes/many"], check=True)
+        self.lab.run(["hadoop", "fs", "-put", *paths, "/causes/many/"], check=True)
+
+    def _put(self, text: str, name: str) -> None:
+        path = self.work / "text"
+        path.write_text(text)
+        folder = f"/causes/{name.rpartition('/')[0]}"
+        self.lab.run(["hadoop", "fs", "-mkdir", "-p", folder], check=True)
+        self.lab.run(["hadoop", "fs", "-put", "-f", str(path), f"/causes/{name}"], check=True)
+
+    def _tera(self) -> None:
+        rows = str(640_000 << self.size)
+        jar = str(self.lab.examples_jar)
+        gen = ["hadoop", "jar", jar, "teragen", "-Dmapreduce.job.maps=4", rows, "/causes/tera"]
+        self.lab.run(gen, check=True, capture_output=True)
+
+    def _archive(self, files: int) -> None:
+        with zipfile.ZipFile(self.work / f"archive-{files}.zip", "w") as archive:
+            for number in range(files):
+                archive.writestr(f"{number % 100}/{number}", f"{number}")
+
+    def _input(self) -> None:
+        self._client("input", INPUT_MB << self.size)
+
+    def _client(self, what: str, times: int) -> None:
+        environment = {"CLASSPATH": f"{self.classes}:{self.lab.environment()['CLASSPATH']}"}
+        command = ["java", "Client", what, str(times), str(self.seed)]
+        self.lab.run(command, env=environment, check=True)
+
+
+def words(size: int, seed: int) -> str:
+    """Lines of words, the frequent ones more often (Zipf), about `size` bytes."""
+    chosen = random.Random(seed)
+    known = [f"{chosen.getrandbits(40):010x}" for _ in range(20_000)]
+    weights = [1 / (rank + 10) for rank in range(len(known))]
+    picked = chosen.choices(known, weights, k=size // 11)
+    return "\n".join(" ".join(picked[i : i + 8]) for i in range(0, len(picked), 8)) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--size", choices=SIZES, default=SIZES[0])
+    parser.add_argument("--only", nargs="*", default=[], help="titles of jobs")
+    parser.add_argument("--again", action="store_true", help="run what is there once more")
+    parser.add_argument("--work", type=Path, help="folder for the store; a new one by default")
+    parser.add_argument("--page", action="store_true", help="print the tables of what is there")
+    chosen = parser.parse_args()
+    path = chosen.folder / "matrix.json"
+    rows: list[Row] = json.loads(path.read_text()) if path.exists() else []
+    if chosen.page:
+        print(page(rows))
+        return
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    work = chosen.work or Path(tempfile.mkdtemp(prefix="iostrata-rules-"))
+    work.mkdir(parents=True, exist_ok=True)
+
+    def key(row: Row) -> tuple[str, int, str]:
+        return row["job"], row["seed"], row["size"]
+
+    wanted = [job for job in JOBS if not chosen.only or job.title in chosen.only]
+    there = set() if chosen.again else {key(row) for row in rows}
+    wanted = [job for job in wanted if (job.title, chosen.seed, chosen.size) not in there]
+    for lab in dict.fromkeys(job.lab for job in wanted):
+        with Bench(lab, work, chosen.seed, chosen.size) as bench:
+            for job in (job for job in wanted if job.lab == lab):
+                row = bench.run(job)
+                rows = [old for old in rows if key(old) != key(row)] + [row]
+                path.write_text(json.dumps(rows, indent=1) + "\n")
+                first = row["findings"][0] if row["findings"] else None
+                told = f"{first['rule']} {first['severity']} {first['share']:.0%}" if first else "-"
+                say(f"{job.title} ({row['wall'] / 1e9:.0f} s): {told}")
+    if not chosen.work:
+        shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+// The critical path: the chain of calls that the end of the job waited for.
+
+import * as Plot from "@observablehq/plot";
+import { brushed } from "../brush.ts";
+import type { Critical, Part, PathFunction, ReportDocument } from "../document.ts";
+import { h, name, section } from "../dom.ts";
+import { drawn, figure, LEFT, layerColour, legend, RIGHT, timeAxis } from "../figure.ts";
+import type { Selection } from "../selection.ts";
+import { table } from "../table.ts";
+import { count, percent, printable, seconds } from "../text.ts";
+
+const HEIGHT = 84;
+
+export function critical(run: ReportDocument, selection: Selection): HTMLElement | null {
+  const path = run.critical;
+  if (!path) return null;
+  const layers = [...new Set(path.parts.map((part) => part.layer))];
+  const sums = h("p", { class: "sums", role: "status" });
+  const functions = h("div", {});
+  selection.follow(() => {
+    const rows = selection.bins ? byFunction(path.parts, selection) : path.by_function;
+    sums.textContent = said(rows, path, selection);
+    functions.replaceChildren(functionTable(rows));
+  });
+  return section(
+    "critical",
+    "Critical path",
+    sums,
+    figure(
+      "The chain of calls that the end of the job waited for, over the time of the run: above " +
+        "what worked, in the colour of its layer, below what waited for another process or " +
+        "thread. Only a change of what stands here makes the job shorter. Gaps are time in " +
+        `which no traced call of the path was open.${left(path)}`,
+      legend(layers.map((layer) => [printable(layer), layerColour(layer)])),
+      brushed(
+        selection,
+        drawn(label(path), HEIGHT, (width) => strip(path.parts, selection, width)),
+      ),
+    ),
+    h("h3", {}, "Functions on the path"),
+    functions,
+    h(
+      "p",
+      { class: "caption" },
+      "Time on the path, working and waiting apart. It adds up to the wall time that the path " +
+        "covers, unlike times summed over threads. It follows the selected interval.",
+    ),
+  );
+}
+
+function left({ more }: Critical): string {
+  return more ? ` The ${count(more)} shortest parts are not drawn, and in no interval.` : "";
+}
+
+function label(path: Critical): string {
+  const waiting = path.parts.filter((part) => part.waiting).length;
+  return (
+    `Critical path of ${seconds(path.wall)}: ${path.parts.length} parts, ` +
+    `${waiting} of them waiting; the table below has their times by function`
+  );
+}
+
+function said(rows: PathFunction[], path: Critical, selection: Selection): string {
+  const working = rows.reduce((sum, row) => sum + row.working, 0);
+  const waiting = rows.reduce((sum, row) => sum + row.waiting, 0);
+  const [from, until] = selection.seconds;
+  const wall = selection.bins ? (until - from) * 1e9 : path.wall;
+  const part = (ns: number) => `${seconds(ns)} (${percent(wall > 0 ? ns / wall : 0)})`;
+  const where = selection.bins ? `From ${selection.text()}` : `Of ${seconds(path.wall)}`;
+  const rest = wall - working - waiting;
+  const other = rest > wall / 200 ? ` The other ${part(rest)} are in nothing listed here.` : "";
+  return `${where} the path worked for ${part(working)} and waited for ${part(waiting)}.${other}`;
+}
+
+/** The parts within the interval, cut at its edges, by function. */
+export function byFunction(parts: Part[], selection: Selection): PathFunction[] {
+  const found = new Map<string, PathFunction>();
+  for (const { name, layer, op, start, end, waiting } of parts) {
+    const time = selection.within(start, end);
+    if (time <= 0) continue;
+    const key = JSON.stringify([name, layer, op]);
+    const row = found.get(key) ?? { name, layer, op, working: 0, waiting: 0 };
+    row[waiting ? "waiting" : "working"] += time;
+    found.set(key, row);
+  }
+  return [...found.values()].sort((a, b) => both(b) - both(a));
+}
+
+function both(row: PathFunction): number {
+  return row.working + row.waiting;
+}
+
+function functionTable(rows: PathFunction[]): HTMLElement {
+  const longest = Math.max(1, ...rows.map(both));
+  return table<PathFunction>(
+    [
+      { title: "function", cell: (row) => name(row.name), by: (row) => row.name },
+      { title: "layer", cell: (row) => name(row.layer), by: (row) => row.layer },
+      { title: "operation", cell: (row) => name(row.op), by: (row) => row.op },
+      {
+        title: "waiting",
+        number: true,
+        cell: (row) => (row.waiting ? seconds(row.waiting) : "–"),
+        by: (row) => row.waiting,
+      },
+      {
+        title: "working",
+        number: true,
+        cell: (row) => (row.working ? seconds(row.working) : "–"),
+        by: (row) => row.working,
+      },
+      {
+        title: "both",
+        number: true,
+        cell: (row) => seconds(both(row)),
+        by: both,
+        bar: (row) => both(row) / longest,
+      },
+    ],
+    rows,
+    {
+      label: "functions on the critical path",
+      most: 10,
+      search: (row) => `${row.name} ${row.layer} ${row.op}`,
+    },
+  );
+}
+
+function strip(parts: Part[], { axis }: Selection, width: number): SVGElement | HTMLElement {
+  const bars = parts.map((part) => ({
+    from: (part.start - axis.start) / 1e9,
+    until: (part.end - axis.start) / 1e9,
+    lane: part.waiting ? "waiting" : "working",
+    layer: part.layer,
+    title: printable(
+      `${part.name} (${part.layer} ${part.op}) in ${part.role} on ${part.host}, ` +
+        `${part.waiting ? "waiting" : "working"} ${seconds(part.end - part.start)}`,
+    ),
+  }));
+  return Plot.plot({
+    width,
+    height: HEIGHT,
+    marginLeft: LEFT,
+    marginRight: RIGHT,
+    marginTop: 4,
+    marginBottom: 22,
+    x: { domain: [0, (axis.bins * axis.bin) / 1e9], label: null },
+    y: { domain: ["working", "waiting"], label: null, padding: 0.2 },
+    marks: [
+      timeAxis((axis.bins * axis.bin) / 1e9, width),
+      Plot.axisY({ tickSize: 0, fontSize: 11 }),
+      Plot.barX(bars, {
+        x1: "from",
+        x2: "until",
+        y: "lane",
+        fill: (bar: { layer: string }) => layerColour(bar.layer),
+        fillOpacity: (bar: { lane: string }) => (bar.lane === "waiting" ? 0.65 : 1),
+        title: "title",
+      }),
+    ],
+  });
+}

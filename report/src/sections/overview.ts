@@ -1,0 +1,115 @@
+// The first screen: verdict, findings, time and bytes by layer, how complete the picture is.
+
+import type { Finding, Layer, ReportDocument } from "../document.ts";
+import { WAYS } from "../document.ts";
+import { h, name } from "../dom.ts";
+import { table } from "../table.ts";
+import { count, size } from "../text.ts";
+import { anchor, badge, gain, setting } from "./findings.ts";
+import { time } from "./layers.ts";
+import { isWhole } from "./method.ts";
+
+const FIRST = 4; // findings for which the first screen has room
+
+export function overview(run: ReportDocument): HTMLElement {
+  const { verdict } = run;
+  const findings = run.findings ?? [];
+  const columns = [findings.length ? ranked(findings) : null, run.empty ? null : byLayer(run)];
+  return h(
+    "section",
+    { id: "overview", "aria-labelledby": "overview-title" },
+    verdict
+      ? h("h2", { id: "overview-title", class: "verdict" }, name(verdict.text))
+      : h("h2", { id: "overview-title", class: "unseen" }, "Overview"),
+    verdict?.detail ? h("p", { class: "detail" }, name(verdict.detail)) : null,
+    completenessLine(run),
+    run.empty ? h("p", { class: "empty" }, name(run.empty)) : null,
+    h("div", { class: findings.length ? "overview" : "overview single" }, ...columns),
+  );
+}
+
+/** One line; where it is not whole, how much more there is to know. */
+function completenessLine(run: ReportDocument): HTMLElement {
+  const { lines, more_lines } = run.completeness;
+  const others = Math.max(0, lines.length - 1) + more_lines;
+  const more = others ? h("a", { href: "#method" }, `${count(others)} more`) : null;
+  return h(
+    "p",
+    { class: `completeness ${isWhole(run) ? "whole" : "partial"}` },
+    h("b", {}, isWhole(run) ? "Complete: " : "Incomplete: "),
+    name(lines[0] ?? "not known"),
+    more ? " · " : null,
+    more,
+  );
+}
+
+function ranked(findings: Finding[]): HTMLElement {
+  const left = findings.length - FIRST;
+  return h(
+    "div",
+    { class: "ranked" },
+    h("h3", {}, "What to change, worst first"),
+    h("ol", {}, ...findings.slice(0, FIRST).map(item)),
+    left > 0
+      ? h("p", {}, h("a", { href: `#${anchor(FIRST)}` }, `and ${count(left)} more findings`))
+      : null,
+  );
+}
+
+function item(finding: Finding, place: number): HTMLElement {
+  const [first] = finding.change;
+  return h(
+    "li",
+    {},
+    badge(finding),
+    h(
+      "span",
+      { class: "what" },
+      h("a", { href: `#${anchor(place)}` }, name(finding.title)),
+      name(`: ${finding.seen}`),
+    ),
+    h("span", { class: "gain" }, gain(finding)),
+    first ? h("span", { class: "do" }, first.setting ? setting(first) : name(first.what)) : null,
+  );
+}
+
+function moved(row: Layer): number {
+  return WAYS.reduce((sum, way) => sum + row[`bytes_${way}`], 0);
+}
+
+function byLayer({ layers }: ReportDocument): HTMLElement {
+  const longest = Math.max(1, ...layers.map((row) => row.time));
+  const most = Math.max(1, ...layers.map(moved));
+  return h(
+    "div",
+    { class: "bylayer" },
+    h("h3", {}, "Time and bytes by layer"),
+    table<Layer>(
+      [
+        { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
+        {
+          title: "time",
+          number: true,
+          cell: time,
+          by: (row) => row.time,
+          bar: (row) => row.time / longest,
+        },
+        {
+          title: "bytes",
+          number: true,
+          cell: (row) => (moved(row) ? size(moved(row)) : "–"),
+          by: moved,
+          bar: (row) => moved(row) / most,
+        },
+      ],
+      layers,
+      { label: "time and bytes by layer", most: layers.length },
+    ),
+    h(
+      "p",
+      { class: "caption" },
+      "Time summed over threads, bytes of all directions. Layers lie within each other, so rows " +
+        "do not add up. ~ is estimated.",
+    ),
+  );
+}

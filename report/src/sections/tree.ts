@@ -1,0 +1,76 @@
+// The call tree: which function called which, across processes, and where time and bytes went.
+
+import type { ReportDocument } from "../document.ts";
+import { caption, h, name, section } from "../dom.ts";
+import { figure, layerColour, legend } from "../figure.ts";
+import { brief, Icicle } from "../icicle.ts";
+import { table } from "../table.ts";
+import { count, printable, seconds } from "../text.ts";
+import { byFunction, rooted, type Shown, type Sum, within } from "../tree.ts";
+import { bytesCell } from "./layers.ts";
+
+export function tree(run: ReportDocument): HTMLElement | null {
+  if (!run.tree?.length) return null;
+  const all = rooted(run.tree, new Set());
+  const layers = [...new Set([...within(all)].map(({ node }) => node.layer))].filter(Boolean);
+  const functions = h("div", {}, functionTable(all));
+  const icicle = new Icicle(run.tree, (root) => functions.replaceChildren(functionTable(root)));
+  return section(
+    "tree",
+    "Call tree",
+    figure(
+      "Calls of all processes and threads of the whole run, merged: equal calls below equal " +
+        "callers are one box, as wide as their time summed over threads, in the colour of their " +
+        "layer; the next lower row is what they called, also in other processes. What ran at the " +
+        "same time shares the width of its caller. By self time a box is as wide as the self " +
+        "time in it and below it. Click or Enter zooms in, Escape out, arrow keys move, h hides " +
+        "a function: its time becomes its caller's.",
+      legend(layers.map((layer) => [printable(layer), layerColour(layer)])),
+      icicle.element,
+    ),
+    h("h3", {}, "Functions"),
+    functions,
+    caption(
+      "The same tree by function, most self time first. Self: in the function and in nothing " +
+        "traced below it; self times add up. Total: with all below it, a function within itself " +
+        "counted once.",
+    ),
+  );
+}
+
+function functionTable(root: Shown): HTMLElement {
+  const rows = byFunction(root);
+  const longest = Math.max(1, ...rows.map((row) => row.self));
+  return table<Sum>(
+    [
+      { title: "function", cell: label, by: (row) => row.node.name },
+      { title: "layer", cell: (row) => name(row.node.layer), by: (row) => row.node.layer },
+      { title: "calls", number: true, cell: (row) => count(row.calls), by: (row) => row.calls },
+      { title: "bytes", number: true, cell: (row) => bytesCell(row.bytes), by: (row) => row.bytes },
+      { title: "errors", number: true, cell: (row) => count(row.errors), by: (row) => row.errors },
+      { title: "total", number: true, cell: (row) => seconds(row.total), by: (row) => row.total },
+      {
+        title: "self",
+        number: true,
+        cell: (row) => seconds(row.self),
+        by: (row) => row.self,
+        bar: (row) => row.self / longest,
+      },
+    ],
+    rows,
+    {
+      label: "functions of the call tree",
+      most: 12,
+      search: ({ node }) => `${node.name} ${node.layer} ${node.op}`,
+    },
+  );
+}
+
+/** Without its package; the whole name is its title, and what a search finds. */
+function label({ node }: Sum): HTMLElement {
+  if (node.folded) return name("others, each small");
+  const whole = node.name || `${node.layer} ${node.op}`;
+  const element = name(brief(whole));
+  element.title = printable(whole);
+  return element;
+}

@@ -1,0 +1,311 @@
+/*!
+What a job's wall time went into: from the end of each window back, always to what ended last.
+
+A window is a stretch of time of one process, or one in which it is known what was waited for. In a
+process the way back goes through the call that covers the moment, or else the one that ended last
+before it; within a call through those that it enclosed, and through those it caused elsewhere that
+ended before it did: only these can have been waited for. What no call below covers is the call's
+own. Each moment of each window belongs to exactly one part.
+*/
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use super::forest::{Forest, NONE};
+use super::hash::Map;
+use super::source::Source;
+use super::spans::{By, Place, Spans, Tables};
+use super::sums::Sums;
+
+/// Parts that are shown at most; shorter ones are shown as part of their neighbours.
+const MOST: usize = 400;
+
+#[derive(Deserialize)]
+pub struct Question {
+    windows: Vec<Window>,
+    /// Functions (`layer.op`) whose own time is waiting for a peer.
+    waiting: Vec<String>,
+    /// By host: ns to add to its times.
+    #[serde(default)]
+    offsets: BTreeMap<String, i64>,
+}
+
+/// In the clock of the reference host, ns.
+#[derive(Deserialize)]
+pub struct Window {
+    start: i64,
+    end: i64,
+    #[serde(flatten)]
+    of: Of,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum Of {
+    Process { proc: i64 },
+    Known(Doing),
+}
+
+/// Who did what.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Doing {
+    pub layer: String,
+    pub op: String,
+    pub role: String,
+    pub host: String,
+    pub waiting: bool,
+}
+
+#[derive(Serialize)]
+pub struct Part {
+    pub start: i64,
+    pub end: i64,
+    #[serde(flatten)]
+    pub doing: Doing,
+}
+
+#[derive(Serialize)]
+pub struct Function {
+    #[serde(flatten)]
+    pub doing: Doing,
+    pub time: i64,
+    times: u64,
+}
+
+#[derive(Serialize)]
+pub struct Answer {
+    pub wall: i64,
+    /// In order of time, one after the other.
+    pub parts: Vec<Part>,
+    /// Exact, whatever parts were put together; longest first.
+    pub by_function: Vec<Function>,
+}
+
+pub fn of_run(source: &Source, file: &Path) -> Result<Answer> {
+    let text = std::fs::read(file).with_context(|| file.display().to_string())?;
+    let question: Question =
+        serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
+    let traces = question.windows.iter().filter_map(|window| match window.of {
+        Of::Process { proc } => Some(proc),
+        Of::Known(_) => None,
+    });
+    let traces: HashSet<i64> = traces.collect();
+    let mut tables = Tables::new(By::Op);
+    let mut spans = Spans::default();
+    let is_wanted = |trace: i64| traces.contains(&trace);
+    source.read(|batch| spans.push(batch, &mut tables, &is_wanted, None))?;
+    Ok(answer(spans, &tables, &question))
+}
+
+pub fn answer(mut spans: Spans, tables: &Tables, question: &Question) -> Answer {
+    let forest = Forest::grow(&mut spans, tables, &Sums::default());
+    let offset = |host| question.offsets.get(tables.names.text(host)).copied().unwrap_or(0);
+    spans.shift(tables, offset);
+    let walk = Walk { spans: &spans, tables, forest: &forest, question };
+    let parts = walk.parts();
+    Answer {
+        wall: parts.iter().map(|part| part.end - part.start).sum(),
+        by_function: by_function(&parts),
+        parts: shown(parts),
+    }
+}
+
+/// A call, or a process, on the way back.
+struct Step {
+    /// `NONE`: the process itself.
+    row: u32,
+    from: i64,
+    /// What lies between `from` and here is still to be told.
+    until: i64,
+    /// By end, the latest last.
+    ended: Vec<u32>,
+    /// Those that cover `until`: of the own thread first, then those that began first.
+    covering: BinaryHeap<Reverse<(bool, i64, u32)>>,
+    thread: u32,
+}
+
+struct Walk<'a> {
+    spans: &'a Spans,
+    tables: &'a Tables,
+    forest: &'a Forest,
+    question: &'a Question,
+}
+
+impl Walk<'_> {
+    fn parts(&self) -> Vec<Part> {
+        let waiting: Vec<bool> = (0..self.tables.functions.len())
+            .map(|function| {
+                let (layer, op) = self.tables.name(function as u16);
+                self.question.waiting.contains(&format!("{layer}.{op}"))
+            })
+            .collect();
+        let roots = self.roots(&waiting);
+        let mut parts = Vec::new();
+        for window in self.question.windows.iter().rev() {
+            match &window.of {
+                Of::Known(doing) => add(&mut parts, window.start, window.end, doing.clone()),
+                Of::Process { proc } => {
+                    let none = Vec::new();
+                    let proc = self.tables.known_proc(*proc);
+                    let roots = proc.and_then(|proc| roots.get(&proc)).unwrap_or(&none);
+                    let place = proc.map(|proc| self.place_of(proc)).unwrap_or_default();
+                    self.back(window, roots, place, &waiting, &mut parts);
+                }
+            }
+        }
+        parts.reverse();
+        parts
+    }
+
+    /// Calls that nothing encloses, by process. What waits in a thread beside the main one waits for
+    /// work: nothing waits for that.
+    fn roots(&self, waiting: &[bool]) -> Map<u32, Vec<u32>> {
+        let mut roots: Map<u32, Vec<u32>> = Map::default();
+        for row in self.forest.order.iter().filter(|row| self.forest.parent[**row as usize] == NONE)
+        {
+            let function = self.spans.what[*row as usize].function;
+            let thread = &self.tables.threads[self.spans.thread[*row as usize] as usize];
+            let idle = thread.tid != MAIN && waiting[usize::from(function)];
+            if !idle && !self.tables.is(function, "task", "process") {
+                roots.entry(thread.proc).or_default().push(*row);
+            }
+        }
+        roots
+    }
+
+    fn place_of(&self, proc: u32) -> Place {
+        let thread = self.tables.threads.iter().find(|thread| thread.proc == proc);
+        thread.map(|thread| self.tables.places[usize::from(thread.place)]).unwrap_or_default()
+    }
+
+    /// Adds what filled the window, the last first.
+    fn back(
+        &self,
+        window: &Window,
+        roots: &[u32],
+        place: Place,
+        waiting: &[bool],
+        parts: &mut Vec<Part>,
+    ) {
+        let main = roots.iter().map(|row| self.spans.thread[*row as usize]);
+        let main =
+            main.into_iter().find(|thread| self.tables.threads[*thread as usize].tid == MAIN);
+        let mut steps =
+            vec![self.step(NONE, roots, main.unwrap_or(NONE), window.start, window.end)];
+        while let Some(step) = steps.last_mut() {
+            let (row, until) = (step.row, step.until);
+            let Some(next) = self.next(step) else {
+                add(parts, step.from, until, self.doing(row, place, waiting));
+                steps.pop();
+                continue;
+            };
+            let end = self.end(next).min(until).max(step.from);
+            step.until = self.start(next).max(step.from);
+            let (begin, thread) = (step.until, self.spans.thread[next as usize]);
+            add(parts, end, until, self.doing(row, place, waiting));
+            let ended_before = |below: &u32| {
+                self.spans.thread[*below as usize] == thread || self.end(*below) <= self.end(next)
+            };
+            let below = self.forest.below(next).iter().copied().filter(ended_before);
+            let below: Vec<u32> = below.collect();
+            steps.push(self.step(next, &below, thread, begin, end));
+        }
+    }
+
+    fn step(&self, row: u32, below: &[u32], thread: u32, from: i64, until: i64) -> Step {
+        let mut ended: Vec<u32> = if from < until { below.to_vec() } else { Vec::new() };
+        ended.sort_by_key(|row| (self.end(*row), *row));
+        Step { row, from, until, ended, covering: BinaryHeap::new(), thread }
+    }
+
+    /// The call that covers the moment, else the one that ended last before it.
+    fn next(&self, step: &mut Step) -> Option<u32> {
+        if step.until <= step.from {
+            return None;
+        }
+        while let Some(row) = step.ended.pop_if(|row| self.end(*row) >= step.until) {
+            let elsewhere = self.spans.thread[row as usize] != step.thread;
+            step.covering.push(Reverse((elsewhere, self.start(row), row)));
+        }
+        while let Some(Reverse((_, start, row))) = step.covering.pop() {
+            if start < step.until {
+                return Some(row);
+            }
+        }
+        step.ended.pop().filter(|row| self.end(*row) > step.from)
+    }
+
+    fn start(&self, row: u32) -> i64 {
+        self.spans.start[row as usize]
+    }
+
+    fn end(&self, row: u32) -> i64 {
+        self.start(row).saturating_add(self.spans.dur[row as usize])
+    }
+
+    fn doing(&self, row: u32, process: Place, waiting: &[bool]) -> Doing {
+        let (layer, op, place, waiting) = if row == NONE {
+            ("task", "process", process, false)
+        } else {
+            let function = self.spans.what[row as usize].function;
+            let thread = &self.tables.threads[self.spans.thread[row as usize] as usize];
+            let (layer, op) = self.tables.name(function);
+            let place = self.tables.places[usize::from(thread.place)];
+            (layer, op, place, waiting[usize::from(function)])
+        };
+        let text = |number| self.tables.names.text(number).to_owned();
+        let (role, host) = (text(place.role), text(place.host));
+        Doing { layer: layer.to_owned(), op: op.to_owned(), role, host, waiting }
+    }
+}
+
+/// The thread that a JVM starts with.
+const MAIN: i64 = 1;
+
+/// Parts come from the last to the first; equal neighbours are one.
+fn add(parts: &mut Vec<Part>, start: i64, end: i64, doing: Doing) {
+    if start >= end {
+        return;
+    }
+    match parts.last_mut() {
+        Some(after) if after.doing == doing && after.start == end => after.start = start,
+        _ => parts.push(Part { start, end, doing }),
+    }
+}
+
+fn by_function(parts: &[Part]) -> Vec<Function> {
+    let mut times: BTreeMap<&Doing, (i64, u64)> = BTreeMap::new();
+    for part in parts {
+        let (time, number) = times.entry(&part.doing).or_default();
+        *time += part.end - part.start;
+        *number += 1;
+    }
+    let function = |(doing, (time, times)): (&Doing, (i64, u64))| Function {
+        doing: doing.clone(),
+        time,
+        times,
+    };
+    let mut found: Vec<Function> = times.into_iter().map(function).collect();
+    found.sort_by_key(|function| Reverse(function.time));
+    found
+}
+
+/// Too many parts are put together by stretches of equal length, named after what took longest.
+fn shown(parts: Vec<Part>) -> Vec<Part> {
+    let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return parts };
+    if parts.len() <= MOST {
+        return parts;
+    }
+    let (begin, stretch) = (first.start, (last.end - first.start) / MOST as i64 + 1);
+    let place = |part: &Part| (part.start.midpoint(part.end) - begin) / stretch;
+    let together = parts.chunk_by(|a, b| place(a) == place(b) && a.end == b.start);
+    let part = |same: &[Part]| {
+        let longest = by_function(same).swap_remove(0).doing;
+        Part { start: same[0].start, end: same[same.len() - 1].end, doing: longest }
+    };
+    together.map(part).collect()
+}

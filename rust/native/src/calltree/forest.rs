@@ -1,0 +1,166 @@
+//! Who hangs from whom: spans become trees, whatever their rows claim.
+
+use super::index::Index;
+use super::spans::{ANCHOR, DROPPED, Spans, TWICE, Tables};
+use super::sums::Sums;
+
+pub const NONE: u32 = u32::MAX;
+
+/// Spans that have no place of their own, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Orphans {
+    /// Their parent is not there: lost with a full ring, or not of this run. They are roots.
+    pub missing: u64,
+    /// Each cycle of parents is cut at its first call, which becomes a root.
+    pub cycles: u64,
+    /// Rows with process and span of another one; they are left out.
+    pub twice: u64,
+}
+
+/// 16 bytes a span. Rows are those of `Spans`.
+pub struct Forest {
+    /// `NONE`: a root.
+    pub parent: Vec<u32>,
+    /// What is below row r: `below[first[r]..first[r + 1]]`, in the order of their starts.
+    first: Vec<u32>,
+    below: Vec<u32>,
+    /// Each after its parent.
+    pub order: Vec<u32>,
+    pub orphans: Orphans,
+}
+
+impl Forest {
+    /// Marks rows that are there twice, and anchors of `sums`.
+    pub fn grow(spans: &mut Spans, tables: &Tables, sums: &Sums) -> Forest {
+        let mut orphans = Orphans::default();
+        let parent = resolve(spans, tables, sums, &mut orphans);
+        let mut forest =
+            Forest { parent, first: Vec::new(), below: Vec::new(), order: Vec::new(), orphans };
+        forest.link(spans);
+        if forest.order.len() + (forest.orphans.twice as usize) < spans.len() {
+            forest.cut_cycles(spans);
+            forest.link(spans);
+        }
+        forest
+    }
+
+    pub fn below(&self, row: u32) -> &[u32] {
+        let row = row as usize;
+        &self.below[self.first[row] as usize..self.first[row + 1] as usize]
+    }
+
+    /// Takes out what is marked as dropped: what hangs from it hangs from the next above.
+    pub fn drop(&mut self, spans: &Spans) {
+        for row in &self.order {
+            let above = self.parent[*row as usize];
+            if above != NONE && spans.what[above as usize].flags & DROPPED != 0 {
+                // the order has parents first, so this one hangs from a call that stays
+                self.parent[*row as usize] = self.parent[above as usize];
+            }
+        }
+        self.link(spans);
+    }
+
+    /// Puts what is below each call in the order of starts.
+    pub fn sort(&mut self, spans: &Spans) {
+        let start = |row: u32| spans.start[row as usize];
+        for pair in self.first.windows(2) {
+            let siblings = &mut self.below[pair[0] as usize..pair[1] as usize];
+            if !siblings.is_sorted_by_key(|row| start(*row)) {
+                siblings.sort_by_key(|row| (start(*row), *row));
+            }
+        }
+    }
+
+    /// Lists and order from `parent`, without rows that are there twice or dropped.
+    fn link(&mut self, spans: &Spans) {
+        let rows = spans.len();
+        let is_in = |row: usize| spans.what[row].flags & (TWICE | DROPPED) == 0;
+        let mut first = vec![0u32; rows + 2];
+        for (row, above) in self.parent.iter().enumerate() {
+            if *above != NONE && is_in(row) {
+                first[*above as usize + 2] += 1;
+            }
+        }
+        for row in 1..first.len() {
+            first[row] += first[row - 1];
+        }
+        let mut below = vec![0; first[rows + 1] as usize];
+        for (row, above) in self.parent.iter().enumerate() {
+            if *above != NONE && is_in(row) {
+                let next = &mut first[*above as usize + 1];
+                below[*next as usize] = row as u32;
+                *next += 1;
+            }
+        }
+        first.pop();
+        (self.first, self.below) = (first, below);
+        self.order = Vec::with_capacity(rows);
+        let mut open = Vec::new();
+        for root in (0..rows).filter(|row| self.parent[*row] == NONE && is_in(*row)) {
+            open.push(root as u32);
+            while let Some(row) = open.pop() {
+                self.order.push(row);
+                open.extend(self.below(row).iter().rev());
+            }
+        }
+    }
+
+    /// What no root leads to hangs from a cycle: the first call of each becomes a root.
+    fn cut_cycles(&mut self, spans: &Spans) {
+        let mut seen = vec![NONE; spans.len()];
+        for row in &self.order {
+            seen[*row as usize] = *row;
+        }
+        for begin in 0..spans.len() as u32 {
+            if seen[begin as usize] != NONE || spans.what[begin as usize].flags & TWICE != 0 {
+                continue;
+            }
+            let mut row = begin;
+            while seen[row as usize] == NONE {
+                seen[row as usize] = begin;
+                row = self.parent[row as usize]; // of what no root leads to there is one
+            }
+            if seen[row as usize] == begin {
+                self.cut(row, spans);
+            }
+        }
+    }
+
+    fn cut(&mut self, within: u32, spans: &Spans) {
+        let (mut first, mut row) = (within, self.parent[within as usize]);
+        while row != within {
+            let begin = |row: u32| (spans.start[row as usize], row);
+            first = if begin(row) < begin(first) { row } else { first };
+            row = self.parent[row as usize];
+        }
+        self.parent[first as usize] = NONE;
+        self.orphans.cycles += 1;
+    }
+}
+
+/// The parents as rows; spans and their parents are not needed after it.
+fn resolve(spans: &mut Spans, tables: &Tables, sums: &Sums, orphans: &mut Orphans) -> Vec<u32> {
+    let Spans { span, parent, thread, what, foreign, .. } = spans;
+    let proc = |row: usize| tables.threads[thread[row] as usize].proc;
+    let key = |row: usize| (proc(row), span[row]);
+    let index = Index::new(span.len(), key, |row| {
+        what[row].flags |= TWICE;
+        orphans.twice += 1;
+    });
+    for anchor in sums.anchors() {
+        if let Some(row) = index.find(anchor, key) {
+            what[row as usize].flags |= ANCHOR;
+        }
+    }
+    let mut elsewhere = foreign.iter().peekable();
+    let mut found = Vec::with_capacity(span.len());
+    for (row, above) in parent.iter().enumerate() {
+        let of =
+            elsewhere.next_if(|(other, _)| *other as usize == row).map_or(proc(row), |(_, of)| *of);
+        let at = if *above == 0 { None } else { index.find((of, *above), key) };
+        orphans.missing += u64::from(*above != 0 && at.is_none() && what[row].flags & TWICE == 0);
+        found.push(at.unwrap_or(NONE));
+    }
+    found
+}

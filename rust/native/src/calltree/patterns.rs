@@ -1,0 +1,99 @@
+//! Functions that a user wants to see or not: `layer.op`, with `*` for any text.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::spans::Tables;
+
+#[derive(Default)]
+pub struct Wanted {
+    keep: Vec<String>,
+    drop: Vec<String>,
+}
+
+impl Wanted {
+    /// Each is a pattern, or a file of them: one a line, `#` begins a comment.
+    pub fn new(keep: &[String], drop: &[String]) -> Result<Wanted> {
+        Ok(Wanted { keep: patterns(keep)?, drop: patterns(drop)? })
+    }
+
+    pub fn is_all(&self) -> bool {
+        self.keep.is_empty() && self.drop.is_empty()
+    }
+
+    /// Whether each function of `tables` is to be seen. A pattern that none has is an error.
+    pub fn functions(&self, tables: &Tables) -> Result<Vec<bool>> {
+        let names = (0..tables.functions.len()).map(|function| {
+            let (layer, op) = tables.name(function as u16);
+            format!("{layer}.{op}")
+        });
+        let names: Vec<String> = names.collect();
+        let unknown = |pattern: &&String| !names.iter().any(|name| matches(pattern, name));
+        if let Some(pattern) = self.keep.iter().chain(&self.drop).find(unknown) {
+            bail!("no function is called {pattern}; there are {}", some(names));
+        }
+        let any = |patterns: &[String], name: &str| patterns.iter().any(|p| matches(p, name));
+        let is_wanted = |name: &String| {
+            (self.keep.is_empty() || any(&self.keep, name)) && !any(&self.drop, name)
+        };
+        Ok(names.iter().map(is_wanted).collect())
+    }
+}
+
+fn some(mut names: Vec<String>) -> String {
+    names.sort();
+    names.dedup();
+    let more = if names.len() > 20 { ", …" } else { "" };
+    names.truncate(20);
+    names.join(", ") + more
+}
+
+fn patterns(given: &[String]) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for one in given {
+        if !Path::new(one).is_file() {
+            found.push(one.clone());
+            continue;
+        }
+        let text = std::fs::read_to_string(one).with_context(|| one.clone())?;
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        found.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
+    }
+    Ok(found)
+}
+
+/// Whether all of `name` is as `pattern` says, where `*` is any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_is_any_text() {
+        let name = "hdfs.receive_packet";
+        for yes in ["hdfs.receive_packet", "*", "hdfs.*", "*packet", "h*s.*_*t", "*hdfs*packet*"] {
+            assert!(matches(yes, name), "{yes}");
+        }
+        for no in ["", "hdfs", "hdfs.receive_packets", "*.packet", "*packet*packet", "fs.*"] {
+            assert!(!matches(no, name), "{no}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Where rows come from: the Parquet files of a run, or Arrow on standard input.
+
+use std::fs::File;
+use std::io::Read;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow, bail};
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::StreamReader;
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::reader::ChunkReader;
+
+/// The columns that trees are made of.
+pub const COLUMNS: [&str; 27] = [
+    "host",
+    "proc",
+    "role",
+    "tid",
+    "start",
+    "dur",
+    "layer",
+    "op",
+    "point",
+    "bytes",
+    "count",
+    "error",
+    "span",
+    "parent",
+    "parent_proc",
+    "trace",
+    "kind",
+    "flags",
+    "errors",
+    "timed",
+    "timed_dur",
+    "weight",
+    "inside",
+    "min",
+    "max",
+    "anchor",
+    "inclusion",
+];
+/// Rows at a time: few enough to stay in the processor's cache.
+const BATCH: usize = 8192;
+
+pub enum Source {
+    Run(Vec<PathBuf>),
+    Arrow,
+}
+
+impl Source {
+    /// The files of the run in `folder`, in order of their names.
+    pub fn of_run(folder: &Path) -> Result<Source> {
+        let mut files = Vec::new();
+        let events = folder.join("events");
+        if !folder.is_dir() {
+            bail!("{} is no folder of a run", folder.display());
+        }
+        for host in entries(&events)? {
+            let parts = if host.is_dir() { entries(&host)? } else { Vec::new() };
+            files.extend(
+                parts.into_iter().filter(|path| path.extension().is_some_and(|e| e == "parquet")),
+            );
+        }
+        files.sort();
+        Ok(Source::Run(files))
+    }
+
+    /// Rows of all files, from what their ends say; none are known of a stream.
+    pub fn rows(&self) -> Result<u64> {
+        let Source::Run(files) = self else { return Ok(0) };
+        let mut rows = 0;
+        for path in files {
+            let read = || Ok(metadata(&open(path)?)?.metadata().file_metadata().num_rows());
+            rows += named(path, read)?.max(0) as u64;
+        }
+        Ok(rows)
+    }
+
+    /// Hands all batches to `each`; what cannot be read is one line that names it.
+    pub fn read(&self, mut each: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        match self {
+            Source::Run(files) => {
+                files.iter().try_for_each(|path| named(path, || parquet(open(path)?, &mut each)))
+            }
+            Source::Arrow => {
+                let read = || arrow(std::io::stdin().lock(), &mut each);
+                whole(read).context("the Arrow stream on standard input cannot be read")
+            }
+        }
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.with_context(|| folder.display().to_string())?,
+    };
+    entries.map(|entry| Ok(entry?.path())).collect()
+}
+
+fn open(path: &Path) -> Result<File> {
+    Ok(File::open(path)?)
+}
+
+fn named<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    whole(read).with_context(|| format!("{} cannot be read", path.display()))
+}
+
+/// Foreign bytes may be such that a decoder of the format gives up by a panic: an error like others.
+pub fn whole<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(read));
+    panic::set_hook(hook);
+    outcome.unwrap_or_else(|_| Err(anyhow!("it is damaged")))
+}
+
+fn metadata(file: &impl ChunkReader) -> Result<ArrowReaderMetadata> {
+    Ok(ArrowReaderMetadata::load(file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))?)
+}
+
+/// Texts are read as dictionaries, as they are in the file: each is looked at once, not once a row.
+pub fn parquet(
+    file: impl ChunkReader + 'static,
+    each: &mut impl FnMut(&RecordBatch) -> Result<()>,
+) -> Result<()> {
+    let found = metadata(&file)?;
+    let as_dictionary = |field: &Arc<Field>| match field.data_type() {
+        DataType::Utf8 | DataType::Binary => Arc::new(Field::new_dictionary(
+            field.name(),
+            DataType::Int32,
+            DataType::Utf8,
+            field.is_nullable(),
+        )),
+        _ => Arc::clone(field),
+    };
+    let schema = Schema::new(found.schema().fields().iter().map(as_dictionary).collect::<Vec<_>>());
+    let options =
+        ArrowReaderOptions::new().with_skip_arrow_metadata(true).with_schema(Arc::new(schema));
+    let mask = ProjectionMask::columns(found.parquet_schema(), COLUMNS);
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
+    for batch in builder.with_projection(mask).with_batch_size(BATCH).build()? {
+        each(&batch?)?;
+    }
+    Ok(())
+}
+
+pub fn arrow(stream: impl Read, each: &mut impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+    for batch in StreamReader::try_new(stream, None)? {
+        each(&batch?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+use super::made::{Row, call};
+use crate::calltree::critical::{Answer, Question, answer};
+use crate::calltree::spans::{By, Spans, Tables};
+
+fn walk(rows: &[Row], windows: &str) -> Answer {
+    let mut tables = Tables::new(By::Op);
+    let mut spans = Spans::default();
+    spans.push(&super::made::batch(rows), &mut tables, &|_| true, None).unwrap();
+    let text = format!(r#"{{"waiting": ["java.call", "java.idle"], "windows": [{windows}]}}"#);
+    let question: Question = serde_json::from_str(&text).unwrap();
+    answer(spans, &tables, &question)
+}
+
+fn lines(answer: &Answer) -> Vec<String> {
+    let line = |part: &crate::calltree::critical::Part| {
+        let waiting = if part.doing.waiting { " waits" } else { "" };
+        format!("{}-{} {}{waiting}", part.start, part.end, part.doing.op)
+    };
+    answer.parts.iter().map(line).collect()
+}
+
+#[test]
+fn the_way_goes_through_what_ended_last() {
+    let server = |op: &str, span, parent, start, dur| Row {
+        proc: 2,
+        parent_proc: Some(1),
+        ..call(op, span, parent, start, dur)
+    };
+    let beside = Row { tid: 7, ..call("beside", 3, 1, 10, 15) };
+    let after = Row { tid: 7, ..call("after", 4, 1, 30, 500) };
+    let idle = Row { tid: 9, ..call("idle", 8, 0, 0, 100) };
+    let rows = [
+        call("write", 1, 0, 10, 80), // 10 to 90
+        call("call", 2, 1, 50, 30),  // 50 to 80: waits, but for what is served from 60 to 70
+        server("serve", 5, 2, 60, 10),
+        beside, // ended before the write did, and before the call
+        after,  // ended long after: nobody waited for it
+        idle,   // a thread that waits for work
+    ];
+    let found = walk(&rows, r#"{"start": 0, "end": 100, "proc": 1}"#);
+    let expected = [
+        "0-10 process",
+        "10-25 beside",
+        "25-50 write",
+        "50-60 call waits",
+        "60-70 serve",
+        "70-80 call waits",
+        "80-90 write",
+        "90-100 process",
+    ];
+    assert_eq!(lines(&found), expected);
+    assert_eq!(found.wall, 100);
+    let times = found.by_function.iter().map(|function| function.time);
+    assert_eq!(times.sum::<i64>(), 100);
+}
+
+#[test]
+fn windows_follow_each_other() {
+    let known = r#"{"start": 5, "end": 9, "layer": "task", "op": "start", "role": "map", "host": "h",
+        "waiting": true}, {"start": 9, "end": 12, "proc": 77}"#;
+    assert_eq!(lines(&walk(&[], known)), ["5-9 start waits", "9-12 process"]);
+}
+
+#[test]
+fn many_parts_are_put_together_and_their_times_are_not_lost() {
+    let reads = (0..5000).map(|n| call(if n % 3 == 0 { "a" } else { "b" }, n + 1, 0, 10 * n, 7));
+    let rows: Vec<Row> = reads.collect();
+    let found = walk(&rows, r#"{"start": 0, "end": 50000, "proc": 1}"#);
+    assert!(found.parts.len() <= 401);
+    assert_eq!(found.parts.iter().map(|part| part.end - part.start).sum::<i64>(), 50_000);
+    assert!(found.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+    let times: Vec<_> = found.by_function.iter().map(|f| (f.doing.op.as_str(), f.time)).collect();
+    assert_eq!(times, [("b", 23_331), ("process", 15_000), ("a", 11_669)]);
+}
+
+proptest::proptest! {
+    #[test]
+    fn parts_fill_the_window_whatever_the_calls(
+        calls in proptest::collection::vec((0..30i64, 0..100i64, 0..100i64, 1..3i64, 1..3i64), 0..30),
+    ) {
+        let rows: Vec<Row> = calls
+            .into_iter()
+            .enumerate()
+            .map(|(at, (parent, start, dur, tid, proc))| Row {
+                tid,
+                proc,
+                parent_proc: Some(1),
+                ..call("op", at as i64 + 1, parent, start, dur)
+            })
+            .collect();
+        let found = walk(&rows, r#"{"start": 20, "end": 90, "proc": 1}"#);
+        proptest::prop_assert_eq!(found.wall, 70);
+        proptest::prop_assert_eq!(found.parts.first().map(|part| part.start), Some(20));
+        proptest::prop_assert!(found.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+    }
+}

@@ -1,0 +1,69 @@
+use super::made::{Row, call, document, document_of, lines, sum};
+use crate::calltree::patterns::Wanted;
+use crate::calltree::shape::Order;
+
+/// A task with a write inside it, which had two packets, and 7 records and 5 packets in sums.
+fn task() -> Vec<Row> {
+    let packet = |span, start| Row { bytes: 1, ..call("packet", span, 2, start, 10) };
+    vec![
+        sum("run", 1, 0),
+        sum("write", 1, 1),
+        sum("packet", 5, 1),
+        sum("record", 7, 1),
+        Row { bytes: 1, ..call("run", 1, 0, 0, 1000) },
+        Row { bytes: 1, ..call("write", 2, 1, 100, 500) },
+        packet(3, 110),
+        packet(4, 130),
+    ]
+}
+
+#[test]
+fn what_sums_have_more_hangs_from_their_anchor() {
+    let rows = task();
+    let expected = [
+        "run 1 1 1000 500",
+        "  write 1 1 500 480",
+        "    packet 2 2 20 20",
+        "  packet 3 3 30 0",
+        "  record 7 7 70 0",
+    ];
+    for order in [Order::Sets, Order::Runs, Order::Paths] {
+        let found = document(&rows, order);
+        assert_eq!(lines(&found), expected);
+        assert_eq!(found.unsummed, 0);
+    }
+}
+
+#[test]
+fn sums_of_rows_that_were_folded_have_their_calls_too() {
+    let mut rows = task();
+    rows[2] = sum("packet", 5, 0); // of no anchor
+    let found = lines(&document(&rows, Order::Sets));
+    assert!(found.contains(&"packet 3 3 30 0".to_owned()), "{found:#?}");
+    assert!(found.contains(&"    packet 2 2 20 20".to_owned()), "{found:#?}");
+}
+
+#[test]
+fn calls_that_no_sum_has_are_counted() {
+    let rows = [sum("read", 1, 0), call("read", 1, 0, 0, 1), call("read", 2, 0, 5, 1)];
+    assert_eq!(document(&rows, Order::Sets).unsummed, 1);
+}
+
+#[test]
+fn a_leaf_hangs_from_what_is_left_when_its_anchor_is_dropped() {
+    let rows =
+        [call("job", 9, 0, 0, 2000), sum("job", 1, 0), sum("record", 7, 1), sum("run", 1, 0)];
+    let rows = [rows.as_slice(), &[call("run", 1, 9, 0, 1000)]].concat();
+    let wanted = Wanted::new(&[], &["java.run".into()]).unwrap();
+    let found = document_of(&[&rows], Order::Sets, &wanted);
+    assert_eq!(lines(&found), ["job 1 1 2000 2000", "  record 7 7 70 0"]);
+}
+
+#[test]
+fn times_of_sampled_clocks_are_scaled_up_and_said_to_be() {
+    let mut rows = task();
+    rows[3].sum = Some([100, 0, 10, 50, 1]); // 10 of 100 were timed: 5 ns each
+    let found = document(&rows, Order::Sets);
+    let record = found.nodes.iter().find(|node| node.op == "record").unwrap();
+    assert_eq!((record.stats.count, record.stats.total, record.stats.estimated), (100, 500, true));
+}

@@ -1,0 +1,49 @@
+"""Calls, bytes and time of sums, the time of points with sampled clocks scaled up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import direction, outer, uncovered
+from iostrata.schema.directions import DIRECTIONS
+from iostrata.schema.events import FIRST_USER_POINT
+
+Counted = Callable[[ir.Table], ir.BooleanValue]
+
+
+def account(rows: ir.Table, *keys: str, counted: Counted = outer) -> ir.Table:
+    """Of sums, per `keys`: calls, time (ns of all threads), errors, bytes, and of these read,
+    written, received, sent.
+
+    Calls and time are of what is `counted`: `outer` for layers, `uncovered` for operations, which
+    may lie within others of their layer. Bytes leave out what an enclosing call counts. What is
+    within a hot call and kept one by one adds its exact time.
+    """
+    own = counted(rows)
+    # each process gives points of users ids of its own
+    rows = rows.mutate(whose=ibis.ifelse(rows.point >= FIRST_USER_POINT, rows.proc, 0), own=own)
+    way = direction(rows)
+    moved = {
+        name: rows.bytes.sum(where=(way == name) & uncovered(rows)).fill_null(0).cast("int64")
+        for name in DIRECTIONS
+    }
+
+    def of_own(value: ir.IntegerValue) -> ir.IntegerScalar:
+        return value.sum(where=rows.own).fill_null(0).cast("int64")
+
+    by_point = rows.group_by(*keys, "point", "whose").agg(
+        calls=of_own(rows["count"]),
+        errors=of_own(rows.errors),
+        weight=of_own(rows.weight.fill_null(rows.timed)),
+        timed_dur=of_own(rows.timed_dur),
+        inside=of_own(rows.inside.fill_null(0)),
+        bytes=rows.bytes.sum(where=uncovered(rows)).fill_null(0).cast("int64"),
+        **moved,
+    )
+    scaled = by_point.timed_dur * (by_point.calls / by_point.weight.nullif(0))
+    by_point = by_point.mutate(time=by_point.inside + scaled.fill_null(0.0).floor().cast("int64"))
+    names = ("calls", "time", "errors", "bytes", *DIRECTIONS)
+    return by_point.group_by(*keys).agg(**{n: by_point[n].sum().cast("int64") for n in names})

@@ -1,0 +1,60 @@
+"""iostrata bottlenecks"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
+from iostrata.cli.console import print_json
+from iostrata.store.location import default_store
+from iostrata.store.runs import find_run
+
+
+class Rank(StrEnum):
+    """What functions are ranked by."""
+
+    critical = "critical"
+    own = "self"
+    total = "total"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            "iostrata bottlenecks                  of the latest run, by its critical path",
+            "iostrata bottlenecks --by self        whose own time is longest, over all threads",
+            "iostrata bottlenecks --json | jq '.functions[0]'",
+        )
+    )(bottlenecks)
+
+
+def bottlenecks(
+    run: RunArgument = None,
+    by: Annotated[
+        Rank,
+        typer.Option(
+            help="critical: time on the way back from the end of the job, always to what ended "
+            "last; self: time in no call below in the same thread; total: all time."
+        ),
+    ] = Rank.critical,
+    most: Annotated[int, typer.Option(min=1, help="Functions to show.")] = 20,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """What holds a run back, working and waiting for a peer told apart.
+
+    The critical path adds up to the wall time of the job; self and total are of all threads.
+    """
+    from iostrata.show.bottlenecks import bottleneck_lines
+    from iostrata.show.bottlenecks import bottlenecks as ranked
+    from iostrata.store.opened import OpenedRun
+
+    with OpenedRun(find_run(store or default_store(), run)) as opened:
+        found = ranked(opened, by.value)
+    if json:
+        print_json(found.as_dict())
+    else:
+        print("\n".join(bottleneck_lines(found, most)))

@@ -1,0 +1,5 @@
+"""From a trace to what holds the job back: rules that find causes, and their ranking.
+
+A rule is one file in `rules/`. It asks the run one expression, judges the rows, and says what was
+seen, which share of the run it cost, what to change, and when the advice does not apply.
+"""

@@ -1,0 +1,50 @@
+"""Work that the CPU limits: storage will not help."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import PROCESSES, Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.text import seconds
+
+LEAST = 0.8  # of a core, for as long as the processes ran
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = scope.workers(PROCESSES)
+    rows = rows.filter(rows.traced)
+    return rows.agg(processes=rows.count(), cpu=rows.cpu.sum().fill_null(0).cast("int64"))
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    cpu = rows[0]["cpu"]
+    part = cpu / facts.worked
+    if part < LEAST:
+        return None
+    return Seen(
+        share=min(1.0, part) * facts.coverage,
+        text=f"processes computed {seconds(cpu)} in the {seconds(facts.worked)} that they ran: "
+        "storage is not what they wait for",
+        evidence=[
+            Evidence("CPU time of the processes", cpu, "ns"),
+            Evidence("time they ran", facts.worked, "ns"),
+        ],
+        change=[
+            Change("more tasks at once, or faster cores; profile what the job computes"),
+            Change("cheaper codecs, fewer conversions a record"),
+        ],
+        gain=(0.0, 0.0),
+    )
+
+
+RULE = Rule(
+    name="cpu-bound",
+    title="The CPU is the limit",
+    evidence=evidence,
+    judge=judge,
+    why="Where the cores are busy all the time, faster disks and networks stay idle.",
+    unless="the CPU is spent on what another finding names (garbage, tiny calls, compression).",
+    most="warning",
+)

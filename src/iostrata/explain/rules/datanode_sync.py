@@ -1,0 +1,59 @@
+"""Writers that wait until DataNodes have synced their disks."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import account, named, one
+from iostrata.text import count, seconds
+
+LEAST = 50  # syncs
+
+
+def evidence(scope: Scope) -> ir.Table:
+    waits = account(scope.workers(named("hdfs.sync", "hdfs.close")), "layer", "op")
+    disk = account(named("datanode.disk_sync", "datanode.disk_sync_dir"), "layer", "op")
+    return ibis.union(waits, disk).order_by("layer", "op")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    disk = one(rows, "datanode.disk_sync")
+    synced = disk["time"] + one(rows, "datanode.disk_sync_dir")["time"]
+    waits = one(rows, "hdfs.sync")["time"] + one(rows, "hdfs.close")["time"]
+    if disk["calls"] < LEAST:
+        return None
+    cost = min(synced, waits)
+    return Seen(
+        share=facts.share(cost),
+        text=f"DataNodes synced their disks {count(disk['calls'])} times, {seconds(synced)} "
+        f"together; writers waited {seconds(waits)} in sync and close",
+        evidence=[
+            Evidence("syncs of disks", disk["calls"], "count"),
+            Evidence("their time", synced, "ns"),
+            Evidence("time of writers in sync and close", waits, "ns"),
+        ],
+        change=[
+            Change(
+                "hflush() where a reader has to see the bytes, hsync() only where a power "
+                "failure must not lose them; sync once for many records"
+            ),
+            Change("sync when closing", "dfs.datanode.synconclose", "true", "false"),
+        ],
+        gain=(0.6, 1.0),
+    )
+
+
+RULE = Rule(
+    name="datanode-sync",
+    title="Writers wait for disks to sync",
+    evidence=evidence,
+    judge=judge,
+    why="hsync() returns when every DataNode of the pipeline has written to its disk: milliseconds "
+    "on disks, for as many bytes as there are.",
+    unless="each record must survive a power failure of all replicas (a write-ahead log).",
+    explains=("frequent-flush", "slow-network"),
+)

@@ -1,0 +1,64 @@
+"""Attempts whose work was done again."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.attempts import attempts
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.text import plural, seconds
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = attempts()
+    # attempt_<cluster>_<job>_<type>_<task>_<number>: without the number, the task
+    task = rows.task.re_replace("_[0-9]+$", "")
+    rows = rows.mutate(of=task, dur=rows.dur.fill_null(0))
+    last = rows.group_by("of").agg(
+        attempts=rows.count(), time=rows.dur.sum().cast("int64"), last=rows.start.max()
+    )
+    again = last.filter(last.attempts > 1)
+    kept = again.join(rows, "of").filter(lambda t: t.start == t.last)
+    return kept.select("of", "attempts", again=kept.time - kept.dur).order_by("of")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    if not rows:
+        return None
+    tried = sum(row["attempts"] - 1 for row in rows)
+    cost = sum(row["again"] for row in rows)
+    return Seen(
+        share=facts.share(cost),
+        text=f"{plural(tried, 'attempt')} of {plural(len(rows), 'task')} ran {seconds(cost)} for "
+        "nothing: their tasks were tried again",
+        evidence=[
+            Evidence("tasks tried again", len(rows), "count"),
+            Evidence("attempts for nothing", tried, "count"),
+            Evidence("time they took", cost, "ns"),
+            Evidence("one of them", rows[0]["of"], "text"),
+        ],
+        change=[
+            Change("read the log of a failed attempt: yarn logs -applicationId …"),
+            Change(
+                "where it was speculation that lost the race",
+                "mapreduce.map.speculative",
+                "true",
+                "false",
+            ),
+        ],
+        gain=(0.5, 1.0),
+    )
+
+
+RULE = Rule(
+    name="failed-attempts",
+    title="Work was done again",
+    evidence=evidence,
+    judge=judge,
+    why="What a failed or overtaken attempt has done is thrown away, and its container is missing "
+    "elsewhere.",
+    unless="a node was lost: then it is the price of going on.",
+    explains=("short-tasks", "fs-creation", "straggler"),
+)

@@ -1,0 +1,48 @@
+"""Writers that flush HDFS streams often and wait for the acknowledgement each time."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import one, work
+from iostrata.text import count, seconds
+
+LEAST = 500  # flushes
+
+
+def evidence(scope: Scope) -> ir.Table:
+    return work(scope, "hdfs.sync", "hdfs.send_packet")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    flush, packets = one(rows, "hdfs.sync"), one(rows, "hdfs.send_packet")
+    if flush["calls"] < LEAST:
+        return None
+    each = packets["sent"] // flush["calls"]
+    return Seen(
+        share=facts.share(flush["time"]),
+        text=f"writers flushed {count(flush['calls'])} times, every {count(each)} bytes, and "
+        f"waited {seconds(flush['time'])} for it",
+        evidence=[
+            Evidence("flushes", flush["calls"], "count"),
+            Evidence("time of writers in them", flush["time"], "ns"),
+            Evidence("bytes between two", each, "bytes"),
+        ],
+        change=[Change("flush once for many records, or at intervals of time")],
+        gain=(0.7, 1.0),
+    )
+
+
+RULE = Rule(
+    name="frequent-flush",
+    title="HDFS streams are flushed too often",
+    evidence=evidence,
+    judge=judge,
+    why="hflush() waits until all DataNodes of the pipeline have acknowledged: a round trip "
+    "through each, for a packet that is nearly empty.",
+    unless="readers have to see each record at once.",
+    explains=("small-writes",),
+)

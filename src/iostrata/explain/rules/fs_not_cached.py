@@ -1,0 +1,54 @@
+"""File systems created again and again within one process."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import account, named
+from iostrata.text import count, seconds
+
+USUAL = 4  # a process: its own, another user's, the local one, a view of it
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = account(scope.workers(named("fs.connect")), "proc", "category")
+    return rows.select("proc", "category", "calls", "time").order_by("proc", "category")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    often = [row for row in rows if row["calls"] > USUAL]
+    if not often:
+        return None
+    again = sum(row["calls"] - 1 for row in often)
+    cost = sum(row["time"] * (row["calls"] - 1) // row["calls"] for row in often)
+    return Seen(
+        share=facts.share(cost),
+        text=f"file systems were created {count(again)} times more than needed, which took "
+        f"{seconds(cost)}",
+        evidence=[
+            Evidence("creations beyond the first of a process", again, "count"),
+            Evidence("time they took", cost, "ns"),
+        ],
+        change=[
+            Change(
+                "let FileSystem.get share instances", "fs.hdfs.impl.disable.cache", "true", "false"
+            ),
+            Change("keep one FileSystem a process instead of FileSystem.newInstance a request"),
+        ],
+        gain=(0.8, 1.0),
+    )
+
+
+RULE = Rule(
+    name="fs-not-cached",
+    title="File systems created anew",
+    evidence=evidence,
+    judge=judge,
+    why="Creating a FileSystem loads its configuration, resolves names and opens connections; "
+    "Hadoop keeps one per process, user and scheme unless told otherwise.",
+    unless="each instance serves another user and is closed with its request.",
+    explains=("fs-creation", "metadata-storm"),
+)

@@ -1,0 +1,55 @@
+"""JVMs that stand still to collect garbage."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import PAUSES, Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.text import count, seconds
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = scope.workers(PAUSES)
+    rows = rows.filter(rows.kind == "sum")
+    return rows.agg(
+        pauses=rows["count"].sum().fill_null(0).cast("int64"),
+        time=rows.timed_dur.sum().fill_null(0).cast("int64"),
+        longest=rows["max"].max().fill_null(0),
+        processes=rows.proc.nunique(),
+    )
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    row = rows[0]
+    if not row["pauses"]:
+        return None
+    return Seen(
+        share=facts.share(row["time"]),
+        text=f"{count(row['processes'])} JVMs stood still {seconds(row['time'])} for "
+        f"{count(row['pauses'])} collections, the longest {seconds(row['longest'])}",
+        evidence=[
+            Evidence("pauses", row["pauses"], "count"),
+            Evidence("their time", row["time"], "ns"),
+            Evidence("the longest", row["longest"], "ns"),
+        ],
+        change=[
+            Change("a larger heap", "mapreduce.map.java.opts", "", "-Xmx of 0.8 × memory.mb"),
+            Change("and the container for it", "mapreduce.map.memory.mb"),
+            Change("make less garbage: reuse Writables, no String a record"),
+        ],
+        gain=(0.5, 0.95),
+    )
+
+
+RULE = Rule(
+    name="gc-bound",
+    title="Garbage collection stops the job",
+    evidence=evidence,
+    judge=judge,
+    why="While a JVM collects, no thread of it reads, writes or computes; faster storage does not "
+    "change that.",
+    unless="the heap is as large as the host allows.",
+    explains=("cpu-bound", "straggler"),
+)

@@ -1,0 +1,46 @@
+"""Programs that force local files to disk again and again."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import one, work
+from iostrata.text import count, seconds
+
+LEAST = 50  # syncs
+
+
+def evidence(scope: Scope) -> ir.Table:
+    return work(scope, "java.sync", "java.write")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    sync, write = one(rows, "java.sync"), one(rows, "java.write")
+    if sync["calls"] < LEAST:
+        return None
+    each = write["written"] // sync["calls"]
+    return Seen(
+        share=facts.share(sync["time"]),
+        text=f"local files were forced to disk {count(sync['calls'])} times, every {count(each)} "
+        f"bytes, which took {seconds(sync['time'])}",
+        evidence=[
+            Evidence("syncs", sync["calls"], "count"),
+            Evidence("their time", sync["time"], "ns"),
+            Evidence("bytes between two", each, "bytes"),
+        ],
+        change=[Change("force once for many writes (group commit)")],
+        gain=(0.6, 1.0),
+    )
+
+
+RULE = Rule(
+    name="local-sync",
+    title="Local files are forced to disk too often",
+    evidence=evidence,
+    judge=judge,
+    why="force() and fsync() wait for the disk, some milliseconds whatever was written.",
+    unless="each record must survive a power failure.",
+)

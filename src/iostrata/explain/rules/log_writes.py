@@ -1,0 +1,51 @@
+"""Tasks that write a log line for each record."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import account, named
+from iostrata.text import count, seconds, size
+
+LEAST = 10_000  # writes
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = scope.workers(named("java.write"))
+    rows = rows.filter(rows.category.isin(["log", "pipe"]))
+    return account(rows, "category").order_by("category")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    calls, time, written = (sum(r[name] for r in rows) for name in ("calls", "time", "written"))
+    if calls < LEAST:
+        return None
+    return Seen(
+        share=facts.share(time),
+        text=f"{count(calls)} writes of {size(written)} to logs took {seconds(time)}",
+        evidence=[
+            Evidence("writes to logs", calls, "count"),
+            Evidence("bytes", written, "bytes"),
+            Evidence("their time", time, "ns"),
+        ],
+        change=[
+            Change("log less", "mapreduce.map.log.level", "INFO", "WARN"),
+            Change("no line a record: count instead (Counters)"),
+        ],
+        gain=(0.8, 2.0),
+    )
+
+
+RULE = Rule(
+    name="log-writes",
+    title="Logging takes the time",
+    evidence=evidence,
+    judge=judge,
+    why="Each line is formatted and written for itself; formatting costs more than the write that "
+    "is seen here.",
+    unless="the lines are the job's output.",
+    explains=("small-writes",),
+)

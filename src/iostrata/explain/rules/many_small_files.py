@@ -1,0 +1,81 @@
+"""Inputs of many small files: a task, a lookup and an open each."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.analyse.targets import targets
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.text import count, seconds, size
+
+SMALL = 4 << 20  # bytes
+LEAST = 20  # files
+BLOCK = 128 << 20  # bytes that a task could have read
+
+
+def evidence(scope: Scope) -> ir.Table:
+    files = targets(scope.roles)
+    read = ibis.greatest(files.read, files.received)
+    files = files.filter(files.layer == "hdfs", ~files.target.contains("/.staging/"), read > 0)
+    small = read < SMALL
+    return files.agg(
+        files=files.target.nunique(),
+        small=files.target.nunique(where=small),
+        bytes=read.sum().fill_null(0).cast("int64"),
+        time=files.time.sum(where=small).fill_null(0).cast("int64"),
+    )
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    row = rows[0]
+    if row["small"] < LEAST or row["small"] * 2 < row["files"]:
+        return None
+    maps = [worker for worker in facts.workers if worker.role == "map"]
+    needed = max(facts.at_once, row["bytes"] // BLOCK + 1)
+    spare = max(0, len(maps) - needed)
+    cost = spare * facts.start_up + (0 if maps else row["time"])
+    mean = row["bytes"] // row["files"]
+    tasks = f", {count(len(maps))} map tasks where {needed} would do" if maps else ""
+    return Seen(
+        share=facts.share(cost),
+        text=f"{count(row['files'])} files of {size(mean)} on average were read{tasks}; that "
+        f"took {seconds(cost)}",
+        evidence=[
+            Evidence("files read", row["files"], "count"),
+            Evidence(f"smaller than {size(SMALL)}", row["small"], "count"),
+            Evidence("bytes of all", row["bytes"], "bytes"),
+            Evidence("map tasks", len(maps), "count"),
+            Evidence("start and end of a task", facts.start_up, "ns"),
+        ],
+        change=[
+            Change(
+                "pack files into splits",
+                "mapreduce.job.inputformat.class",
+                "TextInputFormat",
+                "CombineTextInputFormat",
+            ),
+            Change(
+                "of this size",
+                "mapreduce.input.fileinputformat.split.maxsize",
+                "",
+                str(BLOCK),
+            ),
+            Change("write fewer, larger files (a merge job, SequenceFile, hadoop archive)"),
+        ],
+        gain=(0.5, 1.0),
+    )
+
+
+RULE = Rule(
+    name="many-small-files",
+    title="Many small files",
+    evidence=evidence,
+    judge=judge,
+    why="Each file is a task of its own, which starts a JVM, a lookup at the NameNode and a "
+    "connection to a DataNode; the bytes are the least of it.",
+    unless="each file takes its task many seconds of computing.",
+    explains=("short-tasks", "fs-creation", "metadata-storm", "open-churn", "localization"),
+)

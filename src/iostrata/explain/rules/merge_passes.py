@@ -1,0 +1,56 @@
+"""Merges in several passes: spilled data is rewritten more than once."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import one, work
+from iostrata.text import seconds
+
+USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
+
+
+def evidence(scope: Scope) -> ir.Table:
+    maps = Scope(tuple(role for role in scope.roles if role == "map"))
+    return work(maps, "record.collect", "record.append", "task.merge", "task.spill")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    collected, appended = one(rows, "record.collect"), one(rows, "record.append")
+    if not collected["calls"]:
+        return None
+    passes = appended["calls"] / collected["calls"]
+    if passes < USUAL:
+        return None
+    merge = one(rows, "task.merge")["time"]
+    cost = int(merge * (1 - 1 / (passes - 1)))
+    return Seen(
+        share=facts.share(cost),
+        text=f"each record of a map's output was written {passes:.1f} times; merging took "
+        f"{seconds(merge)}, of which {seconds(cost)} were further passes",
+        evidence=[
+            Evidence("records put out by maps", collected["calls"], "count"),
+            Evidence("records written to spills and merges", appended["calls"], "count"),
+            Evidence("time to merge", merge, "ns"),
+        ],
+        change=[
+            Change("merge more spills at once", "mapreduce.task.io.sort.factor", "10", "100"),
+            Change("spill less often", "mapreduce.task.io.sort.mb"),
+        ],
+        gain=(0.6, 1.0),
+    )
+
+
+RULE = Rule(
+    name="merge-passes",
+    title="Spills are merged in several passes",
+    evidence=evidence,
+    judge=judge,
+    why="When there are more spills than io.sort.factor, they are merged into larger ones first, "
+    "which are then read and written again.",
+    unless="memory or open files forbid a larger factor.",
+    explains=("too-many-spills",),
+)

@@ -1,0 +1,56 @@
+"""Requests that wait for the lock of the name space."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import account, named, one
+from iostrata.text import count, seconds
+
+LEAST = 100  # locks
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = account(named("namenode.read_lock", "namenode.write_lock"), "layer", "op")
+    return rows.order_by("op")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    read, write = one(rows, "namenode.read_lock"), one(rows, "namenode.write_lock")
+    waited = read["time"] + write["time"]
+    if read["calls"] + write["calls"] < LEAST:
+        return None
+    return Seen(
+        share=facts.share(waited),
+        text=f"requests waited {seconds(waited)} for the NameNode's lock: "
+        f"{seconds(read['time'])} to read, {seconds(write['time'])} to write",
+        evidence=[
+            Evidence("locks to read", read["calls"], "count"),
+            Evidence("their wait", read["time"], "ns"),
+            Evidence("locks to write", write["calls"], "count"),
+            Evidence("their wait", write["time"], "ns"),
+        ],
+        change=[
+            Change(
+                "find who holds it long: large deletes, du and count of large directories, "
+                f"listings of {count(10**5)} entries"
+            ),
+            Change("give up the lock more often", "dfs.content-summary.limit", "5000", "500"),
+            Change("delete in smaller steps", "dfs.namenode.block.deletion.increment"),
+        ],
+        gain=(0.4, 1.0),
+    )
+
+
+RULE = Rule(
+    name="namenode-lock",
+    title="Requests wait for the NameNode's lock",
+    evidence=evidence,
+    judge=judge,
+    why="One lock guards the name space: whoever holds it to write keeps all others out.",
+    unless="the wait is for a checkpoint or a start that ends by itself.",
+    explains=("metadata-storm", "rpc-queueing"),
+)

@@ -1,0 +1,56 @@
+"""Files that are opened anew for each piece that is read."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import CALLS, Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.text import count, seconds
+
+LEAST = 100  # opens
+EACH = 8  # of a file
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = scope.workers(CALLS)
+    rows = rows.filter(rows.layer == "hdfs", rows["op"] == "open")
+    by_file = rows.group_by("target").agg(opens=rows.count(), time=rows.dur.sum().cast("int64"))
+    often = by_file.opens >= EACH
+    return by_file.agg(
+        files=by_file.count(where=often),
+        opens=by_file.opens.sum(where=often).fill_null(0).cast("int64"),
+        time=by_file.time.sum(where=often).fill_null(0).cast("int64"),
+    )
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    row = rows[0]
+    if row["opens"] < LEAST:
+        return None
+    cost = row["time"] * (row["opens"] - row["files"]) // row["opens"]
+    return Seen(
+        share=facts.share(cost),
+        text=f"{count(row['files'])} files were opened {count(row['opens'])} times; all but the "
+        f"first opens took {seconds(cost)}",
+        evidence=[
+            Evidence("files", row["files"], "count"),
+            Evidence("opens", row["opens"], "count"),
+            Evidence("time of the opens", row["time"], "ns"),
+        ],
+        change=[Change("open a file once and keep the stream; use positional reads")],
+        gain=(0.8, 1.0),
+    )
+
+
+RULE = Rule(
+    name="open-churn",
+    title="The same files are opened again and again",
+    evidence=evidence,
+    judge=judge,
+    why="An open asks the NameNode for the file and its blocks, and the first read connects to a "
+    "DataNode anew.",
+    unless="the file changes between the opens.",
+    explains=("metadata-storm", "read-amplification", "rereading", "small-reads"),
+)

@@ -1,0 +1,106 @@
+"""What several rules ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse import account as accounts
+from iostrata.analyse.tables import SUMS, Row, uncovered
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Seen
+from iostrata.schema.directions import DIRECTIONS
+from iostrata.text import count, seconds, size
+
+# What a job reads and writes, not what a JVM needs to start.
+DATA = ("input", "output", "hdfs", "file", "hfile", "wal", "spill", "shuffle")
+# Of size classes: 1 + floor(log2(bytes)).
+ONE_BYTE = 1
+BELOW_4_KIB = 12
+
+
+def account(rows: ir.Table, *keys: str) -> ir.Table:
+    """Sums of operations per `keys`, as `analyse.account`: calls within another operation of their
+    layer count, those within the same one do not.
+    """
+    return accounts.account(rows, *keys, counted=uncovered)
+
+
+def small_requests(scope: Scope, way: str, least: int, most: int) -> ir.Table:
+    """Requests of workers on data, of size classes `least` to `most`: layer, calls, bytes, time
+    (ns, without waits), then of all sizes: all_calls, all_bytes.
+
+    A small read of a buffered stream waits for data now and then, which is not for its size: a call
+    counts at the most three times the quickest of its kind.
+    """
+    rows = scope.workers()
+    rows = rows.filter(
+        rows.layer.isin(["fs", "hdfs", "java"]),
+        rows["op"].isin(DIRECTIONS[way]),
+        rows.category.isin(DATA),
+        uncovered(rows),
+    )
+    small = (rows.size_class >= least) & (rows.size_class <= most)
+    mean = rows.timed_dur / rows.weight.fill_null(rows.timed).nullif(0)
+    each = ibis.least(mean.fill_null(0.0), 3.0 * rows["min"].fill_null(0))
+    time = (rows["count"] * each).floor().cast("int64")
+    found = rows.group_by("layer").agg(
+        calls=rows["count"].sum(where=small).fill_null(0).cast("int64"),
+        bytes=rows.bytes.sum(where=small).fill_null(0).cast("int64"),
+        time=time.sum(where=small).fill_null(0).cast("int64"),
+        all_calls=rows["count"].sum().cast("int64"),
+        all_bytes=rows.bytes.sum().cast("int64"),
+    )
+    return found.order_by(ibis.desc("time"), "layer")
+
+
+def small_ones(
+    rows: list[Row], facts: Facts, what: str, change: list[Change], least: int = 1000
+) -> Seen | None:
+    """What `small_requests` says of `what`: at least so many calls below 4 KiB."""
+    worst = rows[0] if rows else None
+    if worst is None or worst["calls"] < least:
+        return None
+    mean = worst["bytes"] // worst["calls"]
+    return Seen(
+        share=facts.share(worst["time"]),
+        text=f"{count(worst['calls'])} {what} of {size(mean)} on average in layer "
+        f"{worst['layer']} took {seconds(worst['time'])}",
+        evidence=[
+            Evidence(f"{what} below 4 KiB", worst["calls"], "count"),
+            Evidence("bytes they moved", worst["bytes"], "bytes"),
+            Evidence("their time, without waits", worst["time"], "ns"),
+            Evidence(f"{what} of all sizes", worst["all_calls"], "count"),
+        ],
+        change=change,
+        gain=(0.7, 1.0),
+    )
+
+
+def work(scope: Scope, *operations: str) -> ir.Table:
+    """What workers did, by operation: layer, op, and `account`'s columns."""
+    return account(scope.workers(named(*operations)), "layer", "op").order_by("layer", "op")
+
+
+def named(*operations: str) -> ir.Table:
+    """Sums of operations named `layer.op`."""
+    names = [(SUMS.layer + "." + SUMS["op"]).isin(operations)]
+    return SUMS.filter(*names)
+
+
+def one(rows: Iterable[Row], operation: str) -> Row:
+    """The row of an operation named `layer.op`, with zeros where there is none."""
+    empty = dict.fromkeys(("calls", "time", "errors", "bytes", *DIRECTIONS), 0)
+    return next((row for row in rows if f"{row['layer']}.{row['op']}" == operation), empty)
+
+
+def beside_others(values: dict[str, float]) -> dict[str, tuple[float, float]]:
+    """Per name its value and the median of all the other names; for two or more names."""
+    return {
+        name: (value, median(other for key, other in values.items() if key != name))
+        for name, value in values.items()
+        if len(values) > 1
+    }

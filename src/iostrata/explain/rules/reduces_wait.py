@@ -1,0 +1,61 @@
+"""Reduces that hold containers which maps are waiting for."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.attempts import attempts
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.text import plural, seconds
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = attempts()
+    return rows.select("job", "role", "task", "start", "end")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    maps = [row for row in rows if row["role"] == "map"]
+    reduces = [row for row in rows if row["role"] == "reduce"]
+    if not maps or not reduces:
+        return None
+    last = max(row["start"] for row in maps)
+    early = [row for row in reduces if row["start"] < last]
+    # while they sat there, maps were still to be started
+    held = sum(last - row["start"] for row in early)
+    if not early:
+        return None
+    cost = held / max(1, facts.at_once)
+    return Seen(
+        share=facts.share_of_wall(cost),
+        text=f"{plural(len(early), 'reduce')} held containers for {seconds(held)} while maps "
+        "were still to be started",
+        evidence=[
+            Evidence("reduces started before the last map", len(early), "count"),
+            Evidence("time they held containers by then", held, "ns"),
+            Evidence("tasks at once, at the most", facts.at_once, "count"),
+        ],
+        change=[
+            Change(
+                "start reduces when most maps are done",
+                "mapreduce.job.reduce.slowstart.completedmaps",
+                "0.05",
+                "0.9",
+            ),
+        ],
+        gain=(0.5, 1.0),
+    )
+
+
+RULE = Rule(
+    name="reduces-wait",
+    title="Reduces wait and hold containers",
+    evidence=evidence,
+    judge=judge,
+    why="A reduce cannot reduce before the last map has ended; until then its container is "
+    "missing for maps.",
+    unless="the cluster has room for all maps and reduces at once.",
+    explains=("straggler",),
+)

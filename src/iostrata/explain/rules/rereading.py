@@ -1,0 +1,63 @@
+"""The same blocks are read several times in one run."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import CALLS, Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import account, named
+from iostrata.text import count, seconds, size
+
+LEAST = 16 << 20  # bytes read again
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = CALLS.filter(CALLS.layer == "datanode", CALLS["op"] == "read_block", CALLS.bytes > 0)
+    # of one place, the longest read is the first; all others are again
+    place = rows.group_by("block", "offset").agg(
+        reads=rows.count(), bytes=rows.bytes.sum(), once=rows.bytes.max()
+    )
+    return place.agg(
+        blocks=place.block.nunique(),
+        reads=place.reads.sum().fill_null(0).cast("int64"),
+        bytes=place.bytes.sum().fill_null(0).cast("int64"),
+        again=(place.bytes - place.once).sum().fill_null(0).cast("int64"),
+    )
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    row = rows[0]
+    if row["again"] < LEAST or row["again"] * 3 < row["bytes"]:
+        return None
+    reads = facts.rows(account(facts.scope.workers(named("hdfs.read")), "layer"))
+    time = reads[0]["time"] if reads else 0
+    cost = time * row["again"] // row["bytes"]
+    return Seen(
+        share=facts.share(cost),
+        text=f"of {size(row['bytes'])} read from {count(row['blocks'])} blocks, "
+        f"{size(row['again'])} had been read before; that took {seconds(cost)}",
+        evidence=[
+            Evidence("bytes read", row["bytes"], "bytes"),
+            Evidence("read before, in this run", row["again"], "bytes"),
+            Evidence("blocks", row["blocks"], "count"),
+            Evidence("time of all reads", time, "ns"),
+        ],
+        change=[
+            Change("keep what is read again: cache() it, a broadcast or the distributed cache"),
+            Change("read once for all that is computed from it"),
+            Change("pin it in the memory of DataNodes: hdfs cacheadmin -addDirective"),
+        ],
+        gain=(0.6, 1.0),
+    )
+
+
+RULE = Rule(
+    name="rereading",
+    title="The same input is read several times",
+    evidence=evidence,
+    judge=judge,
+    why="Each pass pays for disks, network and decoding again.",
+    unless="it does not fit into memory and each pass needs all of it.",
+)

@@ -1,0 +1,61 @@
+"""Tasks that take longer to start and end than to work."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import one, work
+from iostrata.text import count, seconds
+
+
+def evidence(scope: Scope) -> ir.Table:
+    return work(scope, "task.process", "task.run")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    ran = one(rows, "task.run")
+    tasks = len(facts.workers)
+    if not ran["calls"] or facts.start_up <= ran["time"] // ran["calls"]:
+        return None
+    spare = max(0, tasks - 2 * facts.at_once)
+    cost = spare * facts.start_up
+    return Seen(
+        share=facts.share(cost),
+        text=f"{count(tasks)} tasks worked {seconds(ran['time'] // ran['calls'])} on average and "
+        f"took {seconds(facts.start_up)} to start and end",
+        evidence=[
+            Evidence("tasks", tasks, "count"),
+            Evidence("at once, at the most", facts.at_once, "count"),
+            Evidence("time at work, a task", ran["time"] // ran["calls"], "ns"),
+            Evidence("start and end of a task", facts.start_up, "ns"),
+        ],
+        change=[
+            Change(
+                "larger splits",
+                "mapreduce.input.fileinputformat.split.minsize",
+                "1",
+                str(256 << 20),
+            ),
+            Change(
+                "run small jobs within the ApplicationMaster",
+                "mapreduce.job.ubertask.enable",
+                "false",
+                "true",
+            ),
+        ],
+        gain=(0.5, 1.0),
+    )
+
+
+RULE = Rule(
+    name="short-tasks",
+    title="Tasks are too short",
+    evidence=evidence,
+    judge=judge,
+    why="Each task starts a JVM of its own: some seconds of one core, whatever it has to do.",
+    unless="the tasks fit into one wave and the cluster has nothing else to do.",
+    explains=("fs-creation", "localization"),
+)

@@ -1,0 +1,54 @@
+"""Jobs whose output is moved into place file by file after the last task."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import account, named, one
+from iostrata.text import count, seconds
+
+
+def evidence(scope: Scope) -> ir.Table:
+    names = ("task.commit_job", "task.commit_task", "namenode.rename")
+    return account(named(*names), "layer", "op").order_by("layer", "op")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    job = one(rows, "task.commit_job")
+    renames = one(rows, "namenode.rename")["calls"]
+    if not job["calls"]:
+        return None
+    return Seen(
+        share=facts.share_of_wall(job["time"]),
+        text=f"committing the job took {seconds(job['time'])}, with {count(renames)} renames in "
+        "all",
+        evidence=[
+            Evidence("time to commit the job", job["time"], "ns"),
+            Evidence("renames", renames, "count"),
+        ],
+        change=[
+            Change(
+                "let tasks move their own output",
+                "mapreduce.fileoutputcommitter.algorithm.version",
+                "1",
+                "2",
+            ),
+            Change("fewer files: fewer reduces, or larger ones"),
+        ],
+        gain=(0.5, 1.0),
+    )
+
+
+RULE = Rule(
+    name="slow-commit",
+    title="The commit of the job takes long",
+    evidence=evidence,
+    judge=judge,
+    why="Version 1 of the committer lists and renames every file in one thread after the last "
+    "task; nothing else runs meanwhile.",
+    unless="readers must never see a part of the output: version 2 shows files as tasks commit.",
+    explains=("namenode-edit-log", "metadata-storm"),
+)

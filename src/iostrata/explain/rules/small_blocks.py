@@ -1,0 +1,55 @@
+"""Blocks so small that their pipelines cost more than their bytes."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import one, work
+from iostrata.text import count, seconds, size
+
+SMALL = 16 << 20  # bytes
+LEAST = 20  # blocks
+PER_FILE = 4  # fewer are small files, not small blocks
+
+
+def evidence(scope: Scope) -> ir.Table:
+    return work(scope, "hdfs.connect", "hdfs.close", "hdfs.send_packet", "hdfs.wait_acks")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    blocks, files = one(rows, "hdfs.connect"), one(rows, "hdfs.close")["calls"]
+    if blocks["calls"] < max(LEAST, PER_FILE * files):
+        return None
+    mean = one(rows, "hdfs.send_packet")["sent"] // blocks["calls"]
+    if mean >= SMALL:
+        return None
+    waits = one(rows, "hdfs.wait_acks")["time"]
+    cost = blocks["time"] + waits
+    return Seen(
+        share=facts.share(cost),
+        text=f"{count(blocks['calls'])} blocks of {size(mean)} were written; to set up and end "
+        f"their pipelines took {seconds(cost)}",
+        evidence=[
+            Evidence("blocks", blocks["calls"], "count"),
+            Evidence("bytes of one", mean, "bytes"),
+            Evidence("time to set up pipelines", blocks["time"], "ns"),
+            Evidence("wait for their last acks", waits, "ns"),
+        ],
+        change=[Change("larger blocks", "dfs.blocksize", str(mean), str(128 << 20))],
+        gain=(0.6, 1.0),
+    )
+
+
+RULE = Rule(
+    name="small-blocks",
+    title="Blocks are small",
+    evidence=evidence,
+    judge=judge,
+    why="Each block asks the NameNode, connects a pipeline, waits for all its acks, and becomes "
+    "a split with a task of its own when it is read.",
+    unless="the small blocks are meant to spread a small file over many tasks.",
+    explains=("metadata-storm",),
+)

@@ -1,0 +1,34 @@
+"""Reads of a few bytes: each pays for a call, and from HDFS for a request, whatever it moves."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Rule, Seen
+from iostrata.explain.rules.parts import BELOW_4_KIB, ONE_BYTE, small_ones, small_requests
+
+
+def evidence(scope: Scope) -> ir.Table:
+    return small_requests(scope, "read", ONE_BYTE + 1, BELOW_4_KIB)
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    change = [
+        Change("read into a larger buffer", "io.file.buffer.size", "4096", "131072"),
+        Change("wrap the stream in a BufferedInputStream, or read blocks and cut them up"),
+    ]
+    return small_ones(rows, facts, "reads", change)
+
+
+RULE = Rule(
+    name="small-reads",
+    title="Small reads",
+    evidence=evidence,
+    judge=judge,
+    why="A call costs the same for 100 bytes as for 100 000. Of HDFS, a positional read also asks "
+    "a DataNode for a block anew each time.",
+    unless="the reads are of places far apart (then see read-amplification), or the stream below "
+    "is buffered and the time lies elsewhere.",
+)

@@ -1,0 +1,78 @@
+"""A DataNode that uses one of its volumes more than the others."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import CALLS, Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.text import count
+
+TIMES = 3
+LEAST = 8  # blocks on one DataNode
+
+
+def evidence(scope: Scope) -> ir.Table:
+    rows = CALLS.filter(
+        CALLS.layer == "java", CALLS.category == "blk", CALLS.target.contains("/current/BP-")
+    )
+    volume = rows.target.substr(0, rows.target.find("/current/BP-"))
+    rows = rows.mutate(volume=volume)
+    found = rows.group_by("host", "proc", "volume").agg(
+        blocks=rows.block.nunique(), time=rows.dur.sum().fill_null(0).cast("int64")
+    )
+    return found.order_by("host", "proc", ibis.desc("time"))
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    worst = None
+    for proc in {row["proc"] for row in rows}:
+        volumes = [row for row in rows if row["proc"] == proc]
+        blocks = sum(row["blocks"] for row in volumes)
+        most, least = max(volumes, key=_blocks), min(volumes, key=_blocks)
+        if len(volumes) > 1 and blocks >= LEAST and most["blocks"] >= TIMES * least["blocks"]:
+            even = sum(row["time"] for row in volumes) / len(volumes)
+            cost = most["time"] - even
+            if worst is None or cost > worst[0]:
+                worst = (cost, most, least)
+    if worst is None:
+        return None
+    cost, most, least = worst
+    return Seen(
+        share=facts.share(cost),
+        text=f"{count(most['blocks'])} blocks went to {most['volume']}, "
+        f"{count(least['blocks'])} to {least['volume']} of the same DataNode",
+        evidence=[
+            Evidence("host", most["host"], "text"),
+            Evidence(most["volume"], most["blocks"], "count"),
+            Evidence(least["volume"], least["blocks"], "count"),
+            Evidence("time of calls beyond an even part", int(cost), "ns"),
+        ],
+        change=[
+            Change("spread what is there: hdfs diskbalancer -plan …"),
+            Change(
+                "place new blocks evenly",
+                "dfs.datanode.fsdataset.volume.choosing.policy",
+                "AvailableSpaceVolumeChoosingPolicy",
+                "RoundRobinVolumeChoosingPolicy",
+            ),
+        ],
+        gain=(0.2, 1.0),
+    )
+
+
+def _blocks(row: Row) -> int:
+    return int(row["blocks"])
+
+
+RULE = Rule(
+    name="unbalanced-volumes",
+    title="Volumes of a DataNode are used unevenly",
+    evidence=evidence,
+    judge=judge,
+    why="A DataNode is as fast as the volumes it uses; those it does not use stand idle.",
+    unless="the volumes differ in size or speed and are meant to be used so.",
+    most="warning",
+)

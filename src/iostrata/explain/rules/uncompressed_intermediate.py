@@ -1,0 +1,63 @@
+"""Map output that is written and shuffled as it is."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import Row
+from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.rules.parts import account, named, one
+from iostrata.text import seconds, size
+
+LEAST = 32 << 20  # bytes
+RATIO = 1.3  # of compressed output
+
+
+def evidence(scope: Scope) -> ir.Table:
+    names = ("record.append", "fs.raw_write", "task.copy", "task.merge", "task.spill")
+    return account(scope.workers(named(*names)), "layer", "op", "role").order_by("layer", "op")
+
+
+def judge(rows: list[Row], facts: Facts) -> Seen | None:
+    maps = [row for row in rows if row["role"] == "map"]
+    reduces = [row for row in rows if row["role"] == "reduce"]
+    copied = one(reduces, "task.copy")
+    appended, kept = one(maps, "record.append")["bytes"], one(maps, "fs.raw_write")["bytes"]
+    if copied["bytes"] < LEAST or appended > RATIO * kept:
+        return None
+    files = one(maps, "fs.raw_write")["time"] + one(reduces, "fs.raw_write")["time"]
+    cost = copied["time"] + files
+    return Seen(
+        share=facts.share(cost / 2),
+        text=f"{size(copied['bytes'])} of map output were shuffled as they were; to write and "
+        f"copy them took {seconds(cost)}",
+        evidence=[
+            Evidence("bytes shuffled", copied["bytes"], "bytes"),
+            Evidence("bytes of the records", appended, "bytes"),
+            Evidence("bytes written for them", kept, "bytes"),
+            Evidence("time to write and to copy", cost, "ns"),
+        ],
+        change=[
+            Change("compress map output", "mapreduce.map.output.compress", "false", "true"),
+            Change(
+                "with a fast codec",
+                "mapreduce.map.output.compress.codec",
+                "",
+                "org.apache.hadoop.io.compress.SnappyCodec",
+            ),
+        ],
+        gain=(0.0, 1.0),
+    )
+
+
+RULE = Rule(
+    name="uncompressed-intermediate",
+    title="Map output is not compressed",
+    evidence=evidence,
+    judge=judge,
+    why="Intermediate data is written, sent, merged and read once each; a fast codec halves it "
+    "for little CPU.",
+    unless="the records are compressed already, or the CPU is the limit.",
+    most="warning",
+)

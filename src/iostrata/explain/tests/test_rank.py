@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from iostrata.explain.finding import Severity, severity
+from iostrata.explain.rank import explain
+from iostrata.explain.tests.conftest import Made
+from iostrata.explain.tests.made import MS, PROGRAM, did
+from iostrata.explain.verdict import verdict
+from iostrata.store.tests.made import SECOND, START
+
+
+@pytest.mark.parametrize(
+    ("share", "most", "named"),
+    [
+        (0.5, "severe", "severe"),
+        (0.2, "severe", "severe"),
+        (0.19, "severe", "warning"),
+        (0.03, "severe", "note"),
+        (0.029, "severe", None),
+        (0.5, "warning", "warning"),
+        (0.05, "warning", "note"),
+    ],
+)
+def test_severities(share: float, most: Severity, named: Severity | None) -> None:
+    assert severity(share, most) == named
+
+
+def test_what_follows_from_a_cause_ranks_behind_it(facts_of: Made) -> None:
+    found = explain(
+        facts_of(
+            [
+                did("datanode", "disk_sync", 600, 40 * MS, "DataNode"),
+                did("hdfs", "sync", 600, 20 * MS),
+                did("java", "sync", 100, 20 * MS),
+            ]
+        )
+    )
+    assert [(each.rule, each.because) for each in found] == [
+        ("datanode-sync", []),
+        ("local-sync", []),
+        ("frequent-flush", ["datanode-sync"]),
+    ]
+
+
+def test_the_verdict_names_the_first_finding(facts_of: Made) -> None:
+    facts = facts_of([did("java", "sync", 300, 50 * MS)])
+    said = verdict(facts, explain(facts))
+    assert said.text == (
+        "Local files are forced to disk too often: local files were forced to disk 300 times, "
+        "every 0 bytes, which took 15.00 s. Up to 25% of the run's time could be saved."
+    )
+    assert said.detail == (
+        "The run took 60.00 s; 1 program, at most 1 at once, ran in 100% of it, 60.00 s together."
+    )
+
+
+def test_the_verdict_of_a_run_without_findings(facts_of: Made) -> None:
+    facts = facts_of([])
+    assert verdict(facts, []).text == "Nothing holds this run back that a rule knows."
+
+
+def test_facts_of_workers_that_overlap(facts_of: Made) -> None:
+    workers = [
+        {**PROGRAM, "proc": n, "start": START + begin * SECOND, "end": START + end * SECOND}
+        for n, begin, end in ((1, 0, 20), (2, 10, 30), (3, 40, 45))
+    ]
+    facts = facts_of([], processes=workers)
+    assert facts.worked == 45 * SECOND
+    assert facts.at_once == 2
+    assert facts.coverage == pytest.approx(35 / 60)
+    assert facts.share(9 * SECOND) == pytest.approx(0.2 * 35 / 60)

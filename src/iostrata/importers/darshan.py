@@ -1,0 +1,381 @@
+"""Logs of Darshan: counters per file and rank become sums, DXT segments become calls.
+
+Layers: POSIX and STDIO are `posix` (Darshan does not see what the C library writes for a stream,
+so no byte is in both), MPI-IO above them is `fs`, HDF5 and PnetCDF above that are `record`: what
+passes several of them is counted once in each layer.
+
+The time of opens, seeks and stats is known together only; each has the share of it that its count
+is. Syncs are in the time of writes, as Darshan counts them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from iostrata.errors import UserError
+from iostrata.importers import histogram
+from iostrata.importers.account import Account, Tell
+from iostrata.importers.lines import open_bytes
+from iostrata.importers.names import Target, of_path
+from iostrata.importers.writer import RunWriter, Thread
+
+NAME = "darshan"
+HINT = "a log of Darshan 3 ends in .darshan; darshan-parser of its own tools may say more"
+_MAGIC = 6567223
+_SECOND = 10**9
+_MOST_RANKS = 1 << 16  # rows of `processes`; more would be no help to anybody
+_SHARED = -1
+
+
+@dataclass(frozen=True)
+class Module:
+    """How the counters of a module are called: operations, and the counters each adds up."""
+
+    prefix: str
+    layer: str
+    data: dict[str, tuple[str, ...]]
+    other: dict[str, tuple[str, ...]]
+    untimed: tuple[str, ...] = ()  # of `other`: their time is in that of writes, or not known
+    sizes: str = ""  # of counters of size classes, with {way} and {name}
+
+
+def _all_kinds(what: str) -> tuple[str, ...]:
+    return tuple(f"{kind}_{what}" for kind in ("INDEP", "COLL", "SPLIT", "NB"))
+
+
+MODULES = {
+    "POSIX": Module(
+        "POSIX",
+        "posix",
+        {"read": ("READS",), "write": ("WRITES",)},
+        {
+            "open": ("OPENS",),
+            "seek": ("SEEKS",),
+            "stat": ("STATS",),
+            "rename": ("RENAME_SOURCES",),
+            "sync": ("FSYNCS", "FDSYNCS"),
+            "map": ("MMAPS",),
+        },
+        ("sync", "map"),
+        "SIZE_{way}_{name}",
+    ),
+    "STDIO": Module(
+        "STDIO",
+        "posix",
+        {"read": ("READS",), "write": ("WRITES",)},
+        {"open": ("OPENS",), "seek": ("SEEKS",), "flush": ("FLUSHES",)},
+        ("flush",),
+    ),
+    "MPI-IO": Module(
+        "MPIIO",
+        "fs",
+        {"read": _all_kinds("READS"), "write": _all_kinds("WRITES")},
+        {"open": ("INDEP_OPENS", "COLL_OPENS"), "sync": ("SYNCS",)},
+        ("sync",),
+        "SIZE_{way}_AGG_{name}",
+    ),
+    "H5F": Module("H5F", "record", {}, {"open": ("OPENS",), "flush": ("FLUSHES",)}),
+    "H5D": Module(
+        "H5D",
+        "record",
+        {"read": ("READS",), "write": ("WRITES",)},
+        {"open": ("OPENS",), "flush": ("FLUSHES",)},
+        (),
+        "SIZE_{way}_AGG_{name}",
+    ),
+    "PNETCDF_FILE": Module(
+        "PNETCDF_FILE", "record", {}, {"open": ("CREATES", "OPENS"), "sync": ("SYNCS",)}
+    ),
+    "PNETCDF_VAR": Module(
+        "PNETCDF_VAR",
+        "record",
+        {"read": _all_kinds("READS"), "write": _all_kinds("WRITES")},
+        {"open": ("OPENS",)},
+        (),
+        "SIZE_{way}_AGG_{name}",
+    ),
+}
+_DXT = {"DXT_POSIX": "posix", "DXT_MPIIO": "fs"}
+_MOVED = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN")}
+_STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
+
+
+def recognises(begin: bytes) -> bool:
+    """The magic number behind the version, in either order of bytes."""
+    number = begin[8:16]
+    return _MAGIC in (int.from_bytes(number, "little"), int.from_bytes(number, "big"))
+
+
+def read(path: Path, writer: RunWriter, account: Account, tell: Tell) -> None:
+    """Hands sums and segments of a log to the writer; raises UserError without the extra."""
+    account.unit = "record"
+    if find_spec("darshan") is None:
+        raise UserError(
+            f"{path} is a log of Darshan, and its library is not installed",
+            "pip install 'iostrata[darshan]'",
+        )
+    open_bytes(path).close()
+    log = _Log(path.name, writer, account)
+    for line in _lines(path, account):
+        log.line(line)
+    log.finish()
+    tell(path.stat().st_size)
+
+
+def _lines(path: Path, account: Account) -> Iterator[dict[str, Any]]:
+    """What `darshan_dump` says of a log, as far as it comes."""
+    command = [sys.executable, "-m", "iostrata.importers.darshan_dump", str(path.absolute())]
+    # What the library complains about goes nowhere: it is many lines for one fault.
+    quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    whole = False
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **quiet) as child:  # type: ignore[call-overload]
+        try:
+            for text in child.stdout:
+                try:
+                    line = json.loads(text)
+                except ValueError:
+                    break  # it crashed within a line
+                whole = whole or "end" in line
+                if "trouble" in line:
+                    account.cut(f"{path.name}: {line['trouble']}")
+                else:
+                    yield line
+        finally:
+            child.kill()
+    if not whole:
+        account.cut(f"{path.name}: the library of Darshan fails on it")
+
+
+@dataclass
+class _Log:
+    """One log: a job of so many ranks."""
+
+    file: str
+    writer: RunWriter
+    account: Account
+    start: int = 0  # ns since the epoch
+    length: int = 0  # ns
+    ranks: int = 0
+    job: str = ""
+    main: str = ""
+    uid: int | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    counters: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
+    threads: dict[int, int] = field(default_factory=dict)  # by rank
+    first: int = 0  # process of rank 0
+    traced: bool = False
+    moves: int = 0  # reads and writes, all and one by one
+    segments: int = 0
+    negative: int = 0  # times that a log has below 0
+
+    def line(self, line: dict[str, Any]) -> None:
+        """Takes a line of the dump."""
+        if "job" in line:
+            self._job(line["job"])
+        elif "names" in line:
+            self.names |= line["names"]
+        elif "module" in line:
+            self._module(line)
+        elif "of" in line:
+            traced = "segments" in line
+            self.account.read += len(line["segments"]) if traced else 1
+            try:
+                if traced:
+                    self._segments(line)
+                else:
+                    self._record(line)
+            except (ValueError, OverflowError):
+                where = f"{line['of']} of file {line['id']}"
+                self.account.puzzled(f"{self.file}, {where}")
+
+    def finish(self) -> None:
+        """Ranks of which there is no record were there, too."""
+        if 0 < self.ranks <= _MOST_RANKS:
+            for rank in range(self.ranks):
+                self.thread(rank)
+        elif self.ranks:
+            self.account.note(f"ranks without a record of their own, of {self.ranks:,}: not listed")
+        if self.negative:
+            self.account.note(f"{self.negative:,} times below 0 in {self.file} count as 0")
+        if not self.traced:
+            self.account.note("counters only, no call one by one: DXT was off")
+        elif self.segments < self.moves:
+            some = f"{self.segments:,} of {self.moves:,} reads and writes"
+            self.account.note(f"one by one are {some} (DXT), all are in totals")
+
+    def _job(self, job: dict[str, Any]) -> None:
+        known = [thread.proc or 0 for thread in self.writer.threads]
+        self.first = 1 + max(known, default=0)
+        self.start = job["start_time_sec"] * _SECOND + job["start_time_nsec"]
+        end = job["end_time_sec"] * _SECOND + job["end_time_nsec"]
+        self.length = max(0, end - self.start, _nanoseconds(job["run_time"]))
+        self.ranks, self.job = max(0, job["nprocs"]), str(job["jobid"])
+        words = tuple(job["exe"].split())
+        self.main = words[0] if words else ""
+        self.uid = job["uid"] if 0 <= job["uid"] < 1 << 31 else None
+        account = self.account
+        account.command = account.command or words
+        account.user = account.user or f"uid {job['uid']}"
+        account.start = min(account.start or self.start, self.start)
+        account.end = max(account.end, self.start + self.length)
+
+    def _module(self, line: dict[str, Any]) -> None:
+        name = line["module"]
+        self.counters[name] = (line["counters"], line["fcounters"])
+        if name not in MODULES and name not in _DXT:
+            self.account.left_out[f"module {name}"] += 1
+        if line["partial"]:
+            self.account.cut(f"{self.file}: Darshan had no room left for {name}")
+
+    def thread(self, rank: int, host: str = "") -> int:
+        """Number of the thread of a rank; all that files of several ranks share is one of its own,
+        and no process.
+        """
+        number = self.threads.get(rank)
+        if number is None:
+            row = Thread(None, None, None, role="rank", job=self.job, main=self.main)
+            if rank != _SHARED:
+                name = f"rank {rank}"
+                row = replace(row, proc=self.first + rank, tid=rank, name=name, uid=self.uid)
+                row = replace(row, task=f"rank {rank:0{len(str(max(0, self.ranks - 1)))}}")
+                row = replace(row, start=self.start, end=self.start + self.length)
+            number = self.threads[rank] = self.writer.thread(row)
+        if host and not self.writer.threads[number].host:
+            self.writer.threads[number] = replace(self.writer.threads[number], host=host)
+        return number
+
+    def _record(self, line: dict[str, Any]) -> None:
+        of = MODULES[line["of"]]
+        names, fnames = self.counters[line["of"]]
+        values = dict(zip(names, line["c"], strict=False))
+        times = dict(zip(fnames, line["f"], strict=False))
+        Record(self, of, line["rank"], self._target(line["id"]), values, times).write()
+
+    def _segments(self, line: dict[str, Any]) -> None:
+        self.traced = True
+        thread = self.thread(line["rank"], line["host"])
+        target = self.writer.target(self._target(line["id"]))
+        for offset, size, start, end in line["segments"]:
+            began = self.start + _nanoseconds(start)
+            self.writer.call(
+                thread,
+                line["way"],
+                began,
+                self.start + _nanoseconds(end) - began,
+                layer=_DXT[line["of"]],
+                target=target,
+                offset=offset if offset >= 0 else None,
+                size=size,
+            )
+            self.segments += 1
+
+    def _target(self, key: str) -> Target:
+        name = self.names.get(key, f"file {key}")
+        return Target(name, "pipe") if name in _STREAMS else of_path(name)
+
+
+@dataclass
+class Record:
+    """Counters of a file in a rank, or in all that shared it."""
+
+    log: _Log
+    of: Module
+    rank: int
+    target: Target
+    values: dict[str, int]
+    times: dict[str, float]
+
+    def write(self) -> None:
+        """Hands sums to the writer; raises ValueError for numbers that no file has."""
+        for op, counters in self.of.data.items():
+            self._data(op, self._count(counters))
+            self.log.moves += self._count(counters)
+        counts = {op: self._count(names) for op, names in self.of.other.items()}
+        timed = sum(n for op, n in counts.items() if op not in self.of.untimed)
+        left = self._time("META_TIME")
+        for op, count in counts.items():
+            if count:
+                share = 0 if op in self.of.untimed else left * count // timed
+                if op not in self.of.untimed:
+                    left, timed = left - share, timed - count
+                begin, dur = self._when("OPEN_START", "CLOSE_END")
+                self._sum(op, begin, dur, histogram.Sizes(count, 0, 0), share, estimated=True)
+
+    def _data(self, op: str, count: int) -> None:
+        way, moved = _MOVED[op]
+        size = max(0, self.values.get(f"{self.of.prefix}_{moved}", 0))
+        begin, dur = self._when(f"{way}_START", f"{way}_END")
+        left, calls = self._time(f"{way}_TIME"), count
+        most = self._time(f"MAX_{way}_TIME") or None
+        for part in self._sizes(way, count, size):
+            share = left * part.count // calls
+            left, calls = left - share, calls - part.count
+            self._sum(op, begin, dur, part, share, most)
+
+    def _sizes(self, way: str, count: int, size: int) -> list[histogram.Sizes]:
+        if not self.of.sizes:
+            return [histogram.Sizes(count, size, None if size else 0)] if count else []
+        prefix = self.of.prefix
+        names = [self.of.sizes.format(way=way, name=name) for name in histogram.NAMES]
+        counts = [max(0, self.values.get(f"{prefix}_{name}", 0)) for name in names]
+        common = {
+            self.values.get(f"{prefix}_ACCESS{i}_ACCESS", 0): max(
+                0, self.values.get(f"{prefix}_ACCESS{i}_COUNT", 0)
+            )
+            for i in (1, 2, 3, 4)
+        }
+        return histogram.split(counts, count, size, common)
+
+    def _sum(
+        self,
+        op: str,
+        begin: int,
+        dur: int,
+        part: histogram.Sizes,
+        time: int,
+        most: int | None = None,
+        estimated: bool = False,
+    ) -> None:
+        self.log.writer.sum(
+            self.log.thread(self.rank),
+            op,
+            begin,
+            dur,
+            layer=self.of.layer,
+            target=self.log.writer.target(self.target),
+            count=part.count,
+            size=part.bytes,
+            size_class=part.size_class,
+            time=time,
+            most=most,
+            estimated=estimated,
+        )
+
+    def _count(self, names: tuple[str, ...]) -> int:
+        """Counters that a log does not have are -1 in it."""
+        return sum(max(0, self.values.get(f"{self.of.prefix}_{name}", 0)) for name in names)
+
+    def _time(self, name: str) -> int:
+        time = self.times.get(f"{self.of.prefix}_F_{name}", 0.0)
+        self.log.negative += time < 0
+        return _nanoseconds(time)
+
+    def _when(self, first: str, last: str) -> tuple[int, int]:
+        """Begin and length of the time in which it happened; of the whole job where not known."""
+        names = (f"{first}_TIMESTAMP", f"{last}_TIMESTAMP")
+        begin, end = (self._time(name) for name in names)
+        if not 0 < begin <= end:
+            return self.log.start, self.log.length
+        return self.log.start + begin, end - begin
+
+
+def _nanoseconds(seconds: float) -> int:
+    """Raises ValueError or OverflowError for what is no time."""
+    return max(0, round(seconds * _SECOND))

@@ -1,0 +1,66 @@
+"""Lines of a text that may be compressed, too long, or cut off anywhere."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+
+from iostrata.errors import UserError
+from iostrata.importers.account import Account, Tell
+
+MOST = 1 << 18  # bytes of a line; what is longer is no call
+_GZIP = b"\x1f\x8b"
+_TELL = 4096  # lines
+
+
+def open_bytes(path: Path) -> BufferedReader:
+    """The file; raises UserError where there is none, or none that may be read."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def begin_of(path: Path, size: int = 1 << 16) -> bytes:
+    """The first bytes of a file, of what is in it where it is compressed with gzip."""
+    with open_bytes(path) as file:
+        begin = file.read(size)
+    if not begin.startswith(_GZIP):
+        return begin
+    try:
+        return zlib.decompressobj(wbits=31).decompress(begin, size)
+    except zlib.error:
+        return b""
+
+
+def lines_of(path: Path, account: Account, tell: Tell) -> Iterator[tuple[str, str]]:
+    """Where each line is (`FILE:NUMBER`) and what it says, without its end.
+
+    Counts lines read, and those that are too long; says in the account where the file is cut off.
+    """
+    with open_bytes(path) as raw:
+        packed = raw.peek(2)[:2] == _GZIP
+        number = 0
+        try:
+            with gzip.GzipFile(fileobj=raw) if packed else raw as file:
+                while line := file.readline(MOST):
+                    number += 1
+                    account.read += 1
+                    if number % _TELL == 0 and raw.seekable():
+                        tell(raw.tell())
+                    if len(line) == MOST and not line.endswith(b"\n"):
+                        account.puzzled(f"{path.name}:{number}, longer than {MOST:,} bytes")
+                        while not (file.readline(MOST) or b"\n").endswith(b"\n"):
+                            pass
+                        continue
+                    text = line.rstrip(b"\r\n").decode("utf-8", "backslashreplace")
+                    yield f"{path.name}:{number}", text
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            account.cut(f"{path.name} cannot be unpacked after line {number:,} ({error})")
+        except OSError as error:
+            account.cut(f"{path.name} cannot be read after line {number:,} ({error.strerror})")
+        finally:
+            tell(path.stat().st_size)

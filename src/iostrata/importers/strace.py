@@ -1,0 +1,280 @@
+"""Traces of `strace -f -ttt -T -y`, one system call a line.
+
+What is in memory, mapped or read ahead by the kernel is no system call, and not in the trace.
+"""
+
+from __future__ import annotations
+
+import re
+import signal as signals
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from iostrata.importers import calls
+from iostrata.importers.account import Account, Tell
+from iostrata.importers.descriptors import Table
+from iostrata.importers.lines import lines_of
+from iostrata.importers.performed import Performed, perform
+from iostrata.importers.syscalls import (
+    Line,
+    ended,
+    line,
+    name_of,
+    resumed,
+    split,
+    string,
+    unescaped,
+    unfinished,
+)
+from iostrata.importers.writer import RunWriter, Thread
+
+NAME = "strace"
+HINT = "record with: strace -f -ttt -T -y -o FILE COMMAND"
+_CALL = re.compile(
+    rb"^(\[pid +\d+\] |\d+ +)?(\d+\.\d+ )?([a-z_0-9]+\(|<\.\.\. |\+\+\+ |--- )", re.M
+)
+_OF_PROCESS = re.compile(r".*\.(\d{1,10})(?:\.gz)?")  # a file of strace -ff
+_ARGUMENT = re.compile(r'"(?:[^"\\]|\\.)*"(?:\.\.\.)?', re.S)
+_NO_IO = "calls that are no I/O"
+_MOST_PID = 1 << 31
+
+
+def recognises(begin: bytes) -> bool:
+    """The first lines of a file, or most of them, are such calls."""
+    lines = begin.splitlines()[:20]
+    return bool(lines) and 2 * len(_CALL.findall(b"\n".join(lines))) > len(lines)
+
+
+def read(path: Path, writer: RunWriter, account: Account, tell: Tell) -> None:
+    """Hands the calls of a file to the writer."""
+    found = _OF_PROCESS.fullmatch(path.name)
+    trace = _Trace(writer, account, int(found[1]) if found and int(found[1]) < _MOST_PID else 0)
+    understood = True
+    for where, text in lines_of(path, account, tell):
+        try:
+            understood = trace.line(line(text))
+        except ValueError:  # a number that no call has
+            understood = False
+        if not understood:
+            account.puzzled(where)
+    if not understood:
+        account.cut(f"the last line of {path.name} is cut off")
+    trace.finish()
+
+
+@dataclass
+class _Process:
+    """What threads share; `number` is that of the process in the run."""
+
+    number: int
+    pid: int
+    files: Table = field(default_factory=Table)
+    main: str = ""
+
+
+@dataclass
+class _Thread:
+    number: int  # of the writer
+    tid: int
+    process: _Process
+    open: tuple[int, str] | None = None  # begin, and first half of the text, of the call it is in
+
+
+class _Trace:
+    """Threads of one file, by their ids."""
+
+    def __init__(self, writer: RunWriter, account: Account, pid: int) -> None:
+        self._writer, self._account = writer, account
+        self._processes = max((thread.proc or 0 for thread in writer.threads), default=0)
+        self._threads: dict[int, _Thread] = {}
+        self._unnamed = pid  # of lines that name no process
+        self._first: _Thread | None = None
+        self._timed = False
+
+    def line(self, line: Line) -> bool:
+        """False where it is not understood."""
+        if line.text.startswith(("--- ", "strace: ")) and line.text.rstrip():
+            return True
+        if line.pid is not None and line.pid >= _MOST_PID:
+            return False
+        ends = ended(line.text)
+        if ends is None and line.at is None:
+            return False
+        thread = self._thread(self._pid(line.pid))
+        if ends is not None:
+            self._ended(thread, line.at, ends.code, bool(ends.signal), ends.signal)
+            return True
+        if line.text.startswith("+++ superseded by"):
+            return True
+        assert line.at is not None
+        return self._call(thread, line.at, line.text)
+
+    def finish(self) -> None:
+        """Calls that never returned, and what is known of threads in the end."""
+        for thread in self._threads.values():
+            self._unfinished(thread)
+        if self._writer.calls and not self._timed:
+            self._account.note("no durations: strace ran without -T")
+
+    def _pid(self, said: int | None) -> int:
+        """The first process has no number until another one begins, where strace wrote to a
+        terminal: the first number that nobody forked is its own.
+        """
+        if said is None:
+            return self._unnamed
+        first = self._threads.get(0)
+        if self._unnamed == 0 and first is not None and said not in self._threads:
+            if self._forking() is not None:
+                return said
+            self._unnamed, first.tid, first.process.pid = said, said, said
+            self._threads[said] = self._threads.pop(0)
+            self._rename(first)
+        return said
+
+    def _thread(self, tid: int) -> _Thread:
+        found = self._threads.get(tid)
+        if found is None:
+            # its first call may come before the return of the one that made it
+            parent = self._forking()
+            made = parent.open[1] if parent and parent.open else ""
+            found = self._begin(tid, self._made_by(parent, made, tid))
+        return found
+
+    def _begin(self, tid: int, process: _Process) -> _Thread:
+        thread = _Thread(self._writer.thread(_row(process, tid)), tid, process)
+        self._threads[tid] = thread
+        self._first = self._first or thread
+        return thread
+
+    def _made_by(self, parent: _Thread | None, made: str, tid: int) -> _Process:
+        """The process of a thread that a call with the text `made` begins."""
+        if parent is not None and "CLONE_THREAD" in made:
+            return parent.process
+        self._processes += 1
+        if parent is None:
+            return _Process(self._processes, tid)
+        files = parent.process.files
+        files = files if "CLONE_FILES" in made else files.forked()
+        return _Process(self._processes, tid, files, parent.process.main)
+
+    def _forking(self) -> _Thread | None:
+        """A thread whose call that makes another one has not returned."""
+        for thread in self._threads.values():
+            if thread.open and name_of(thread.open[1]) in calls.FORKS:
+                return thread
+        return None
+
+    def _forked(self, thread: _Thread, child: int | None, made: str) -> None:
+        if child is None or not 0 < child < _MOST_PID or child == thread.tid:
+            return
+        known = self._threads.get(child)
+        if known is None:
+            self._begin(child, self._made_by(thread, made, child))
+        elif ("CLONE_THREAD" in made) != (known.process is thread.process):
+            known.process = self._made_by(thread, made, child)  # two were forking: the other one
+            self._rename(known)
+
+    def _call(self, thread: _Thread, at: int, text: str) -> bool:
+        rest = resumed(text)
+        if rest is not None:
+            before, thread.open = thread.open, None
+            if before is None or name_of(before[1]) != rest[0]:
+                return False
+            at, text = before[0], before[1] + rest[1]
+        half = unfinished(text)
+        if half is not None and name_of(half):
+            self._unfinished(thread)
+            thread.open = (at, half)
+            return True
+        name = name_of(text)
+        if not name:
+            return False
+        parts = split(text)
+        if parts is None:
+            return False
+        arguments, result = parts
+        if name in calls.FORKS:
+            self._forked(thread, result.value, text)
+        elif name in ("execve", "execveat"):
+            self._executed(thread, arguments, result.value)
+        performed = perform(name, arguments, result, thread.process.files)
+        if not performed:
+            self._account.left_out[_kind(name)] += 1
+        for one in performed:
+            self._write(thread, at, result.dur, one)
+        return True
+
+    def _write(self, thread: _Thread, at: int, dur: int | None, one: Performed) -> None:
+        self._timed |= dur is not None
+        self._writer.call(
+            thread.number,
+            one.op,
+            at,
+            dur,
+            target=None if one.target is None else self._writer.target(one.target),
+            offset=one.offset,
+            size=one.size,
+            asked=one.asked,
+            error=one.error,
+            inner=one.inner,
+            kind=one.kind,
+        )
+
+    def _executed(self, thread: _Thread, arguments: list[str], value: int | None) -> None:
+        if value != 0 or len(arguments) < 2:
+            return
+        words = [_word(argument) for argument in _ARGUMENT.findall(arguments[1])]
+        thread.process.main = string(arguments[0]) or ""
+        self._rename(thread)
+        if thread is self._first and not self._account.command:
+            self._account.command = tuple(words)
+
+    def _rename(self, thread: _Thread) -> None:
+        row = self._writer.threads[thread.number]
+        process = thread.process
+        changed = replace(
+            row, proc=process.number, pid=process.pid, tid=thread.tid, main=process.main
+        )
+        self._writer.threads[thread.number] = changed
+
+    def _ended(
+        self, thread: _Thread, at: int | None, code: int | None, killed: bool, signal: str
+    ) -> None:
+        self._unfinished(thread)
+        row = self._writer.threads[thread.number]
+        how = "killed" if killed else "ended"
+        self._writer.threads[thread.number] = replace(row, end=at or 0, exit=how)
+        if thread is self._first and self._account.exit is None:
+            self._account.exit = _exit_code(code, signal)
+        del self._threads[thread.tid]
+
+    def _unfinished(self, thread: _Thread) -> None:
+        """The call that a thread is in did not return, as far as the trace says."""
+        if thread.open is None:
+            return
+        (at, text), thread.open = thread.open, None
+        parts = split(f"{text}) = ?")
+        for one in perform(name_of(text), *parts, thread.process.files) if parts else ():
+            self._write(thread, at, None, replace(one, kind="unfinished"))
+
+
+def _word(argument: str) -> str:
+    """A word of a command, of which strace may have shown the begin only."""
+    whole = string(argument)
+    return unescaped(argument[1:-4]) + "…" if whole is None else whole
+
+
+def _row(process: _Process, tid: int) -> Thread:
+    return Thread(process.number, process.pid, tid, main=process.main, exit="running")
+
+
+def _kind(name: str) -> str:
+    if name in calls.BLIND:
+        return f"{name}: what it reads or writes is not in the trace"
+    return _NO_IO
+
+
+def _exit_code(code: int | None, signal: str) -> int:
+    if code is not None:
+        return code
+    return 128 + getattr(signals, signal, 0)

@@ -1,0 +1,172 @@
+"""One line of `strace -f -ttt -T -y`: whose, when, which call, its arguments and its result.
+
+    [PID] SECONDS.FRACTION NAME(ARGUMENT, …) = RESULT [ERRNO (text)] [<SECONDS>]
+
+Also what strace puts between: halves of calls (`<unfinished ...>`, `<... NAME resumed>`), signals
+(`--- … ---`), ends (`+++ exited with 0 +++`) and words of its own (`strace: …`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_LINE = re.compile(r"(?:\[pid +(\d{1,10})\] +|(\d{1,10}) +)?(?:(\d{1,12})\.(\d{1,9}) )?(.*)", re.S)
+_NAME = re.compile(r"([a-z_][a-z0-9_]{0,63})\(")
+_RESUMED = re.compile(r"<\.\.\. ([a-z_][a-z0-9_]{0,63}) resumed>(?: =>)? ?")
+_UNFINISHED = re.compile(r" *<unfinished \.\.\.>$")
+_END = re.compile(r"\+\+\+ (?:exited with (\d+)|killed by (\w+)(?: \(core dumped\))?) \+\+\+$")
+_RESULT = re.compile(
+    r"\s*= (?:(-?\d{1,19})|(0x[0-9a-f]{1,16})|(\?))"
+    r"(<.*?>(?:\(deleted\))?)?(?: ([A-Z][A-Z0-9_]+) \(.*?\)| \(.*?\))?"
+    r"(?: <(\d{1,9})\.(\d{1,9})>| <detached \.\.\.>)?\s*$",
+    re.S,
+)
+# What arguments consist of; a name of a descriptor may hold brackets, commas and, in one more
+# layer, what kind of device it is.
+_TOKEN = re.compile(
+    r'"(?:[^"\\]|\\.)*"(?:\.\.\.)?'
+    r"|<(?:[A-Za-z0-9-]{1,16}:\[(?:[^\[\]]|\[[^\[\]]{0,64}\]){0,512}\]"
+    r"|(?:[^<>\"\\]|\\.|<[^<>]{0,64}>){0,16384})>(?:\(deleted\))?"
+    r"|/\*.{0,256}?\*/|[(\[{]|[)\]}]|,|[^\"<(\[{)\]},/]+|.",
+    re.S,
+)
+_FD = re.compile(r"\s*(?:[a-z_]+=)?(-?\d{1,9}|AT_FDCWD)(?:<(.*)>)?(\(deleted\))?\s*", re.S)
+_ESCAPE = re.compile(r"\\(x[0-9a-f]{1,2}|[0-7]{1,3}|.)", re.S)
+_ESCAPED = {"n": 10, "t": 9, "r": 13, "v": 11, "f": 12, "a": 7, "b": 8}
+_SECOND = 10**9
+
+
+@dataclass(frozen=True)
+class Line:
+    """`text` is what follows pid and time; `at` ns since the epoch, None where it is not said."""
+
+    pid: int | None
+    at: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """`value` is None for `?`; `path` the name of the descriptor that it is; `dur` in ns."""
+
+    value: int | None
+    path: str
+    error: str
+    dur: int | None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a thread ended: its exit code, or 128 and `signal` (a name)."""
+
+    code: int | None
+    signal: str
+
+
+def line(text: str) -> Line:
+    """Splits off pid and time."""
+    found = _LINE.match(text)
+    assert found is not None  # it matches anything
+    pid = found[1] or found[2]
+    at = _nanoseconds(found[3], found[4]) if found[3] else None
+    return Line(int(pid) if pid else None, at, found[5])
+
+
+def name_of(text: str) -> str:
+    """The name of the call that a text begins with; empty for none."""
+    found = _NAME.match(text)
+    return found[1] if found else ""
+
+
+def resumed(text: str) -> tuple[str, str] | None:
+    """Name and rest of `<... NAME resumed>REST`."""
+    found = _RESUMED.match(text)
+    return (found[1], text[found.end() :]) if found else None
+
+
+def unfinished(text: str) -> str | None:
+    """The first half of a call, without the words that say that it is one."""
+    found = _UNFINISHED.search(text)
+    return text[: found.start()] if found else None
+
+
+def ended(text: str) -> Ended | None:
+    """The end of a thread."""
+    found = _END.match(text)
+    return Ended(int(found[1]) if found[1] else None, found[2] or "") if found else None
+
+
+def split(text: str) -> tuple[list[str], Result] | None:
+    """Arguments and result of `NAME(…) = …`; None where it is cut off or something else."""
+    position = text.find("(") + 1
+    begin, depth, arguments = position, 1, []
+    while depth:
+        token = _TOKEN.match(text, position)
+        if token is None:
+            return None
+        position = token.end()
+        first = token[0][0]
+        if first in "([{":
+            depth += 1
+        elif first in ")]}":
+            depth -= 1
+        elif first == "," and depth == 1:
+            arguments.append(text[begin : token.start()].strip())
+            begin = position
+    arguments.append(text[begin : position - 1].strip())
+    found = _RESULT.match(text, position)
+    return (arguments, _result(found)) if found else None
+
+
+def _result(found: re.Match[str]) -> Result:
+    value = int(found[1]) if found[1] else int(found[2], 16) if found[2] else None
+    named = _FD.fullmatch(f"0{found[4]}") if found[4] else None
+    dur = _nanoseconds(found[6], found[7]) if found[6] else None
+    return Result(value, unescaped(named[2] or "") if named else "", found[5] or "", dur)
+
+
+def descriptor(argument: str) -> tuple[int | None, str] | None:
+    """Number and name of `3</path>`; None as number for AT_FDCWD; None for anything else."""
+    found = _FD.fullmatch(argument)
+    if found is None:
+        return None
+    return None if found[1] == "AT_FDCWD" else int(found[1]), unescaped(found[2] or "")
+
+
+def string(argument: str) -> str | None:
+    """What `"…"` says; None for anything else, and for what strace shortened."""
+    if len(argument) < 2 or not argument.startswith('"') or not argument.endswith('"'):
+        return None
+    return unescaped(argument[1:-1])
+
+
+def integer(argument: str) -> int | None:
+    """A number, also in brackets (`[7]`, `[0] => [7]`: the first)."""
+    found = re.match(r"\[?(-?\d{1,19})\b", argument)
+    return int(found[1]) if found else None
+
+
+def unescaped(text: str) -> str:
+    """A string of C as text; bytes that are no UTF-8 stay escaped."""
+    if "\\" not in text:
+        return text
+    raw, position = bytearray(), 0
+    for found in _ESCAPE.finditer(text):
+        raw += text[position : found.start()].encode("utf-8", "surrogatepass")
+        raw += _unescaped(found[1])
+        position = found.end()
+    raw += text[position:].encode("utf-8", "surrogatepass")
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def _unescaped(code: str) -> bytes:
+    if code[0] == "x" and len(code) > 1:
+        return bytes([int(code[1:], 16)])
+    if code[0] in "01234567":
+        return bytes([int(code, 8) & 0xFF])
+    return bytes([_ESCAPED[code]]) if code in _ESCAPED else code.encode("utf-8", "surrogatepass")
+
+
+def _nanoseconds(whole: str, fraction: str) -> int:
+    return int(whole) * _SECOND + int(fraction.ljust(9, "0"))

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from iostrata.importers.formats import import_files
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import find_run
+
+Imported = Callable[..., OpenedRun]
+
+
+def _unseen(number: int, done: int) -> None:
+    pass
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Iterator[Imported]:
+    """Imports files, or a text, and opens the run."""
+    with ExitStack() as stack:
+
+        def made(*files: Path | str, format_name: str | None = None) -> OpenedRun:
+            paths = []
+            for number, file in enumerate(files):
+                path = file if isinstance(file, Path) else tmp_path / f"trace{number}"
+                if isinstance(file, str):
+                    path.write_text(file)
+                paths.append(path)
+            import_files(paths, format_name, tmp_path / "store", "r", _unseen)
+            return stack.enter_context(OpenedRun(find_run(tmp_path / "store", "r")))
+
+        yield made

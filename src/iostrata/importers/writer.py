@@ -1,0 +1,216 @@
+"""Makes a run of calls: a draft beside the runs of the store, renamed when it is whole.
+
+Calls go to a text file first, numbers only; names are kept once each. In the end DuckDB adds them
+up and writes Parquet, within a limit of memory. Columns are those of schema/events.toml.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+
+from iostrata.errors import UserError
+from iostrata.importers import tables
+from iostrata.importers.account import Account
+from iostrata.importers.names import Target
+from iostrata.schema.events import FLAG
+from iostrata.store.location import check_run_name
+from iostrata.store.runs import write_facts
+
+MEMORY = "1GB"  # of DuckDB; the rest of what it needs is on disk, in the draft
+MOST = 1 << 61  # ns, bytes, calls: two of them still fit into 64 bits, and no trace has as many
+
+
+@dataclass(frozen=True)
+class Thread:
+    """Whose calls: rows of `processes` are made of the threads that have a `proc`.
+
+    `end` is 0 where nobody saw it end; `exit` as in the table. A row that stands for several
+    processes has neither `proc` nor `pid`.
+    """
+
+    proc: int | None
+    pid: int | None
+    tid: int | None
+    host: str = ""
+    role: str = "process"
+    name: str = ""
+    main: str = ""
+    job: str = ""
+    task: str = ""
+    uid: int | None = None
+    start: int = 0
+    end: int = 0
+    exit: str = "ended"
+
+
+class RunWriter:
+    """A context: what is not finished when it ends leaves nothing."""
+
+    def __init__(self, store: Path, name: str) -> None:
+        self._final = store / check_run_name(name)
+        self._draft = store / f".import-{name}-{os.getpid()}"
+        self._targets: dict[Target, int] = {}
+        self.threads: list[Thread] = []
+        self.calls = 0
+        self.rows = 0
+        self._start, self._end = MOST, 0
+
+    def __enter__(self) -> Self:
+        if self._final.exists():
+            raise UserError(
+                f"run {self._final.name} exists already in {self._final.parent}",
+                "choose another name with --run",
+            )
+        try:
+            self._final.parent.mkdir(parents=True, exist_ok=True)
+            self._draft.mkdir(0o700)
+            self._file = (self._draft / "rows.csv").open("w", encoding="ascii", buffering=1 << 20)
+        except OSError as error:
+            raise UserError(
+                f"{self._final.parent} cannot be written: {error.strerror}", "set IOSTRATA_STORE"
+            ) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._file.close()
+        shutil.rmtree(self._draft, ignore_errors=True)
+
+    def target(self, target: Target) -> int:
+        """Number of a target."""
+        return self._targets.setdefault(target, len(self._targets))
+
+    def thread(self, thread: Thread) -> int:
+        """Number of a thread; `threads[number]` may be replaced as long as more becomes known."""
+        self.threads.append(thread)
+        return len(self.threads) - 1
+
+    def call(
+        self,
+        thread: int,
+        op: str,
+        start: int,
+        dur: int | None,
+        *,
+        layer: str = "posix",
+        target: int | None = None,
+        offset: int | None = None,
+        size: int | None = 0,
+        asked: int | None = None,
+        error: str = "",
+        inner: bool = False,
+        kind: str = "call",
+    ) -> None:
+        """One call; `size` in bytes, None where the trace does not tell; `error` an errno.
+
+        `kind` is `call` or `unfinished`. Raises ValueError for numbers that no call has.
+        """
+        flags = FLAG["inner"] * inner + FLAG["errno"] * bool(error)
+        numbers = (thread, start, dur, target, offset, size, asked, 1)
+        self._row(kind, layer, op, error, flags, numbers)
+        self._saw(start, start + (dur or 0))
+        self.calls += kind == "call"
+
+    def sum(
+        self,
+        thread: int,
+        op: str,
+        start: int,
+        dur: int,
+        *,
+        layer: str,
+        target: int,
+        count: int,
+        size: int,
+        size_class: int | None,
+        time: int,
+        most: int | None = None,
+        estimated: bool = False,
+    ) -> None:
+        """Calls that are known together only: `count` of them moved `size` bytes in `time` ns.
+
+        `most` is the longest; `estimated`: the time is a share of that of several operations.
+        """
+        numbers = (thread, start, dur, target, size_class, size, None, count, time, most)
+        self._row("sum", layer, op, "", FLAG["estimated"] * estimated, numbers)
+        self._saw(start, start + dur)
+
+    def finish(self, account: Account, files: list[Path]) -> Path:
+        """Writes the run and puts it in its place; its folder."""
+        self._file.close()
+        try:
+            self._write(account, files)
+            self._draft.rename(self._final)
+        except duckdb.Error as error:
+            first = str(error).strip().splitlines()[0]
+            raise UserError(f"the run could not be written: {first}") from error
+        except OSError as error:
+            raise UserError(
+                f"{self._final} could not be written: {error.strerror}",
+                "make room, or choose another name with --run or another store with --store",
+            ) from error
+        return self._final
+
+    def _row(
+        self, kind: str, layer: str, op: str, error: str, flags: int, numbers: tuple[Any, ...]
+    ) -> None:
+        """A line of `tables.ROWS`; a sum has its size class where a call has its offset."""
+        check(numbers)
+        cells = ",".join("" if number is None else str(number) for number in numbers)
+        blank = "," * (10 - len(numbers))
+        self._file.write(f"{kind},{layer},{op},{error},{flags},{cells}{blank}\n")
+        self.rows += 1
+
+    def _saw(self, start: int, end: int) -> None:
+        self._start, self._end = min(self._start, start), max(self._end, end)
+
+    def _write(self, account: Account, files: list[Path]) -> None:
+        spill = self._draft / "spill"
+        spill.mkdir()
+        config: Any = {"memory_limit": MEMORY, "temp_directory": str(spill)}
+        with duckdb.connect(config=config) as db:
+            events = tables.write(
+                db, self._draft, self._final.name, list(self._targets), self.threads
+            )
+        shutil.rmtree(spill)
+        (self._draft / "rows.csv").unlink()
+        size = sum(path.stat().st_size for path in self._draft.rglob("*.parquet"))
+        progress = {"state": "done", "run": self._final.name, "events": events, "bytes": size}
+        (self._draft / "progress.json").write_text(json.dumps(progress) + "\n")
+        write_facts(self._draft, self._facts(account, files))
+        for path in [*self._draft.rglob("*")]:
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+    def _facts(self, account: Account, files: list[Path]) -> dict[str, Any]:
+        hosts = sorted({thread.host for thread in self.threads if thread.host})
+        return {
+            "run": self._final.name,
+            "command": [tables.storable(word) for word in account.command],
+            "start": account.start or self._start,
+            "end": max(account.end, self._end),
+            "exit": account.exit,
+            "state": account.state,
+            "host": hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts" if hosts else "",
+            "user": account.user,
+            "message": tables.storable(account.message()),
+            "source": account.facts() | {"files": [str(path.absolute()) for path in files]},
+        }
+
+
+def check(numbers: tuple[Any, ...]) -> None:
+    """Raises ValueError for numbers that no call has."""
+    for number in numbers:
+        if number is not None and not 0 <= number <= MOST:
+            raise ValueError(f"{number} is out of range")

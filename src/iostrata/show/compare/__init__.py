@@ -1,0 +1,1 @@
+"""Two groups of runs side by side: what changed, against the noise of their repeats."""

@@ -1,0 +1,245 @@
+"""Documents to look at: the example explained, and one that is full of everything hostile.
+
+What `explained_example` adds is made up from the example's own times and bytes, for tests only: no
+rule found it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from iostrata.show.report import bounds
+from iostrata.show.report.axis import MOST_BINS
+from iostrata.show.report.page import example
+from iostrata.show.totals import Row
+
+SECOND = 10**9
+MARKUP = (
+    '</script><img src=x onerror="window.hit=1"><script>window.hit=2</script>&lt;\'\u202e\n\x1b[2J'
+)
+# Longer than paths usually are, but of letters that cost one byte each.
+LONG = (
+    "/warehouse/sales.db/orders/region=europe-west/day=2026-11-22/part-00000-5f1c9a.snappy.parquet"
+)
+# As long as a path may be, and as dear as text can be in JSON.
+HOSTILE = (MARKUP + "<é😀" * 3000)[:8000]
+
+
+def explained_example() -> Row:
+    """The recorded TeraSort with a verdict, findings, a call tree and a critical path."""
+    made = example()
+    tasks = [row for row in made["tasks"]["rows"] if row["start"] and row["task"]]
+    return made | {
+        "verdict": {
+            "text": "Map tasks spend their time on writes of 25 bytes, not on the disks.",
+            "detail": "The critical path of 96.34 s worked for 71 s, most of it in fs.write of map "
+            "tasks; the disks were busy for 9 % of the run.",
+        },
+        "findings": _findings(made),
+        "tree": _tree(made),
+        "critical": _critical(tasks),
+    }
+
+
+def _findings(made: Row) -> list[Row]:
+    writes = next(r for r in made["ops"] if (r["layer"], r["op"]) == ("fs", "write"))
+    spills = [r for r in made["ops"] if r["op"] == "spill"]
+    each = writes["bytes"] // writes["calls"]
+    return [
+        finding(
+            "small_writes",
+            "severe",
+            f"{writes['calls']:,} writes of {each} bytes each take 109.29 s".replace(",", " "),
+            evidence=[
+                {"what": "writes", "value": writes["calls"], "unit": "count"},
+                {"what": "bytes written", "value": writes["bytes"], "unit": "bytes"},
+                {"what": "time in them, all threads", "value": writes["time"], "unit": "ns"},
+                {"what": "share of the time of map tasks", "value": 0.31, "unit": "share"},
+                {"what": "most frequent writer", "value": "RawLocalFileSystem", "unit": "text"},
+            ],
+            change=[setting("io.file.buffer.size", "4096", "131072")],
+            gain={"low": 0.12, "high": 0.25, "of": "job time"},
+        ),
+        finding(
+            "spills",
+            "warning",
+            f"{sum(r['calls'] for r in spills)} spills write each record 2.1 times",
+            change=[
+                setting("mapreduce.task.io.sort.mb", "100", "256"),
+                setting("mapreduce.map.sort.spill.percent", "0.80", "0.90"),
+            ],
+            gain={"low": 0.05, "high": 0.05, "of": "job time"},
+        ),
+        finding(
+            "uncompressed_intermediate",
+            "note",
+            "198.4 MiB of map output cross the network uncompressed",
+            change=[setting("mapreduce.map.output.compress", "false", "true")],
+        ),
+    ]
+
+
+def finding(rule: str, severity: str, title: str, **more: Any) -> Row:
+    """A finding without gain, evidence and change but those in `more`."""
+    given: Row = {"rule": rule, "severity": severity, "title": title}
+    given["seen"] = "Between 10 s and 30 s, and from 46 s to the end, on all hosts."
+    given["query"] = "SELECT layer, op, sum(count) AS calls\nFROM sums\nGROUP BY ALL"
+    given["why"] = "Every call costs some 3 µs whatever it moves: most of the time is not I/O."
+    given["unless"] = "The file is synced after every record on purpose."
+    return {
+        **given,
+        "share": 0.2,
+        "because": [],
+        "evidence": [],
+        "change": [],
+        "gain": None,
+        **more,
+    }
+
+
+def setting(name: str, before: str, after: str) -> Row:
+    return {"what": "set", "setting": name, "before": before, "after": after}
+
+
+def node(name: str, layer: str, op: str, *below: Row, **more: Any) -> Row:
+    """A node of the tree: ns of its own in `own`, 0 unless given; its total adds those below."""
+    own = more.pop("own", 0)
+    total = own + sum(child["total"] for child in below)
+    calls = more.get("calls", 1)
+    each = {"min": total // calls // 4, "max": total // calls * 3}
+    half = {"p50": total // calls, "p99": total // calls * 2}
+    base = {"name": name, "layer": layer, "op": op, "calls": calls, "total": total, "self": own}
+    return {**base, "bytes": 0, "errors": 0, **each, **half, **more, "below": list(below)}
+
+
+def _tree(made: Row) -> list[Row]:
+    ops: dict[tuple[str, str], Row] = {}
+    for row in made["ops"]:
+        ops.setdefault((row["layer"], row["op"]), row)
+
+    def op(name: str, layer: str, of: str, *below: Row, share: float = 1.0) -> Row:
+        row = ops[layer, of]
+        own = max(0, int(row["time"] * share) - sum(child["total"] for child in below))
+        moved = {"calls": max(1, int(row["calls"] * share)), "bytes": int(row["bytes"] * share)}
+        return node(name, layer, of, *below, own=own, **moved)
+
+    package = "org.apache.hadoop"
+    disk = op(f"{package}.hdfs.server.datanode.FileIoProvider.write", "java", "write")
+    receive = op(f"{package}.hdfs.server.datanode.BlockReceiver.receivePacket", "datanode",
+                 "receive_packet", disk)  # fmt: skip
+    block = op(f"{package}.hdfs.server.datanode.DataXceiver.writeBlock", "datanode", "write_block",
+               receive)  # fmt: skip
+    stream = op(f"{package}.hdfs.DataStreamer.run", "hdfs", "stream", block)
+    maps = node(
+        f"{package}.mapred.MapTask.run", "task", "run",
+        op(f"{package}.mapred.MapTask.NewTrackingRecordReader.nextKeyValue", "record", "read",
+           op(f"{package}.hdfs.DFSInputStream.read", "hdfs", "read")),
+        op(f"{package}.mapred.IFile.Writer.append", "record", "append",
+           op(f"{package}.fs.FSDataOutputStream.write", "fs", "write", share=0.3)),
+        op(f"{package}.mapred.MapTask.MapOutputBuffer.sortAndSpill", "task", "spill"),
+        calls=4, own=9 * SECOND, errors=2,
+    )  # fmt: skip
+    # Five threads fetch at the same time: below the shuffle is more time than in it.
+    fetch = f"{package}.mapreduce.task.reduce.Fetcher.copyFromHost"
+    fetches = node(fetch, "task", "fetch", calls=80, own=50 * SECOND)
+    shuffle = op(f"{package}.mapreduce.task.reduce.Shuffle.run", "task", "shuffle")
+    shuffle |= {"self": SECOND, "below": [fetches]}
+    reduces = node(
+        f"{package}.mapred.ReduceTask.run", "task", "run", stream,
+        shuffle,
+        calls=2, own=3 * SECOND,
+    )  # fmt: skip
+    call = op(f"{package}.ipc.Client.call", "rpc", "call", share=0.6)
+    return [maps, reduces, node(f"{package}.util.RunJar.main", "task", "process", call, own=SECOND)]
+
+
+def _critical(tasks: list[Row]) -> Row:
+    parts: list[Row] = []
+    for task in sorted(tasks, key=lambda row: row["start"]):
+        begin = max(task["start"], parts[-1]["end"] if parts else 0)
+        for phase in task["phases"]:
+            start, end = max(begin, phase["start"]), phase["end"]
+            if start < end:
+                waits = phase["phase"] == "shuffle"
+                parts.append(part(phase["phase"], task, start, end, waits))
+                begin = end
+    sums: dict[tuple[str, str, str], Row] = {}
+    for row in parts:
+        key = (row["name"], row["layer"], row["op"])
+        empty = dict(zip(("name", "layer", "op"), key, strict=True)) | {"working": 0, "waiting": 0}
+        sums.setdefault(key, empty)
+        sums[key]["waiting" if row["waiting"] else "working"] += row["end"] - row["start"]
+    wall = sum(row["end"] - row["start"] for row in parts)
+    functions = sorted(sums.values(), key=lambda row: -row["working"] - row["waiting"])
+    return {"wall": wall, "parts": parts, "by_function": functions}
+
+
+PHASES = {"map": ("record", "read"), "sort": ("task", "spill"), "shuffle": ("task", "shuffle")}
+
+
+def part(phase: str, task: Row, start: int, end: int, waits: bool) -> Row:
+    layer, op = PHASES.get(phase, ("hdfs", "stream"))
+    where = {"role": task["role"], "host": task["host"]}
+    times = {"start": start, "end": end, "waiting": waits}
+    return {"name": f"{layer}.{op}", "layer": layer, "op": op, **where, **times}
+
+
+def full(name: str = HOSTILE) -> Row:
+    """A document with the most rows of everything, every name of them as given, made to fit."""
+    made = _widened(explained_example(), name)
+    most_of = {"targets": bounds.MOST_TARGETS, "tasks": bounds.MOST_TASKS}
+    for key in ("targets", "tasks", "categories", "waits"):
+        most = most_of.get(key, bounds.MOST_ROWS)
+        made[key] = {"rows": _filled(made[key]["rows"], most, name), "more": 1_000_000}
+    lines = [f"{i} {name}" for i in range(bounds.MOST_PROCESSES)]
+    found = made["completeness"]
+    processes = _filled(found["processes"]["rows"], bounds.MOST_PROCESSES, name)
+    found |= {"lines": lines, "more_lines": 7, "faulted_points": lines, "traced": 1}
+    found["processes"] = {"rows": [{**row, "dropped": 1} for row in processes], "more": 7}
+    made["findings"] = _filled(made["findings"], bounds.MOST_FINDINGS, name)
+    for key, most in (("parts", bounds.MOST_PARTS), ("by_function", bounds.MOST_FUNCTIONS)):
+        made["critical"][key] = _filled(made["critical"][key], most, name)
+    made["ops"] = _filled(made["ops"], bounds.MOST_ROWS, name)
+    made["tree"] = [_branches(bounds.MOST_NODES, name)]
+    made["verdict"] = {"text": name, "detail": name}
+    made["run"] |= {"command": name, "message": name, "user": name, "host": name}
+    return bounds.fitted(made)
+
+
+def _widened(made: Row, name: str) -> Row:
+    """Its axis with the most bins, hosts as many as are shown."""
+    made["axis"]["bins"] = MOST_BINS
+    for layer in made["series"]:
+        layer |= {k: (v * 3)[:MOST_BINS] for k, v in layer.items() if k != "layer"}
+    [host] = made["system"]["hosts"]
+    values = {key: list(range(10**9, 10**9 + MOST_BINS)) for key in host["values"]}
+    many = [{**host, "host": f"{i} {name}", "values": values} for i in range(bounds.MOST_HOSTS)]
+    made["system"] |= {"hosts": many, "more": 1000}
+    return made
+
+
+def _filled(rows: list[Row], most: int, name: str) -> list[Row]:
+    """So many rows, made of those there are, with the name in place of their text."""
+    kept = ("layer", "severity", "unit", "op")
+    made = []
+    for i in range(most):
+        row = dict(rows[i % len(rows)])
+        for key, value in row.items():
+            if isinstance(value, str) and key not in kept:
+                row[key] = f"{i} {name}"
+            elif isinstance(value, list) and value and isinstance(value[0], dict):
+                row[key] = _filled(value, 11 if key == "layers" else 40, name)
+        made.append(row)
+    return made
+
+
+def _branches(nodes: int, name: str) -> Row:
+    """A tree of so many nodes: long chains that each have 40 functions beside."""
+    made = node(name, "fs", "write", own=SECOND)
+    for depth in range(nodes // 41):
+        beside: Iterator[Row] = (
+            node(f"{depth} {i} {name}", "java", "read", own=i) for i in range(40)
+        )
+        made = node(f"{depth} {name}", "hdfs", "read", made, *beside, own=1)
+    return made

@@ -1,0 +1,58 @@
+"""Programs with one thing wrong, on a real HDFS: the cause ranks first (bench/rules has all)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.cluster import Cluster, lab_up
+
+from iostrata import lab as labs
+
+SOURCE = Path(__file__).parents[2] / "bench" / "rules" / "Client.java"
+# Times that the program does it: so many that the start of a JVM is the least of it.
+CAUSES = {"many-small-outputs": 250, "metadata-storm": 8000, "frequent-flush": 3000}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with lab_up(tmp_path_factory.mktemp("findings"), "findings", "--datanodes", "2") as up:
+        environment = labs.find(up.name).environment()
+        classes = up.folder / "classes"
+        subprocess.run(
+            ["javac", "-cp", environment["CLASSPATH"], "-d", str(classes), str(SOURCE)], check=True
+        )
+        up.environment["CLASSPATH"] = f"{classes}:{environment['CLASSPATH']}"
+        up.hadoop("hadoop", "fs", "-mkdir", "-p", "/causes")
+        up.hadoop("hadoop", "fs", "-touchz", "/causes/input")
+        yield up
+
+
+def findings(cluster: Cluster, cause: str, times: int) -> list[dict[str, Any]]:
+    classpath = cluster.environment["CLASSPATH"]
+    command = ["java", "-cp", classpath, "Client", cause, str(times), "1", str(cluster.folder)]
+    cluster.record(cause, *command)
+    done = cluster.iostrata("findings", cause, "--json")
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
+    return found
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_the_cause_ranks_first(cluster: Cluster, cause: str) -> None:
+    first = findings(cluster, cause, CAUSES[cause])[0]
+    assert first["rule"] == cause
+    assert first["severity"] in ("severe", "warning")
+    # AND its query repeats what it was judged by
+    repeated = cluster.iostrata("query", "--run", cause, "--format", "json", first["query"])
+    assert repeated.returncode == 0
+    assert json.loads(repeated.stdout)
+
+
+def test_a_healthy_program_has_nothing_severe(cluster: Cluster) -> None:
+    found = findings(cluster, "healthy-write", 64)
+    assert [each["rule"] for each in found if each["severity"] == "severe"] == []

@@ -1,0 +1,214 @@
+"""A cluster of hosts on one machine: racks, hosts in the store, brakes, and nothing left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+
+import pytest
+from tests.e2e.cluster import DFSIO, Cluster, lab_up
+
+from iostrata import lab
+from iostrata.lab import cgroups, namespaces
+from iostrata.lab.hadoop import ready
+from iostrata.lab.nodes import Node
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.skipif(os.geteuid() != 0, reason="nodes need root: namespaces, disks, cgroups"),
+]
+
+MB = 10**6
+SIZE = 4 * MB
+ACTIVITY = "Hadoop:service=DataNode,name=DataNodeActivity-*"
+ROLES = ("NameNode", "client", "DataNode", "NodeManager")
+NAMES = ["node-1.rack-1", "node-2.rack-1", "node-3.rack-2"]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three nodes on two racks, of which nothing may be left."""
+    here = os.uname().nodename
+    folder = tmp_path_factory.mktemp("nodes")
+    with lab_up(folder, f"system-nodes-{os.getpid()}", "--nodes", "3", "--racks", "2") as cluster:
+        found = lab.find(cluster.name)
+        assert len(left(found)) == 1 + 3 + 1  # the head's wire, loop devices, the group for cores
+        braked(cluster, "--disk", "1MB/s")
+        assert len(left(found)) == 1 + 3 + 1 + 2  # reads, writes
+        braked(cluster, "--off")
+        yield cluster
+        braked(cluster, "--disk", "1MB/s", "--net", "1MB/s")
+    assert not found.root.exists()
+    assert left(found) == []
+    assert os.uname().nodename == here
+
+
+def left(of: lab.Lab) -> list[str]:
+    """What there is of a lab outside of its namespaces and its folder."""
+    wires = [name for name in namespaces.interfaces() if name == f"iolab-{of.state.subnet}"]
+    mounts = [row for row in Path("/proc/mounts").read_text().splitlines() if str(of.root) in row]
+    files = Path("/sys/block").glob("loop*/loop/backing_file")
+    loops = [name for path in files if (name := path.read_text()).startswith(str(of.root))]
+    there = cgroups.controllers()
+    groups = {str(one.group(of.name)) for one in there.values() if one.group(of.name).exists()}
+    devices = [node.device for node in of.nodes()]
+    tables = (path.read_text() for path in there["io"].root.glob("blkio.throttle.*_bps_device"))
+    throttles = [row for text in tables for row in text.splitlines() if row.split()[0] in devices]
+    return [*wires, *mounts, *loops, *groups, *throttles]
+
+
+def received(cluster: Cluster) -> dict[str, int]:
+    """Bytes that each DataNode has written since it started, by its own metrics."""
+    found = {}
+    for node in lab.find(cluster.name).nodes():
+        (bean,) = ready.answer(f"{node.address}:9864", f"/jmx?qry={ACTIVITY}")["beans"]
+        found[node.name] = int(bean["BytesWritten"])
+    return found
+
+
+@pytest.fixture(scope="module")
+def job(cluster: Cluster) -> dict[str, int]:
+    """A recorded MapReduce job that writes two files with two replicas; bytes by DataNode."""
+    before = received(cluster)
+    command = [*DFSIO, "-Ddfs.replication=2", "-write", "-nrFiles", "2", "-size", "4MB"]
+    cluster.record("job", *command)
+    return {name: now - before[name] for name, now in received(cluster).items()}
+
+
+def test_hadoop_knows_hosts_and_racks(cluster: Cluster) -> None:
+    said = cluster.hadoop("hdfs", "dfsadmin", "-printTopology").split("Rack: ")[1:]
+    racks = {rack.split()[0]: sorted(name for name in NAMES if name in rack) for rack in said}
+    assert racks == {"/rack-1": NAMES[:2], "/rack-2": NAMES[2:]}
+    state = lab.find(cluster.name).state
+    listed = ready.answer(state.at("resourcemanager-http"), "/ws/v1/cluster/nodes")["nodes"]["node"]
+    assert sorted((node["nodeHostName"], node["rack"]) for node in listed) == [
+        (name, f"/{name.partition('.')[2]}") for name in NAMES
+    ]
+
+
+def test_each_event_is_on_its_host(cluster: Cluster, job: dict[str, int]) -> None:
+    rows = cluster.run("job").rows("SELECT role, host, traced FROM processes")
+    here = os.uname().nodename
+    hosts: dict[str, list[str]] = {}
+    for role, host, traced in rows:
+        assert traced, (role, host)
+        hosts.setdefault(role, []).append(host)
+    assert {role: sorted(on) for role, on in hosts.items() if role in ROLES} == {
+        "NameNode": [here],
+        "client": [here],
+        "DataNode": NAMES,
+        "NodeManager": NAMES,
+    }
+    tasks = [host for role in ("map", "reduce", "appmaster") for host in hosts[role]]
+    assert len(tasks) == 4
+    assert set(tasks) <= set(NAMES)
+    assert cluster.iostrata("summary", "job").stdout.startswith("traced 13/13 processes, 3/3 Data")
+
+
+def test_bytes_of_each_host_are_what_its_datanode_says(
+    cluster: Cluster, job: dict[str, int]
+) -> None:
+    """With the background: the NameNode has the job's jar copied once more, in nobody's name."""
+    query = (
+        "SELECT host, sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND layer = 'datanode' "
+        "AND op = 'write' GROUP BY host"
+    )
+    found = dict.fromkeys(job, 0)
+    for run in ("job", "_background"):
+        for host, written in cluster.run(run).rows(query):
+            found[host] += written
+    assert found == job
+    # each file twice
+    assert sum(job.values()) > 2 * 2 * 4 * 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def files(cluster: Cluster) -> dict[str, bytes]:
+    """By node a file of which it has the only replica: written through it, and read once."""
+    found = {}
+    for node in lab.find(cluster.name).nodes():
+        found[node.name] = os.urandom(SIZE)
+        with datanode(cluster, node, "PUT", "CREATE&replication=1", found[node.name]) as answer:
+            assert answer.status == 201
+        assert read(cluster, node, found[node.name]) > 0
+    return found
+
+
+@contextmanager
+def datanode(
+    cluster: Cluster, node: Node, method: str, operation: str, body: bytes = b""
+) -> Iterator[HTTPResponse]:
+    """An exchange with a DataNode, which is the client of HDFS in it."""
+    namenode = lab.find(cluster.name).state.at("namenode")
+    query = f"op={operation}&user.name=hdfs&namenoderpcaddress={namenode}"
+    connection = HTTPConnection(f"{node.address}:9864", timeout=120)
+    try:
+        connection.request(method, f"/webhdfs/v1/braked/{node.name}?{query}", body)
+        yield connection.getresponse()
+    finally:
+        connection.close()
+
+
+def read(cluster: Cluster, node: Node, expected: bytes) -> float:
+    """Bytes per second with which a node hands its file out."""
+    began = time.monotonic()
+    with datanode(cluster, node, "GET", "OPEN") as answer:
+        assert answer.read() == expected
+    return SIZE / (time.monotonic() - began)
+
+
+def braked(cluster: Cluster, *options: str) -> list[Node]:
+    """Sets the brakes of the third node; the nodes as they are then."""
+    done = cluster.iostrata("lab", "brake", "node-3", "--name", cluster.name, *options)
+    assert done.returncode == 0, done.stderr
+    return lab.find(cluster.name).nodes()
+
+
+@pytest.mark.parametrize("brake", ["--net", "--disk"])
+def test_a_node_with_a_brake_hands_out_its_bytes_no_faster(
+    cluster: Cluster, files: dict[str, bytes], brake: str
+) -> None:
+    """A brake on the disk empties the page cache of it: the file has just been written."""
+    found = braked(cluster, brake, "1MB/s")
+    rates = {node.name: read(cluster, node, files[node.name]) for node in found}
+    braked(cluster, "--off")
+    print({name: f"{rate / MB:.2f} MB/s" for name, rate in rates.items()})
+    # what a full bucket, or the kernel's first slice, lets through at once
+    assert rates[NAMES[2]] < 1.2 * MB
+    assert min(rates[NAMES[0]], rates[NAMES[1]]) > 3 * rates[NAMES[2]]
+
+
+def test_a_node_with_a_brake_gets_no_more_of_the_processors(cluster: Cluster) -> None:
+    found = braked(cluster, "--cpu", "0.02")
+    place = namespaces.Place(cluster.name, lab.find(cluster.name).root, 0, {})
+    used = []
+    for node in found[1:]:
+        argv = ["timeout", "2", "sh", "-c", "while :; do :; done"]
+        before = os.times()
+        subprocess.run(namespaces.entering(place, node, argv, Path("/"), None), check=False)
+        used.append(os.times().children_user - before.children_user)
+    braked(cluster, "--off")
+    print(f"CPU seconds of 2: {used}")
+    assert used[0] > 3 * used[1]
+
+
+def test_status_shows_the_brakes(cluster: Cluster) -> None:
+    braked(cluster, "--disk", "20MB/s", "--disk-ops", "100", "--cpu", "0.5")
+    text = cluster.iostrata("lab", "status", cluster.name).stdout
+    found = json.loads(cluster.iostrata("lab", "status", cluster.name, "--json").stdout)
+    braked(cluster, "--off")
+    (line,) = (line for line in text.splitlines() if line.split()[1:2] == [NAMES[2]])
+    assert line.endswith("disk 20 MB/s, disk 100 requests/s, cpu 0.5")
+    on = {d["role"]: d["node"]["brake"] for d in found[cluster.name] if d["node"]}
+    assert on["datanode-3"] == {"disk": 20 * MB, "disk_ops": 100, "net": 0, "cpu": 0.5}
+    assert on["nodemanager-1"] == {"disk": 0, "disk_ops": 0, "net": 0, "cpu": 0}
+    assert {d["role"] for d in found[cluster.name] if d["node"] is None} == {
+        "namenode",
+        "resourcemanager",
+    }
