@@ -46,6 +46,9 @@ pub const COLUMNS: [&str; 27] = [
     "anchor",
     "inclusion",
 ];
+/// Of these it only matters whether they are there. Batches of nothing but nulls, which is most of
+/// them, are slow to make dictionaries of.
+const PRESENT: [&str; 1] = ["error"];
 /// Rows at a time: few enough to stay in the processor's cache.
 const BATCH: usize = 8192;
 
@@ -133,12 +136,14 @@ pub fn parquet(
 ) -> Result<()> {
     let found = metadata(&file)?;
     let as_dictionary = |field: &Arc<Field>| match field.data_type() {
-        DataType::Utf8 | DataType::Binary => Arc::new(Field::new_dictionary(
-            field.name(),
-            DataType::Int32,
-            DataType::Utf8,
-            field.is_nullable(),
-        )),
+        DataType::Utf8 | DataType::Binary if !PRESENT.contains(&field.name().as_str()) => {
+            Arc::new(Field::new_dictionary(
+                field.name(),
+                DataType::Int32,
+                DataType::Utf8,
+                field.is_nullable(),
+            ))
+        }
         _ => Arc::clone(field),
     };
     let schema = Schema::new(found.schema().fields().iter().map(as_dictionary).collect::<Vec<_>>());
