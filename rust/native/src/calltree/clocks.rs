@@ -3,10 +3,13 @@ Clocks of hosts, by what cannot be: no call begins before the one that caused it
 RPC ends before its client's call does. Each call across hosts bounds how far their clocks differ.
 */
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::forest::{Forest, NONE};
+use super::forest::{Forest, NONE, ROWS};
 use super::hash::Map;
+use super::parallel;
 use super::spans::{ERROR, Spans, Tables, UNFINISHED};
 
 /// How much is added to times of `host` to compare them with those of `reference`, ns; the truth is
@@ -23,7 +26,8 @@ pub struct Clock {
     pub calls: u64,
 }
 
-#[derive(Clone, Copy, Default)]
+/// As in `Clock`, of the times of one host from those of another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Bounds {
     low: Option<i64>,
     high: Option<i64>,
@@ -31,6 +35,15 @@ struct Bounds {
 }
 
 impl Bounds {
+    /// What both allow.
+    fn and(self, other: Bounds) -> Bounds {
+        Bounds {
+            low: self.low.max(other.low),
+            high: [self.high, other.high].into_iter().flatten().min(),
+            calls: self.calls + other.calls,
+        }
+    }
+
     fn reversed(self) -> Bounds {
         let negated = |bound: Option<i64>| bound.map(i64::saturating_neg);
         Bounds { low: negated(self.high), high: negated(self.low), calls: self.calls }
@@ -52,96 +65,137 @@ impl Bounds {
     }
 }
 
-/// By host (number of its name): ns to add to its times.
-pub type Offsets = Map<u32, i64>;
+/// By host: ns to add to its times.
+pub type Offsets = BTreeMap<String, i64>;
 
 /// Bounds of pairs of hosts, gathered over all parts of a run.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// First and second host, in order of their numbers: offset of the second from the first.
+    /// By first and second host, in order of their names: offset of the second from the first.
+    pairs: BTreeMap<String, BTreeMap<String, Bounds>>,
+    /// By host: its calls.
+    calls: BTreeMap<String, u64>,
+}
+
+/// What some rows say, in numbers of hosts' names: offset of the second from the first.
+#[derive(Default)]
+struct Found {
     pairs: Map<(u32, u32), Bounds>,
-    spans: Map<u32, u64>,
+    calls: Map<u32, u64>,
 }
 
 impl Evidence {
-    pub fn gather(&mut self, spans: &Spans, tables: &Tables, forest: &Forest) {
-        let host_of = |row: u32| {
-            let thread = &tables.threads[spans.thread[row as usize] as usize];
-            tables.places[usize::from(thread.place)].host
-        };
+    pub fn gather(&mut self, spans: &Spans, tables: &Tables, forest: &Forest, threads: usize) {
         let serves: Vec<bool> = (0..tables.functions.len())
             .map(|function| tables.is(function as u16, "rpc", "serve"))
             .collect();
-        let several = tables.places.iter().any(|place| place.host != tables.places[0].host);
-        if !several {
-            return;
-        }
-        for row in &forest.order {
-            let (host, above) = (host_of(*row), forest.parent[*row as usize]);
-            *self.spans.entry(host).or_default() += 1;
-            if above == NONE {
-                continue;
+        let rows = forest.order.chunks(ROWS);
+        for found in
+            parallel::each(threads, rows, |rows| said(spans, tables, forest, &serves, rows))
+        {
+            for ((of, host), bounds) in found.pairs {
+                self.bound(tables.names.text(of), tables.names.text(host), bounds);
             }
-            if host_of(above) != host {
-                let at_least =
-                    spans.start[above as usize].saturating_sub(spans.start[*row as usize]);
-                self.bound(host_of(above), host, Some(at_least), None);
-            }
-            let client = forest.parent[above as usize];
-            if client != NONE && serves[usize::from(spans.what[*row as usize].function)] {
-                let ended = |row: u32| spans.what[row as usize].flags & (ERROR | UNFINISHED) == 0;
-                let end =
-                    |row: u32| spans.start[row as usize].saturating_add(spans.dur[row as usize]);
-                if host_of(client) != host && ended(client) && ended(*row) {
-                    let at_most = end(client).saturating_sub(end(*row));
-                    self.bound(host_of(client), host, None, Some(at_most));
-                }
+            for (host, calls) in found.calls {
+                *self.calls.entry(tables.names.text(host).to_owned()).or_default() += calls;
             }
         }
     }
 
     /// Of the offset of `host` from that of `of`.
-    fn bound(&mut self, of: u32, host: u32, low: Option<i64>, high: Option<i64>) {
-        let found = Bounds { low, high, calls: 1 };
-        let found = if of < host { found } else { found.reversed() };
-        let known = self.pairs.entry((of.min(host), of.max(host))).or_default();
-        known.low = known.low.max(found.low);
-        known.high = [known.high, found.high].into_iter().flatten().min();
-        known.calls += 1;
+    fn bound(&mut self, of: &str, host: &str, found: Bounds) {
+        let (first, second, found) =
+            if of < host { (of, host, found) } else { (host, of, found.reversed()) };
+        let of_first = self.pairs.entry(first.to_owned()).or_default();
+        let known = of_first.entry(second.to_owned()).or_default();
+        *known = known.and(found);
+    }
+
+    /// Of other parts.
+    pub fn add(&mut self, other: &Evidence) {
+        for (first, second, bounds) in other.bounds() {
+            self.bound(first, second, bounds);
+        }
+        for (host, calls) in &other.calls {
+            *self.calls.entry(host.clone()).or_default() += calls;
+        }
+    }
+
+    fn bounds(&self) -> impl Iterator<Item = (&str, &str, Bounds)> {
+        self.pairs.iter().flat_map(|(first, others)| {
+            others.iter().map(move |(second, bounds)| (first.as_str(), second.as_str(), *bounds))
+        })
+    }
+
+    pub fn offsets(&self) -> Offsets {
+        self.clocks().into_iter().map(|clock| (clock.host, clock.offset)).collect()
     }
 
     /// From the host with most calls on, by the pair that is known best.
-    pub fn clocks(&self, tables: &Tables) -> (Offsets, Vec<Clock>) {
-        let (mut offsets, mut clocks) = (Offsets::default(), Vec::new());
-        let first =
-            self.spans.iter().max_by_key(|(host, spans)| (**spans, tables.names.text(**host)));
-        if let Some((first, _)) = first {
-            offsets.insert(*first, 0);
-        }
-        while let Some((of, host, bounds)) = self.next(&offsets, tables) {
-            let offset = offsets[&of].saturating_add(bounds.offset());
-            offsets.insert(host, offset);
-            let shift = |bound: i64| bound.saturating_add(offsets[&of]);
+    pub fn clocks(&self) -> Vec<Clock> {
+        let first = self.calls.iter().max_by_key(|(host, calls)| (**calls, *host));
+        let Some((reference, _)) = first else { return Vec::new() };
+        let mut offsets = Offsets::from([(reference.clone(), 0)]);
+        let mut clocks = Vec::new();
+        while let Some((of, host, bounds)) = self.next(&offsets) {
+            let shift = |by: i64| by.saturating_add(offsets[of]);
             clocks.push(Clock {
-                host: tables.names.text(host).to_owned(),
-                reference: first.map_or("", |(first, _)| tables.names.text(*first)).to_owned(),
-                offset,
+                host: host.to_owned(),
+                reference: reference.clone(),
+                offset: shift(bounds.offset()),
                 low: bounds.low.map(shift),
                 high: bounds.high.map(shift),
                 calls: bounds.calls,
             });
+            offsets.insert(host.to_owned(), shift(bounds.offset()));
         }
-        (offsets, clocks)
+        clocks
     }
 
-    fn next(&self, known: &Offsets, tables: &Tables) -> Option<(u32, u32, Bounds)> {
-        let reachable = self.pairs.iter().filter_map(|((one, other), bounds)| {
+    fn next(&self, known: &Offsets) -> Option<(&str, &str, Bounds)> {
+        let reachable = self.bounds().filter_map(|(one, other, bounds)| {
             match (known.contains_key(one), known.contains_key(other)) {
-                (true, false) => Some((*one, *other, *bounds)),
-                (false, true) => Some((*other, *one, bounds.reversed())),
+                (true, false) => Some((one, other, bounds)),
+                (false, true) => Some((other, one, bounds.reversed())),
                 _ => None,
             }
         });
-        reachable.min_by_key(|(_, host, bounds)| (bounds.width(), tables.names.text(*host)))
+        reachable.min_by_key(|(_, host, bounds)| (bounds.width(), *host))
     }
+}
+
+/// What `rows` and those above them say.
+fn said(spans: &Spans, tables: &Tables, forest: &Forest, serves: &[bool], rows: &[u32]) -> Found {
+    let host_of = |row: u32| {
+        let thread = &tables.threads[spans.thread[row as usize] as usize];
+        tables.places[usize::from(thread.place)].host
+    };
+    let end = |row: u32| spans.start[row as usize].saturating_add(spans.dur[row as usize]);
+    let ended = |row: u32| spans.what[row as usize].flags & (ERROR | UNFINISHED) == 0;
+    let mut found = Found::default();
+    for row in rows {
+        let (host, above) = (host_of(*row), forest.parent[*row as usize]);
+        *found.calls.entry(host).or_default() += 1;
+        if above == NONE {
+            continue;
+        }
+        let mut bound = |of: u32, low: Option<i64>, high: Option<i64>| {
+            let known = found.pairs.entry((of, host)).or_default();
+            *known = known.and(Bounds { low, high, calls: 1 });
+        };
+        if host_of(above) != host {
+            let start = |row: u32| spans.start[row as usize];
+            bound(host_of(above), Some(start(above).saturating_sub(start(*row))), None);
+        }
+        let client = forest.parent[above as usize];
+        if client != NONE
+            && serves[usize::from(spans.what[*row as usize].function)]
+            && host_of(client) != host
+            && ended(client)
+            && ended(*row)
+        {
+            bound(host_of(client), None, Some(end(client).saturating_sub(end(*row))));
+        }
+    }
+    found
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::forest::{Forest, NONE};
 use super::hash::Map;
+use super::progress::Progress;
 use super::source::Source;
 use super::spans::{By, Place, Spans, Tables};
 use super::sums::Sums;
@@ -85,7 +86,12 @@ pub struct Answer {
     pub by_function: Vec<Function>,
 }
 
-pub fn of_run(source: &Source, file: &Path) -> Result<Answer> {
+pub fn of_run(
+    source: &Source,
+    file: &Path,
+    threads: usize,
+    progress: &mut Progress,
+) -> Result<Answer> {
     let text = std::fs::read(file).with_context(|| file.display().to_string())?;
     let question: Question =
         serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
@@ -97,12 +103,16 @@ pub fn of_run(source: &Source, file: &Path) -> Result<Answer> {
     let mut tables = Tables::new(By::Op);
     let mut spans = Spans::default();
     let is_wanted = |trace: i64| traces.contains(&trace);
-    source.read(|batch| spans.push(batch, &mut tables, &is_wanted, None))?;
-    Ok(answer(spans, &tables, &question))
+    progress.begin(source.rows()?);
+    source.read(threads, |batch| {
+        progress.add(batch.num_rows() as u64);
+        spans.push(batch, &mut tables, &is_wanted, None)
+    })?;
+    Ok(answer(spans, &tables, &question, threads))
 }
 
-pub fn answer(mut spans: Spans, tables: &Tables, question: &Question) -> Answer {
-    let forest = Forest::grow(&mut spans, tables, &Sums::default());
+pub fn answer(mut spans: Spans, tables: &Tables, question: &Question, threads: usize) -> Answer {
+    let forest = Forest::grow(&mut spans, tables, &Sums::default(), threads);
     let offset = |host| question.offsets.get(tables.names.text(host)).copied().unwrap_or(0);
     spans.shift(tables, offset);
     let walk = Walk { spans: &spans, tables, forest: &forest, question };

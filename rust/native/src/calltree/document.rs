@@ -1,18 +1,20 @@
 //! What a pass over spans found, as JSON; documents of parts of a run add up.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::clocks::Clock;
+use super::clocks::{Clock, Evidence};
 use super::forest::Orphans;
+use super::hash::{self, Map};
+use super::rests::{Leaf, Rests};
 use super::sample::Sample;
-use super::shape::Order;
+use super::shape::{self, Order};
 use super::stats::Stats;
 
 /// Changes whenever documents of before could not be merged.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Call trees, merged. Times are ns, sizes bytes, ids 16 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,17 +33,42 @@ pub struct Document {
     /// Some nodes are estimates from a sample of the requests.
     pub sampled: bool,
     pub clocks: Vec<Clock>,
-    /// Each after the one above it.
+    /// What clocks are made of.
+    pub evidence: Evidence,
+    /// Each before those below it; siblings longest first, or in the order of runs, and last those
+    /// that were only summed. However a run was read, the same.
     pub nodes: Vec<NodeOut>,
-    /// By function, role and host.
+    /// By function, role and host, in the order of these.
     pub functions: Vec<FunctionOut>,
+    /// Of a part of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rests: Option<Rests>,
+}
+
+/// Of a node: 16 hexadecimal digits in documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Id(pub u64);
+
+impl From<Id> for String {
+    fn from(id: Id) -> String {
+        format!("{:016x}", id.0)
+    }
+}
+
+impl TryFrom<String> for Id {
+    type Error = std::num::ParseIntError;
+
+    fn try_from(text: String) -> Result<Id, Self::Error> {
+        u64::from_str_radix(&text, 16).map(Id)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeOut {
-    pub id: String,
+    pub id: Id,
     /// Null: a root; its `spans` are as many trees of this structure.
-    pub parent: Option<String>,
+    pub parent: Option<Id>,
     pub depth: u32,
     pub layer: String,
     pub op: String,
@@ -63,6 +90,16 @@ pub struct FunctionOut {
     pub sample: Option<Sample>,
 }
 
+impl NodeOut {
+    /// The longest first.
+    fn before(&self, other: &NodeOut) -> Ordering {
+        let by_time = other.stats.total.cmp(&self.stats.total);
+        by_time.then_with(|| {
+            (&self.layer, &self.op, self.id).cmp(&(&other.layer, &other.op, other.id))
+        })
+    }
+}
+
 impl FunctionOut {
     pub fn key(&self) -> [&str; 4] {
         [&self.layer, &self.op, &self.role, &self.host]
@@ -70,47 +107,40 @@ impl FunctionOut {
 }
 
 impl Document {
-    /// The sum of both.
+    /// The sum of both: of parts a part, of whole runs a whole.
     pub fn add(&mut self, other: Document) -> Result<()> {
         if (self.calltree, self.order, &self.by) != (other.calltree, other.order, &other.by) {
             bail!("its trees were made another way: {:?} by {}", other.order, other.by);
+        }
+        match (&mut self.rests, other.rests) {
+            (Some(rests), Some(of_other)) => rests.add(of_other),
+            (None, None) => {}
+            _ => bail!("a part of a run and a whole one do not add up"),
         }
         self.spans += other.spans;
         self.left_out += other.left_out;
         self.unsummed += other.unsummed;
         self.sampled |= other.sampled;
-        self.orphans.missing += other.orphans.missing;
-        self.orphans.cycles += other.orphans.cycles;
-        self.orphans.twice += other.orphans.twice;
-        self.add_clocks(other.clocks);
+        self.orphans.add(other.orphans);
+        self.evidence.add(&other.evidence);
         self.add_nodes(other.nodes)?;
         self.add_functions(other.functions);
         Ok(())
     }
 
-    /// Of the same hosts what both allow remains.
-    fn add_clocks(&mut self, clocks: Vec<Clock>) {
-        for clock in clocks {
-            let same = self
-                .clocks
-                .iter_mut()
-                .find(|known| (&known.host, &known.reference) == (&clock.host, &clock.reference));
-            let Some(known) = same else {
-                self.clocks.push(clock);
-                continue;
-            };
-            known.low = known.low.max(clock.low);
-            known.high = [known.high, clock.high].into_iter().flatten().min();
-            known.calls += clock.calls;
-            if let (Some(low), Some(high)) = (known.low, known.high) {
-                known.offset = low.midpoint(high);
-            }
+    /// Says what only all parts together know.
+    pub fn complete(&mut self) -> Result<()> {
+        if let Some(rests) = self.rests.take() {
+            rests.check_patterns()?;
+            self.hang(&rests)?;
         }
+        self.clocks = self.evidence.clocks();
+        self.arrange();
+        Ok(())
     }
 
     fn add_nodes(&mut self, nodes: Vec<NodeOut>) -> Result<()> {
-        let places = self.nodes.iter().enumerate().map(|(place, node)| (node.id.clone(), place));
-        let mut places: BTreeMap<String, usize> = places.collect();
+        let mut places = self.places();
         for node in nodes {
             if let Some(place) = places.get(&node.id) {
                 let known = &mut self.nodes[*place];
@@ -119,12 +149,72 @@ impl Document {
                 continue;
             }
             if node.parent.as_ref().is_some_and(|parent| !places.contains_key(parent)) {
-                bail!("the node {} hangs from one that is not before it", node.id);
+                bail!("the node {} hangs from one that is not before it", String::from(node.id));
             }
-            places.insert(node.id.clone(), self.nodes.len());
+            places.insert(node.id, self.nodes.len());
             self.nodes.push(node);
         }
         Ok(())
+    }
+
+    fn places(&self) -> Map<Id, usize> {
+        self.nodes.iter().enumerate().map(|(place, node)| (node.id, place)).collect()
+    }
+
+    /// Adds the leaves of what was only summed.
+    fn hang(&mut self, rests: &Rests) -> Result<()> {
+        let (leaves, unsummed) = rests.leaves(self.sampled);
+        self.unsummed += unsummed;
+        let mut places = self.places();
+        let mut functions: Map<(u32, u32), Stats> = Map::default();
+        for Leaf { above, function, place, stats } in leaves {
+            functions.entry((function, place)).or_default().add(&stats);
+            let (layer, op) = rests.name(function);
+            let hash = hash::function(&layer, &op);
+            let id = Id(shape::leaf(self.order, above.map(|id| id.0), hash));
+            if let Some(known) = places.get(&id) {
+                self.nodes[*known].stats.add(&stats);
+                continue;
+            }
+            let depth = match above.map(|above| places.get(&above)) {
+                None => 0,
+                Some(Some(above)) => self.nodes[*above].depth + 1,
+                Some(None) => bail!("a part lacks the node of an anchor"),
+            };
+            places.insert(id, self.nodes.len());
+            self.nodes.push(NodeOut { id, parent: above, depth, layer, op, stats, sample: None });
+        }
+        let named = functions.into_iter().map(|((function, place), stats)| {
+            let (layer, op) = rests.name(function);
+            let (role, host) = rests.places.get(place as usize).cloned().unwrap_or_default();
+            FunctionOut { layer, op, role, host, stats, sample: None }
+        });
+        self.add_functions(named.collect());
+        Ok(())
+    }
+
+    /// Puts nodes in the one order that does not depend on how rows were read.
+    fn arrange(&mut self) {
+        let keeps_order = self.order == Order::Runs;
+        let mut below: Map<Option<Id>, Vec<NodeOut>> = Map::default();
+        for node in std::mem::take(&mut self.nodes) {
+            below.entry(node.parent).or_default().push(node);
+        }
+        for (above, siblings) in &mut below {
+            let keeps_order = keeps_order && above.is_some();
+            siblings.sort_by(|a, b| {
+                let is_leaf = |node: &NodeOut| node.stats.spans == 0;
+                let by_kind = is_leaf(a).cmp(&is_leaf(b));
+                let others = if keeps_order && !is_leaf(a) { Ordering::Equal } else { a.before(b) };
+                by_kind.then(others)
+            });
+        }
+        let mut open = below.remove(&None).unwrap_or_default();
+        open.reverse();
+        while let Some(node) = open.pop() {
+            open.extend(below.remove(&Some(node.id)).into_iter().flatten().rev());
+            self.nodes.push(node);
+        }
     }
 
     fn add_functions(&mut self, functions: Vec<FunctionOut>) {

@@ -1,10 +1,16 @@
 //! Who hangs from whom: spans become trees, whatever their rows claim.
 
 use super::index::Index;
+use super::parallel;
 use super::spans::{ANCHOR, DROPPED, Spans, TWICE, Tables};
 use super::sums::Sums;
 
 pub const NONE: u32 = u32::MAX;
+/// Rows that a thread takes at a time.
+pub const ROWS: usize = 1 << 16;
+/// Groves that the trees of a pass are put into, however many threads there are: what is found never
+/// depends on that.
+const GROVES: usize = 16;
 
 /// Spans that have no place of their own, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -15,6 +21,14 @@ pub struct Orphans {
     pub cycles: u64,
     /// Rows with process and span of another one; they are left out.
     pub twice: u64,
+}
+
+impl Orphans {
+    pub fn add(&mut self, other: Orphans) {
+        self.missing += other.missing;
+        self.cycles += other.cycles;
+        self.twice += other.twice;
+    }
 }
 
 /// 16 bytes a span. Rows are those of `Spans`.
@@ -31,9 +45,9 @@ pub struct Forest {
 
 impl Forest {
     /// Marks rows that are there twice, and anchors of `sums`.
-    pub fn grow(spans: &mut Spans, tables: &Tables, sums: &Sums) -> Forest {
+    pub fn grow(spans: &mut Spans, tables: &Tables, sums: &Sums, threads: usize) -> Forest {
         let mut orphans = Orphans::default();
-        let parent = resolve(spans, tables, sums, &mut orphans);
+        let parent = resolve(spans, tables, sums, threads, &mut orphans);
         let mut forest =
             Forest { parent, first: Vec::new(), below: Vec::new(), order: Vec::new(), orphans };
         forest.link(spans);
@@ -61,15 +75,40 @@ impl Forest {
         self.link(spans);
     }
 
-    /// Puts what is below each call in the order of starts.
-    pub fn sort(&mut self, spans: &Spans) {
-        let start = |row: u32| spans.start[row as usize];
-        for pair in self.first.windows(2) {
-            let siblings = &mut self.below[pair[0] as usize..pair[1] as usize];
-            if !siblings.is_sorted_by_key(|row| start(*row)) {
-                siblings.sort_by_key(|row| (start(*row), *row));
+    /// Puts what is below each call in the order of starts, equal ones in the order of spans.
+    pub fn sort(&mut self, spans: &Spans, threads: usize) {
+        // not by row: wherever a part was read, equal starts are in the same order
+        let start = |row: u32| (spans.start[row as usize], spans.span[row as usize]);
+        let mut rest = self.below.as_mut_slice();
+        let rows = (0..spans.len()).step_by(ROWS).map(|begin| {
+            let first = &self.first[begin..=spans.len().min(begin + ROWS)];
+            let below = (first[first.len() - 1] - first[0]) as usize;
+            (first, rest.split_off_mut(..below).unwrap_or_default())
+        });
+        let rows: Vec<_> = rows.collect();
+        parallel::each(threads, rows.into_iter(), |(first, below)| {
+            for pair in first.windows(2) {
+                let siblings =
+                    &mut below[(pair[0] - first[0]) as usize..][..(pair[1] - pair[0]) as usize];
+                if !siblings.is_sorted_by_key(|row| start(*row)) {
+                    siblings.sort_by_key(|row| (start(*row), *row));
+                }
             }
+        });
+    }
+
+    /// `order` in pieces of whole trees, about as large as each other where trees are small.
+    pub fn groves(&self) -> Vec<&[u32]> {
+        let is_root = |row: &u32| self.parent[*row as usize] == NONE;
+        let size = self.order.len() / GROVES + 1;
+        let (mut groves, mut rest) = (Vec::new(), self.order.as_slice());
+        while !rest.is_empty() {
+            let end = rest.iter().skip(size).position(is_root).map_or(rest.len(), |at| size + at);
+            let (grove, others) = rest.split_at(end);
+            groves.push(grove);
+            rest = others;
         }
+        groves
     }
 
     /// Lists and order from `parent`, without rows that are there twice or dropped.
@@ -140,27 +179,41 @@ impl Forest {
 }
 
 /// The parents as rows; spans and their parents are not needed after it.
-fn resolve(spans: &mut Spans, tables: &Tables, sums: &Sums, orphans: &mut Orphans) -> Vec<u32> {
+fn resolve(
+    spans: &mut Spans,
+    tables: &Tables,
+    sums: &Sums,
+    threads: usize,
+    orphans: &mut Orphans,
+) -> Vec<u32> {
     let Spans { span, parent, thread, what, foreign, .. } = spans;
     let proc = |row: usize| tables.threads[thread[row] as usize].proc;
     let key = |row: usize| (proc(row), span[row]);
-    let index = Index::new(span.len(), key, |row| {
-        what[row].flags |= TWICE;
-        orphans.twice += 1;
-    });
+    let (index, twice) = Index::new(threads, span.len(), key);
+    orphans.twice += twice.len() as u64;
+    for row in twice {
+        what[row as usize].flags |= TWICE;
+    }
     for anchor in sums.anchors() {
         if let Some(row) = index.find(anchor, key) {
             what[row as usize].flags |= ANCHOR;
         }
     }
-    let mut elsewhere = foreign.iter().peekable();
-    let mut found = Vec::with_capacity(span.len());
-    for (row, above) in parent.iter().enumerate() {
-        let of =
-            elsewhere.next_if(|(other, _)| *other as usize == row).map_or(proc(row), |(_, of)| *of);
-        let at = if *above == 0 { None } else { index.find((of, *above), key) };
-        orphans.missing += u64::from(*above != 0 && at.is_none() && what[row].flags & TWICE == 0);
-        found.push(at.unwrap_or(NONE));
-    }
-    found
+    let found = parallel::each(threads, (0..span.len()).step_by(ROWS), |begin| {
+        let elsewhere = foreign.partition_point(|(row, _)| (*row as usize) < begin);
+        let mut elsewhere = foreign[elsewhere..].iter().peekable();
+        let mut missing = 0;
+        let mut found = Vec::with_capacity(ROWS);
+        for (row, above) in parent.iter().enumerate().skip(begin).take(ROWS) {
+            let of = elsewhere.next_if(|(other, _)| *other as usize == row);
+            let of = of.map_or(proc(row), |(_, of)| *of);
+            let at = if *above == 0 { None } else { index.find((of, *above), key) };
+            missing += u64::from(*above != 0 && at.is_none() && what[row].flags & TWICE == 0);
+            found.push(at.unwrap_or(NONE));
+        }
+        (found, missing)
+    });
+    orphans.missing += found.iter().map(|(_, missing)| missing).sum::<u64>();
+    let found: Vec<_> = found.into_iter().map(|(found, _)| found).collect();
+    found.concat()
 }

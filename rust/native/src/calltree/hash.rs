@@ -17,6 +17,11 @@ pub fn pair(first: u64, second: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// Of a function.
+pub fn function(layer: &str, op: &str) -> u64 {
+    pair(text(layer), text(op))
+}
+
 /// A map whose keys are few integers: several times faster than the default one.
 pub type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Integers>>;
 

@@ -1,51 +1,66 @@
 //! Where a span is: rows by process and span.
 
 use super::hash;
+use super::parallel;
 
 const NONE: u32 = u32::MAX;
 /// Spans of a thread are numbered one after the other; so many of them share a place in the table,
 /// which keeps neighbours on the same lines of the cache.
 const NEIGHBOURS: u64 = 16;
 
-/// An open table of row numbers: 6 to 12 bytes a span.
+/// Open tables of row numbers, one made by each thread: 6 to 12 bytes a span.
 pub struct Index {
-    slots: Vec<u32>,
+    tables: Vec<Vec<u32>>,
 }
 
 impl Index {
-    /// `keys` gives process and span of a row. Calls `twice` with each row whose key an earlier one
-    /// has.
+    /// `keys` gives process and span of a row. Also the rows whose key an earlier one has.
     pub fn new(
+        threads: usize,
         rows: usize,
-        keys: impl Fn(usize) -> (u32, u64),
-        mut twice: impl FnMut(usize),
-    ) -> Index {
-        let mut index = Index { slots: vec![NONE; (rows + rows / 2 + 1).next_power_of_two()] };
-        for row in 0..rows {
-            let key = keys(row);
-            match index.place(key, &keys) {
-                Ok(_) => twice(row),
-                Err(free) => index.slots[free] = row as u32,
+        keys: impl Fn(usize) -> (u32, u64) + Sync,
+    ) -> (Index, Vec<u32>) {
+        let made = parallel::each(threads, 0..threads, |place| {
+            let is_here = |row: &usize| table_of(hashed(keys(*row)), threads) == place;
+            let here = (0..rows).filter(is_here).count();
+            let mut slots = vec![NONE; (here + here / 2 + 1).next_power_of_two()];
+            let mut twice = Vec::new();
+            for row in (0..rows).filter(is_here) {
+                match slot(&slots, keys(row), &keys) {
+                    Ok(_) => twice.push(row as u32),
+                    Err(free) => slots[free] = row as u32,
+                }
             }
-        }
-        index
+            (slots, twice)
+        });
+        let (tables, twice): (_, Vec<_>) = made.into_iter().unzip();
+        (Index { tables }, twice.concat())
     }
 
     pub fn find(&self, key: (u32, u64), keys: impl Fn(usize) -> (u32, u64)) -> Option<u32> {
-        self.place(key, &keys).ok()
+        let table = &self.tables[table_of(hashed(key), self.tables.len())];
+        slot(table, key, &keys).ok()
     }
+}
 
-    /// The row, or the slot where it would be.
-    fn place(&self, key: (u32, u64), keys: &impl Fn(usize) -> (u32, u64)) -> Result<u32, usize> {
-        let mask = self.slots.len() - 1;
-        let begin = hash::pair(u64::from(key.0), key.1 / NEIGHBOURS) as usize;
-        let mut slot = begin.wrapping_add((key.1 % NEIGHBOURS) as usize) & mask;
-        loop {
-            match self.slots[slot] {
-                NONE => return Err(slot),
-                row if keys(row as usize) == key => return Ok(row),
-                _ => slot = (slot + 1) & mask,
-            }
+fn hashed(key: (u32, u64)) -> u64 {
+    hash::pair(u64::from(key.0), key.1 / NEIGHBOURS)
+}
+
+/// By the upper half of the hash; slots are found by the lower one.
+fn table_of(hash: u64, tables: usize) -> usize {
+    (((hash >> 32) * tables as u64) >> 32) as usize
+}
+
+/// The row, or the slot where it would be.
+fn slot(slots: &[u32], key: (u32, u64), keys: &impl Fn(usize) -> (u32, u64)) -> Result<u32, usize> {
+    let mask = slots.len() - 1;
+    let mut slot = (hashed(key) as usize).wrapping_add((key.1 % NEIGHBOURS) as usize) & mask;
+    loop {
+        match slots[slot] {
+            NONE => return Err(slot),
+            row if keys(row as usize) == key => return Ok(row),
+            _ => slot = (slot + 1) & mask,
         }
     }
 }

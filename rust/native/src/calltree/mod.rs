@@ -9,12 +9,15 @@
 | clocks of hosts, by causes that cannot follow their effects | [`clocks`] |
 | what the user does not want is taken out | [`patterns`] |
 | equal structures become one node | [`hash`], [`shape`] |
-| nodes get exact totals, or estimates with their variance | [`own`], [`stats`], [`sample`] |
+| nodes get exact totals, or estimates with their variance | [`merged`], [`own`], [`stats`], [`sample`] |
+| what only sums know becomes leaves | [`rests`] |
 | the document, and the sum of several | [`document`] |
 | the last cause of what ended last, back to the begin | [`critical`] |
 
 A span takes 80 bytes, a sum of an anchor's calls 130. A run that would take more than `--memory` is
-read in several passes, each of which keeps a part of the traces.
+read in several passes, each of which keeps a part of the traces. Threads take files, rows or groves
+of trees one by one ([`parallel`]); neither their number nor that of passes changes a byte of the
+document.
 */
 
 mod clocks;
@@ -24,8 +27,12 @@ mod document;
 mod forest;
 mod hash;
 mod index;
+mod merged;
 mod own;
+mod parallel;
 mod patterns;
+mod progress;
+mod rests;
 mod run;
 mod sample;
 mod shape;
@@ -43,6 +50,8 @@ use anyhow::{Context, Result, bail};
 
 use document::{Document, VERSION};
 use patterns::Wanted;
+use progress::Progress;
+use run::Asked;
 use shape::Order;
 use source::Source;
 use spans::By;
@@ -60,6 +69,13 @@ pub struct Options {
     /// Adds documents up that this command printed
     #[arg(long, num_args = 1.., value_name = "FILE")]
     merge: Vec<PathBuf>,
+    /// The rows are some traces of a run, with the sums whose anchors are in them: says what
+    /// `--merge` needs to make one document of all parts
+    #[arg(long)]
+    part: bool,
+    /// Clocks of hosts as this document has them, not as the rows say
+    #[arg(long, value_name = "FILE")]
+    clocks: Option<PathBuf>,
     /// Which calls are one node
     #[arg(long, value_enum, default_value_t)]
     order: Order,
@@ -75,24 +91,51 @@ pub struct Options {
     /// Bytes that spans may take; more spans are read in several passes
     #[arg(long, default_value_t = 3 << 30)]
     memory: u64,
+    /// Threads; the document is the same with any number of them [default: processors]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Says on standard error how far it is: lines like {"percent":42}
+    #[arg(long)]
+    progress: bool,
     /// Instead of trees: what was done in each window of a file, along the path of last causes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["arrow", "merge"])]
     critical: Option<PathBuf>,
 }
 
 pub fn main(options: &Options) -> Result<()> {
+    let threads = options.threads.map_or_else(parallel::processors, usize::from);
+    let mut progress = Progress::new(options.progress);
     if let (Some(run), Some(windows)) = (&options.run, &options.critical) {
-        return print(&critical::of_run(&Source::of_run(run)?, windows)?);
+        let source = Source::of_run(run)?;
+        return print(&critical::of_run(&source, windows, threads, &mut progress)?);
     }
     if !options.merge.is_empty() {
         return print(&merged(&options.merge)?);
     }
-    let wanted = Wanted::new(&options.keep, &options.drop)?;
+    let offsets = match &options.clocks {
+        Some(file) => {
+            Some(read(file).with_context(|| file.display().to_string())?.evidence.offsets())
+        }
+        None => None,
+    };
+    let asked = Asked {
+        order: options.order,
+        by: options.by,
+        wanted: Wanted::new(&options.keep, &options.drop)?,
+        memory: options.memory,
+        threads,
+        offsets,
+        is_part: options.part,
+    };
     let source = match &options.run {
         Some(run) => Source::of_run(run)?,
         None => Source::Arrow,
     };
-    print(&run::document(&source, options.order, options.by, &wanted, options.memory)?)
+    let mut document = run::document(&source, &asked, &mut progress)?;
+    if !options.part {
+        document.complete()?;
+    }
+    print(&document)
 }
 
 fn merged(files: &[PathBuf]) -> Result<Document> {
@@ -104,7 +147,9 @@ fn merged(files: &[PathBuf]) -> Result<Document> {
             Some(sum) => sum.add(document).with_context(|| file.display().to_string())?,
         }
     }
-    sum.context("nothing to merge")
+    let mut sum = sum.context("nothing to merge")?;
+    sum.complete()?;
+    Ok(sum)
 }
 
 fn read(file: &Path) -> Result<Document> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::spans::Tables;
 
@@ -22,31 +22,29 @@ impl Wanted {
         self.keep.is_empty() && self.drop.is_empty()
     }
 
-    /// Whether each function of `tables` is to be seen. A pattern that none has is an error.
-    pub fn functions(&self, tables: &Tables) -> Result<Vec<bool>> {
-        let names = (0..tables.functions.len()).map(|function| {
-            let (layer, op) = tables.name(function as u16);
-            format!("{layer}.{op}")
-        });
-        let names: Vec<String> = names.collect();
-        let unknown = |pattern: &&String| !names.iter().any(|name| matches(pattern, name));
-        if let Some(pattern) = self.keep.iter().chain(&self.drop).find(unknown) {
-            bail!("no function is called {pattern}; there are {}", some(names));
-        }
+    /// Whether each function of `tables` is to be seen.
+    pub fn functions(&self, tables: &Tables) -> Vec<bool> {
         let any = |patterns: &[String], name: &str| patterns.iter().any(|p| matches(p, name));
         let is_wanted = |name: &String| {
             (self.keep.is_empty() || any(&self.keep, name)) && !any(&self.drop, name)
         };
-        Ok(names.iter().map(is_wanted).collect())
+        names(tables).iter().map(is_wanted).collect()
+    }
+
+    /// Patterns that no function of `tables` has.
+    pub fn unknown(&self, tables: &Tables) -> Vec<String> {
+        let names = names(tables);
+        let is_unknown = |pattern: &&String| !names.iter().any(|name| matches(pattern, name));
+        self.keep.iter().chain(&self.drop).filter(is_unknown).cloned().collect()
     }
 }
 
-fn some(mut names: Vec<String>) -> String {
-    names.sort();
-    names.dedup();
-    let more = if names.len() > 20 { ", …" } else { "" };
-    names.truncate(20);
-    names.join(", ") + more
+fn names(tables: &Tables) -> Vec<String> {
+    let name = |function| {
+        let (layer, op) = tables.name(function as u16);
+        format!("{layer}.{op}")
+    };
+    (0..tables.functions.len()).map(name).collect()
 }
 
 fn patterns(given: &[String]) -> Result<Vec<String>> {

@@ -1,15 +1,20 @@
 //! From rows to a document, in as many passes as memory asks for.
 
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
 use anyhow::Result;
 
-use super::clocks::Evidence;
-use super::document::{Document, FunctionOut, NodeOut, VERSION};
+use super::clocks::{Evidence, Offsets};
+use super::document::{Document, FunctionOut, Id, NodeOut, VERSION};
 use super::forest::{Forest, NONE, Orphans};
 use super::hash::Map;
-use super::own::own_time;
+use super::merged::{Merged, key_of};
+use super::parallel;
 use super::patterns::Wanted;
-use super::sample::{Sample, Samples, requests};
-use super::shape::{Nodes, Order};
+use super::progress::Progress;
+use super::sample::{Sample, requests};
+use super::shape::{Grown, Order};
 use super::source::Source;
 use super::spans::{ANCHOR, By, DROPPED, ERROR, Place, Spans, Tables, UNFINISHED, part_of};
 use super::stats::Stats;
@@ -18,110 +23,200 @@ use super::sums::{Kept, Sums};
 /// Bytes that a span takes at most while trees are made.
 const BYTES_OF_SPAN: u64 = 80;
 
-pub fn document(
-    source: &Source,
-    order: Order,
-    by: By,
-    wanted: &Wanted,
-    memory: u64,
-) -> Result<Document> {
-    let parts = (source.rows()? * BYTES_OF_SPAN).div_ceil(memory.max(1)).max(1);
-    let mut trees = Trees::new(order, by);
-    for number in 0..parts {
-        let mut spans = Spans::default();
-        let Trees { tables, sums, .. } = &mut trees;
-        let is_wanted = part_of(number, parts);
-        source.read(|batch| {
-            let sums = (number == 0).then_some(&mut *sums);
-            spans.push(batch, tables, &is_wanted, sums)
-        })?;
-        trees.add(spans, wanted)?;
-    }
-    trees.finish(wanted)
+/// What is to be made of rows, and how.
+pub struct Asked {
+    pub order: Order,
+    pub by: By,
+    pub wanted: Wanted,
+    /// Bytes that spans may take.
+    pub memory: u64,
+    /// Nothing in a document depends on it.
+    pub threads: usize,
+    /// The clocks of hosts, where they are known.
+    pub offsets: Option<Offsets>,
+    /// Other parts of the run are read elsewhere.
+    pub is_part: bool,
 }
 
-/// The trees of all parts so far.
+/// A part of a run, or all of it.
+pub fn document(source: &Source, asked: &Asked, progress: &mut Progress) -> Result<Document> {
+    let rows = source.rows()?;
+    let passes = Passes {
+        source,
+        threads: asked.threads,
+        number: (rows * BYTES_OF_SPAN).div_ceil(asked.memory.max(1)).max(1),
+        rows,
+    };
+    let rounds = if passes.number == 1 { 1 } else { 2 };
+    progress.begin(rounds * (passes.number * rows + rows));
+    let offsets = match &asked.offsets {
+        None if passes.number > 1 => Some(clocks(&passes, asked, progress)?),
+        known => known.clone(),
+    };
+    let mut trees = Trees::new(asked.order, asked.by, asked.threads);
+    trees.is_part = asked.is_part;
+    for number in 0..passes.number {
+        let Trees { tables, sums, .. } = &mut trees;
+        let spans = passes.read(number, tables, Some(sums), progress)?;
+        let steps = spans.len() as u64;
+        trees.add(spans, &asked.wanted, offsets.as_ref());
+        progress.add(steps);
+    }
+    Ok(trees.finish(&asked.wanted))
+}
+
+/// What all passes together say of clocks: times that one pass compares may be of hosts that only
+/// others know well.
+fn clocks(passes: &Passes, asked: &Asked, progress: &mut Progress) -> Result<Offsets> {
+    let mut trees = Trees::new(asked.order, asked.by, asked.threads);
+    for number in 0..passes.number {
+        let mut spans = passes.read(number, &mut trees.tables, None, progress)?;
+        if trees.tables.hosts.len() < 2 {
+            break;
+        }
+        let forest = Forest::grow(&mut spans, &trees.tables, &trees.sums, asked.threads);
+        trees.evidence.gather(&spans, &trees.tables, &forest, asked.threads);
+        progress.add(spans.len() as u64);
+    }
+    Ok(trees.evidence.offsets())
+}
+
+/// A run read again and again, each time for a part of its traces.
+struct Passes<'a> {
+    source: &'a Source,
+    threads: usize,
+    number: u64,
+    rows: u64,
+}
+
+impl Passes<'_> {
+    /// The spans of a pass; sums are those of the whole run, so the first brings them all.
+    fn read(
+        &self,
+        number: u64,
+        tables: &mut Tables,
+        sums: Option<&mut Sums>,
+        progress: &mut Progress,
+    ) -> Result<Spans> {
+        let mut spans = Spans::default();
+        let mut sums = sums.filter(|_| number == 0);
+        let is_wanted = part_of(number, self.number);
+        let rows = if self.number == 1 { self.rows as usize } else { 0 };
+        spans.reserve(rows);
+        self.source.read(self.threads, |batch| {
+            progress.add(batch.num_rows() as u64);
+            spans.push(batch, tables, &is_wanted, sums.as_deref_mut())
+        })?;
+        Ok(spans)
+    }
+}
+
+/// The trees of all passes so far.
 pub struct Trees {
     pub tables: Tables,
     pub sums: Sums,
-    nodes: Nodes,
-    functions: Map<(u16, u16), Stats>,
-    samples: Samples,
-    /// By `key_of`.
-    function_samples: Samples,
+    /// Sums of its calls may be in other parts of the run.
+    pub is_part: bool,
+    order: Order,
+    threads: usize,
+    merged: Merged,
     evidence: Evidence,
     orphans: Orphans,
-    spans: u64,
     left_out: u64,
 }
 
 impl Trees {
-    pub fn new(order: Order, by: By) -> Trees {
+    pub fn new(order: Order, by: By, threads: usize) -> Trees {
         Trees {
             tables: Tables::new(by),
             sums: Sums::default(),
-            nodes: Nodes::new(order),
-            functions: Map::default(),
-            samples: Samples::default(),
-            function_samples: Samples::default(),
+            is_part: false,
+            order,
+            threads,
+            merged: Merged::default(),
             evidence: Evidence::default(),
             orphans: Orphans::default(),
-            spans: 0,
             left_out: 0,
         }
     }
 
-    pub fn add(&mut self, mut spans: Spans, wanted: &Wanted) -> Result<()> {
-        let mut forest = Forest::grow(&mut spans, &self.tables, &self.sums);
-        self.orphans.missing += forest.orphans.missing;
-        self.orphans.cycles += forest.orphans.cycles;
-        self.orphans.twice += forest.orphans.twice;
-        self.evidence.gather(&spans, &self.tables, &forest);
+    /// Without `offsets` clocks are as the spans so far say.
+    pub fn add(&mut self, mut spans: Spans, wanted: &Wanted, offsets: Option<&Offsets>) {
+        let mut forest = Forest::grow(&mut spans, &self.tables, &self.sums, self.threads);
+        self.orphans.add(forest.orphans);
+        self.evidence.gather(&spans, &self.tables, &forest, self.threads);
         let requests = requests(&spans, &self.tables, &forest);
         spans.parent = Vec::new();
         self.keep(&spans, &forest);
-        self.leave_out(&mut spans, &mut forest, wanted)?;
-        let (offsets, _) = self.evidence.clocks(&self.tables);
-        spans.shift(&self.tables, |host| offsets.get(&host).copied().unwrap_or(0));
-        forest.sort(&spans);
-        let node_of = self.nodes.merge(&spans, &self.tables, &forest);
-        self.count(&spans, &forest, &node_of, &requests);
-        self.place_anchors(&spans, &forest, &node_of);
-        Ok(())
+        self.leave_out(&mut spans, &mut forest, wanted);
+        let offsets = offsets.cloned().unwrap_or_else(|| self.evidence.offsets());
+        let offset = |host| offsets.get(self.tables.names.text(host)).copied().unwrap_or(0);
+        spans.shift(&self.tables, offset);
+        forest.sort(&spans, self.threads);
+        self.merge(&spans, &forest, &requests);
+    }
+
+    fn merge(&mut self, spans: &Spans, forest: &Forest, requests: &[u64]) {
+        let grown = Grown::new(self.order, spans, &self.tables, forest);
+        let groves = forest.groves();
+        let of = |grove: &&[u32]| Merged::of(&grown, grove, requests);
+        let merged = parallel::each(self.threads, groves.iter(), of);
+        for (grove, merged) in groves.iter().zip(merged) {
+            let numbers = self.merged.add(merged);
+            grown.renumber(grove, &numbers);
+        }
+        for (row, what) in spans.what.iter().enumerate() {
+            if what.flags & ANCHOR != 0 {
+                let seen = if what.flags & DROPPED == 0 { row as u32 } else { forest.parent[row] };
+                if seen != NONE {
+                    let proc = self.tables.threads[spans.thread[row] as usize].proc;
+                    let node = grown.node_of(seen) as usize;
+                    self.sums.found(proc, spans.span[row], Id(self.merged.nodes.all[node].id));
+                }
+            }
+        }
     }
 
     /// Says to the sums which of their calls have spans.
     fn keep(&mut self, spans: &Spans, forest: &Forest) {
-        if self.sums.is_empty() {
+        if self.sums.is_empty() && !self.is_part {
             return;
         }
-        let mut anchor_of = vec![NONE; spans.len()];
-        for row in &forest.order {
-            let (at, above) = (*row as usize, forest.parent[*row as usize]);
-            if above != NONE && spans.thread[above as usize] == spans.thread[at] {
-                let is_anchor = spans.what[above as usize].flags & ANCHOR != 0;
-                anchor_of[at] = if is_anchor { above } else { anchor_of[above as usize] };
+        let anchor_of: Vec<AtomicU32> = (0..spans.len()).map(|_| AtomicU32::new(NONE)).collect();
+        let kept = parallel::each(self.threads, forest.groves().into_iter(), |grove| {
+            let mut kept: Map<(u32, u64, u16), Kept> = Map::default();
+            for row in grove {
+                let (at, above) = (*row as usize, forest.parent[*row as usize]);
+                if above != NONE && spans.thread[above as usize] == spans.thread[at] {
+                    let is_anchor = spans.what[above as usize].flags & ANCHOR != 0;
+                    let of_above = || anchor_of[above as usize].load(Relaxed);
+                    anchor_of[at].store(if is_anchor { above } else { of_above() }, Relaxed);
+                }
+                if spans.what[at].flags & UNFINISHED == 0 {
+                    let anchor = anchor_of[at].load(Relaxed);
+                    let anchor = if anchor == NONE { 0 } else { spans.span[anchor as usize] };
+                    let proc = self.tables.threads[spans.thread[at] as usize].proc;
+                    let key = (proc, anchor, spans.what[at].function);
+                    kept.entry(key).or_default().add(Kept {
+                        count: 1,
+                        errors: i64::from(spans.what[at].flags & ERROR != 0),
+                        bytes: spans.bytes[at],
+                        time: spans.dur[at],
+                    });
+                }
             }
-            if spans.what[at].flags & UNFINISHED == 0 {
-                let anchor = anchor_of[at];
-                let anchor = if anchor == NONE { 0 } else { spans.span[anchor as usize] };
-                let proc = self.tables.threads[spans.thread[at] as usize].proc;
-                let call = Kept {
-                    count: 1,
-                    errors: i64::from(spans.what[at].flags & ERROR != 0),
-                    bytes: spans.bytes[at],
-                    time: spans.dur[at],
-                };
-                self.sums.keep(proc, anchor, spans.what[at].function, call);
-            }
+            kept
+        });
+        for (key, calls) in kept.into_iter().flatten() {
+            self.sums.keep(key, calls);
         }
     }
 
-    fn leave_out(&mut self, spans: &mut Spans, forest: &mut Forest, wanted: &Wanted) -> Result<()> {
+    fn leave_out(&mut self, spans: &mut Spans, forest: &mut Forest, wanted: &Wanted) {
         if wanted.is_all() {
-            return Ok(());
+            return;
         }
-        let functions = wanted.functions(&self.tables)?;
+        let functions = wanted.functions(&self.tables);
         for what in &mut spans.what {
             let seen = functions[usize::from(what.function)];
             what.flags |= if seen { 0 } else { DROPPED };
@@ -129,100 +224,45 @@ impl Trees {
         let before = forest.order.len();
         forest.drop(spans);
         self.left_out += (before - forest.order.len()) as u64;
-        Ok(())
     }
 
-    fn count(&mut self, spans: &Spans, forest: &Forest, node_of: &[u32], requests: &[u64]) {
-        self.spans += forest.order.len() as u64;
-        for row in &forest.order {
-            let at = *row as usize;
-            let what = spans.what[at];
-            let place = self.tables.threads[spans.thread[at] as usize].place;
-            let node = &mut self.nodes.all[node_of[at] as usize].stats;
-            let function = self.functions.entry((what.function, place)).or_default();
-            node.spans += 1;
-            function.spans += 1;
-            if what.flags & UNFINISHED != 0 {
-                continue;
-            }
-            let (bytes, total) = (spans.bytes[at], spans.dur[at]);
-            let own = own_time(spans, forest, *row);
-            if what.share == 0 {
-                node.call(bytes, total, &own, what.flags & ERROR != 0);
-                function.call(bytes, total, &own, what.flags & ERROR != 0);
-            } else {
-                node.seen(total);
-                function.seen(total);
-                let values = [1.0, total as f64, own.own as f64, bytes as f64];
-                let inclusion = self.tables.shares[usize::from(what.share)];
-                self.samples.add(node_of[at], requests[at], inclusion, values);
-                self.function_samples.add(
-                    key_of(what.function, place),
-                    requests[at],
-                    inclusion,
-                    values,
-                );
-            }
-        }
-    }
-
-    fn place_anchors(&mut self, spans: &Spans, forest: &Forest, node_of: &[u32]) {
-        for (row, what) in spans.what.iter().enumerate() {
-            if what.flags & ANCHOR != 0 {
-                let seen = if what.flags & DROPPED == 0 { row as u32 } else { forest.parent[row] };
-                if seen != NONE {
-                    let proc = self.tables.threads[spans.thread[row] as usize].proc;
-                    let node = node_of[seen as usize];
-                    self.sums.found(proc, spans.span[row], node);
-                }
-            }
-        }
-    }
-
-    pub fn finish(mut self, wanted: &Wanted) -> Result<Document> {
-        let functions = wanted.functions(&self.tables)?;
-        let (leaves, unsummed) = self.sums.leaves(&self.tables);
-        for leaf in leaves.iter().filter(|leaf| functions[usize::from(leaf.function)]) {
-            let node = self.nodes.leaf(leaf.above.unwrap_or(NONE), &self.tables, leaf.function);
-            self.nodes.all[node as usize].stats.add(&leaf.stats);
-            let place = self.tables.threads[leaf.thread as usize].place;
-            self.functions.entry((leaf.function, place)).or_default().add(&leaf.stats);
-        }
-        let mut samples = self.samples.by_node();
-        let mut depths = Vec::with_capacity(self.nodes.all.len());
-        let mut nodes: Vec<NodeOut> = Vec::with_capacity(self.nodes.all.len());
-        for (number, node) in self.nodes.all.into_iter().enumerate() {
-            let above = (node.above != NONE).then_some(node.above as usize);
-            depths.push(above.map_or(0, |above| depths[above] + 1));
+    /// A part: `Document::complete` says the rest.
+    pub fn finish(self, wanted: &Wanted) -> Document {
+        let shown = wanted.functions(&self.tables);
+        let mut rests = self.sums.rests(&self.tables, &shown);
+        rests.unknown = wanted.unknown(&self.tables);
+        let Merged { nodes, functions, samples, function_samples, spans } = self.merged;
+        let mut samples = samples.by_node();
+        let mut out: Vec<NodeOut> = Vec::with_capacity(nodes.all.len());
+        for (number, node) in nodes.all.into_iter().enumerate() {
+            let above = out.get(node.above as usize);
             let (layer, op) = self.tables.name(node.function);
-            nodes.push(NodeOut {
-                id: format!("{:016x}", node.id),
-                parent: above.map(|above| nodes[above].id.clone()),
-                depth: depths[number],
+            out.push(NodeOut {
+                id: Id(node.id),
+                parent: above.map(|above| above.id),
+                depth: above.map_or(0, |above| above.depth + 1),
                 layer: layer.to_owned(),
                 op: op.to_owned(),
                 stats: node.stats,
                 sample: samples.remove(&(number as u32)),
             });
         }
-        Ok(Document {
+        Document {
             calltree: VERSION,
-            order: self.nodes.order,
+            order: self.order,
             by: if self.tables.by == By::Op { "op" } else { "point" }.to_owned(),
-            spans: self.spans,
+            spans,
             left_out: self.left_out,
             orphans: self.orphans,
-            unsummed,
+            unsummed: 0,
             sampled: self.tables.shares.len() > 1,
-            clocks: self.evidence.clocks(&self.tables).1,
-            nodes,
-            functions: by_function(&self.tables, self.functions, self.function_samples.by_node()),
-        })
+            clocks: Vec::new(),
+            evidence: self.evidence,
+            nodes: out,
+            functions: by_function(&self.tables, functions, function_samples.by_node()),
+            rests: Some(rests),
+        }
     }
-}
-
-fn key_of(function: u16, place: u16) -> u32 {
-    u32::from(function) << 16 | u32::from(place)
 }
 
 /// In order of their names.

@@ -63,6 +63,16 @@ impl Samples {
         }
     }
 
+    /// Adds those of other calls; `number` is that of a node here.
+    pub fn merge(&mut self, other: Samples, number: impl Fn(u32) -> u32) {
+        for ((node, request), (weight, values)) in other.drawn {
+            let (_, sums) = self.drawn.entry((number(node), request)).or_insert((weight, [0.0; 4]));
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum += value;
+            }
+        }
+    }
+
     pub fn by_node(self) -> Map<u32, Sample> {
         let mut found: Map<u32, Sample> = Map::default();
         let mut drawn: Vec<_> = self.drawn.into_iter().collect();

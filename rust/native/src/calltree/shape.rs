@@ -8,6 +8,9 @@ where their structures are equal. Ids are hashes of content alone: parts of a ru
 same node the same id.
 */
 
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
 use serde::{Deserialize, Serialize};
 
 use super::forest::{Forest, NONE};
@@ -36,104 +39,154 @@ pub struct Node {
     pub stats: Stats,
 }
 
-/// The nodes of all parts so far; each comes after the one above it.
+/// Nodes of some trees; each comes after the one above it.
 #[derive(Default)]
 pub struct Nodes {
-    pub order: Order,
     pub all: Vec<Node>,
-    known: Map<(u32, u64), u32>,
+    /// By id.
+    known: Map<u64, u32>,
+}
+
+/// The trees of a pass while they are merged. Each grove reads and writes what is of its own rows.
+pub struct Grown<'a> {
+    pub order: Order,
+    pub spans: &'a Spans,
+    pub tables: &'a Tables,
+    pub forest: &'a Forest,
+    /// By row; empty where structures do not matter.
+    shapes: Vec<AtomicU64>,
+    /// By row, in numbers of the grove's nodes.
+    node_of: Vec<AtomicU32>,
 }
 
 /// After what was kept one by one, in whatever order that was.
 const SUMMED: u64 = u64::MAX;
 
-impl Nodes {
-    pub fn new(order: Order) -> Nodes {
-        Nodes { order, ..Nodes::default() }
+/// The id of a leaf of calls that were only summed; `above`: that of its node, `function`: its hash.
+pub fn leaf(order: Order, above: Option<u64>, function: u64) -> u64 {
+    let shape = match (order, above) {
+        (Order::Paths, _) => function,
+        (Order::Runs, Some(_)) => hash::pair(SUMMED, close(function)),
+        _ => close(function),
+    };
+    hash::pair(above.unwrap_or(0), shape)
+}
+
+impl<'a> Grown<'a> {
+    /// The lists of `forest` are in the order of starts.
+    pub fn new(
+        order: Order,
+        spans: &'a Spans,
+        tables: &'a Tables,
+        forest: &'a Forest,
+    ) -> Grown<'a> {
+        let shapes = if order == Order::Paths { 0 } else { spans.len() };
+        Grown {
+            order,
+            spans,
+            tables,
+            forest,
+            shapes: (0..shapes).map(|_| AtomicU64::new(0)).collect(),
+            node_of: (0..spans.len()).map(|_| AtomicU32::new(NONE)).collect(),
+        }
     }
 
-    /// The node of each row of `forest`, whose lists are in the order of starts.
-    pub fn merge(&mut self, spans: &Spans, tables: &Tables, forest: &Forest) -> Vec<u32> {
-        let shapes = self.shapes(spans, tables, forest);
-        let shape = |row: u32| match shapes.get(row as usize) {
-            Some(shape) => *shape,
-            None => function_of(spans, tables, row),
-        };
-        let mut node_of = vec![NONE; spans.len()];
-        for row in &forest.order {
-            if node_of[*row as usize] == NONE {
-                node_of[*row as usize] =
-                    self.node(NONE, shape(*row), spans.what[*row as usize].function);
+    pub fn node_of(&self, row: u32) -> u32 {
+        self.node_of[row as usize].load(Relaxed)
+    }
+
+    /// `numbers` are those of the grove's nodes among others.
+    pub fn renumber(&self, grove: &[u32], numbers: &[u32]) {
+        for row in grove {
+            self.put(*row, numbers[self.node_of(*row) as usize]);
+        }
+    }
+
+    fn put(&self, row: u32, node: u32) {
+        self.node_of[row as usize].store(node, Relaxed);
+    }
+
+    /// The nodes of a grove.
+    pub fn nodes(&self, grove: &[u32]) -> Nodes {
+        if self.order != Order::Paths {
+            self.find_shapes(grove);
+        }
+        let mut nodes = Nodes::default();
+        let function = |row: u32| self.spans.what[row as usize].function;
+        for row in grove {
+            if self.node_of(*row) == NONE {
+                self.put(*row, nodes.node(NONE, self.shape(*row), function(*row)));
             }
-            let (node, mut last, mut place) = (node_of[*row as usize], None, 0u64);
-            for below in forest.below(*row) {
-                let mut key = shape(*below);
-                match last {
-                    Some((known, same)) if known == key => {
-                        node_of[*below as usize] = same;
-                        continue;
+            let (node, mut last, mut place) = (self.node_of(*row), None, 0u64);
+            for below in self.forest.below(*row) {
+                let shape = self.shape(*below);
+                let found = match last {
+                    Some((known, same)) if known == shape => same,
+                    _ => {
+                        place += 1;
+                        let is_run = self.order == Order::Runs;
+                        let key = if is_run { hash::pair(place, shape) } else { shape };
+                        nodes.node(node, key, function(*below))
                     }
-                    _ => place += 1,
-                }
-                let shape = key;
-                if self.order == Order::Runs {
-                    key = hash::pair(place, key);
-                }
-                let found = self.node(node, key, spans.what[*below as usize].function);
-                node_of[*below as usize] = found;
+                };
+                self.put(*below, found);
                 last = Some((shape, found));
             }
         }
-        node_of
+        nodes
     }
 
-    /// The leaf of calls that were only summed, below a node (`NONE`: of none).
-    pub fn leaf(&mut self, above: u32, tables: &Tables, function: u16) -> u32 {
-        let shape = match self.order {
-            Order::Paths => tables.functions[usize::from(function)].hash,
-            Order::Sets => close(tables.functions[usize::from(function)].hash),
-            Order::Runs => {
-                let shape = close(tables.functions[usize::from(function)].hash);
-                if above == NONE { shape } else { hash::pair(SUMMED, shape) }
-            }
-        };
-        self.node(above, shape, function)
+    fn shape(&self, row: u32) -> u64 {
+        let found = self.shapes.get(row as usize);
+        found.map_or_else(|| self.function(row), |shape| shape.load(Relaxed))
     }
 
-    fn node(&mut self, above: u32, key: u64, function: u16) -> u32 {
-        *self.known.entry((above, key)).or_insert_with(|| {
-            let of = self.all.get(above as usize).map_or(0, |node| node.id);
-            let id = hash::pair(of, key);
-            self.all.push(Node { above, function, id, stats: Stats::default() });
-            self.all.len() as u32 - 1
-        })
+    fn function(&self, row: u32) -> u64 {
+        self.tables.functions[usize::from(self.spans.what[row as usize].function)].hash
     }
 
-    /// Empty where structures do not matter.
-    fn shapes(&self, spans: &Spans, tables: &Tables, forest: &Forest) -> Vec<u64> {
-        if self.order == Order::Paths {
-            return Vec::new();
-        }
-        let mut shapes = vec![0; spans.len()];
+    fn find_shapes(&self, grove: &[u32]) {
         let mut below = Vec::new();
-        for row in forest.order.iter().rev() {
+        for row in grove.iter().rev() {
             below.clear();
-            below.extend(forest.below(*row).iter().map(|below| shapes[*below as usize]));
+            below.extend(self.forest.below(*row).iter().map(|below| self.shape(*below)));
             below.dedup();
             if self.order == Order::Sets {
                 below.sort_unstable();
                 below.dedup();
             }
-            let own = function_of(spans, tables, *row);
-            shapes[*row as usize] =
-                close(below.iter().fold(own, |hash, one| hash::pair(hash, *one)));
+            let shape = below.iter().fold(self.function(*row), |hash, one| hash::pair(hash, *one));
+            self.shapes[*row as usize].store(close(shape), Relaxed);
         }
-        shapes
     }
 }
 
-fn function_of(spans: &Spans, tables: &Tables, row: u32) -> u64 {
-    tables.functions[usize::from(spans.what[row as usize].function)].hash
+impl Nodes {
+    fn node(&mut self, above: u32, key: u64, function: u16) -> u32 {
+        let of = self.all.get(above as usize).map_or(0, |node| node.id);
+        self.put(Node { above, function, id: hash::pair(of, key), stats: Stats::default() })
+    }
+
+    /// The number of the node that is like this one.
+    fn put(&mut self, node: Node) -> u32 {
+        *self.known.entry(node.id).or_insert_with(|| {
+            self.all.push(node);
+            self.all.len() as u32 - 1
+        })
+    }
+
+    /// Adds the nodes of other trees; their numbers here.
+    pub fn add(&mut self, other: Nodes) -> Vec<u32> {
+        let mut numbers: Vec<u32> = Vec::with_capacity(other.all.len());
+        for mut node in other.all {
+            node.above = numbers.get(node.above as usize).copied().unwrap_or(NONE);
+            let stats = std::mem::take(&mut node.stats);
+            let number = self.put(node);
+            self.all[number as usize].stats.add(&stats);
+            numbers.push(number);
+        }
+        numbers
+    }
 }
 
 /// Ends the list of what is below: a function with nothing below is not the beginning of another.

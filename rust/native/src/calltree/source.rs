@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 use arrow_array::RecordBatch;
@@ -51,6 +53,8 @@ pub const COLUMNS: [&str; 27] = [
 const PRESENT: [&str; 1] = ["error"];
 /// Rows at a time: few enough to stay in the processor's cache.
 const BATCH: usize = 8192;
+/// Batches of a file that wait at most, each of one to two MB.
+const AHEAD: usize = 4;
 
 pub enum Source {
     Run(Vec<PathBuf>),
@@ -86,18 +90,58 @@ impl Source {
         Ok(rows)
     }
 
-    /// Hands all batches to `each`; what cannot be read is one line that names it.
-    pub fn read(&self, mut each: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        match self {
-            Source::Run(files) => {
+    /// Hands all batches to `each`, in an order that is always the same; what cannot be read is one
+    /// line that names it. Of several `threads` one runs `each`, the others decode.
+    pub fn read(
+        &self,
+        threads: usize,
+        mut each: impl FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        quietly(|| match self {
+            Source::Run(files) if threads == 1 => {
                 files.iter().try_for_each(|path| named(path, || parquet(open(path)?, &mut each)))
             }
+            Source::Run(files) => decoded(files, threads - 1, each),
             Source::Arrow => {
                 let read = || arrow(std::io::stdin().lock(), &mut each);
                 whole(read).context("the Arrow stream on standard input cannot be read")
             }
-        }
+        })
     }
+}
+
+/// Each file goes through a channel of its own, so that batches come in the order of the files.
+fn decoded(
+    files: &[PathBuf],
+    threads: usize,
+    mut each: impl FnMut(&RecordBatch) -> Result<()>,
+) -> Result<()> {
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        files.iter().map(|_| sync_channel::<Result<RecordBatch>>(AHEAD)).unzip();
+    let work = Mutex::new(files.iter().zip(senders));
+    let decode = || {
+        let next = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
+        // Files are taken in the order in which they are waited for, so nobody waits in vain. Where
+        // nobody receives any more something went wrong elsewhere.
+        while let Some((path, sender)) = next() {
+            let mut send = |batch: &RecordBatch| Ok(sender.send(Ok(batch.clone()))?);
+            if let Err(error) = named(path, || parquet(open(path)?, &mut send)) {
+                return sender.send(Err(error)).unwrap_or_default();
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads.min(files.len()) {
+            scope.spawn(decode);
+        }
+        for (path, batches) in files.iter().zip(receivers) {
+            for batch in batches {
+                let batch = batch?;
+                named(path, || each(&batch))?;
+            }
+        }
+        Ok(())
+    })
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -118,11 +162,17 @@ fn named<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// Foreign bytes may be such that a decoder of the format gives up by a panic: an error like others.
 pub fn whole<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    let outcome = panic::catch_unwind(AssertUnwindSafe(read));
+    outcome.unwrap_or_else(|_| Err(anyhow!("it is damaged")))
+}
+
+/// Panics in `read`, in whatever thread, print nothing.
+fn quietly<T>(read: impl FnOnce() -> T) -> T {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    let outcome = panic::catch_unwind(AssertUnwindSafe(read));
+    let outcome = read();
     panic::set_hook(hook);
-    outcome.unwrap_or_else(|_| Err(anyhow!("it is damaged")))
+    outcome
 }
 
 fn metadata(file: &impl ChunkReader) -> Result<ArrowReaderMetadata> {

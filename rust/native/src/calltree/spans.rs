@@ -1,5 +1,7 @@
 //! The spans of a run in columns: 48 bytes each.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, bail};
 use arrow_array::RecordBatch;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
@@ -87,6 +89,8 @@ pub struct Tables {
     pub threads: Vec<Thread>,
     pub procs: Vec<i64>,
     pub places: Vec<Place>,
+    /// Of all rows, of whatever traces.
+    pub hosts: BTreeSet<u32>,
     /// Probabilities that a request was kept; the first is 1.
     pub shares: Vec<f64>,
     function_of: Map<(u32, u32, u32), u16>,
@@ -141,8 +145,7 @@ impl Tables {
             return Ok(*known);
         }
         let name = method.map_or(op, |method| self.names.number(&method));
-        let (of_layer, of_op) = (self.names.text(layer), self.names.text(name));
-        let hash = hash::pair(hash::text(of_layer), hash::text(of_op));
+        let hash = hash::function(self.names.text(layer), self.names.text(name));
         let same = self.functions.iter().position(|function| function.hash == hash);
         let Ok(number) = u16::try_from(same.unwrap_or(self.functions.len())) else {
             bail!("it has more than 65,535 functions")
@@ -192,6 +195,17 @@ impl Spans {
         self.span.len()
     }
 
+    /// Makes room for so many more.
+    pub fn reserve(&mut self, rows: usize) {
+        self.span.reserve(rows);
+        self.parent.reserve(rows);
+        self.start.reserve(rows);
+        self.dur.reserve(rows);
+        self.bytes.reserve(rows);
+        self.thread.reserve(rows);
+        self.what.reserve(rows);
+    }
+
     /// Puts all starts onto the clock of the reference host.
     pub fn shift(&mut self, tables: &Tables, offset: impl Fn(u32) -> i64) {
         let offsets: Vec<i64> = tables.places.iter().map(|place| offset(place.host)).collect();
@@ -216,6 +230,9 @@ impl Spans {
         let of_sums = sums::Columns::of(batch)?;
         let (call, unfinished) = (tables.names.number("call"), tables.names.number("unfinished"));
         let (sum, jvm) = (tables.names.number("sum"), tables.names.number("jvm"));
+        for hosts in rows.host.chunk_by(|a, b| a == b) {
+            tables.hosts.insert(hosts[0]);
+        }
         let mut memory = Memory::default();
         for row in (0..batch.num_rows()).filter(|row| rows.layer[*row] != jvm) {
             let kind = rows.kind[row];

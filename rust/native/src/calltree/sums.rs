@@ -12,9 +12,10 @@ use arrow_array::types::Int64Type;
 use iostrata_segment::points::POINTS;
 
 use super::columns::{Numbers, numbers};
+use super::document::Id;
 use super::hash::Map;
+use super::rests::{Of, Rest, Rests};
 use super::spans::Tables;
-use super::stats::Stats;
 
 /// The columns that only sums have.
 pub struct Columns<'a> {
@@ -76,16 +77,7 @@ pub struct Sums {
     by_point: Map<Key, Sum>,
     kept: Map<(u32, u64, u16), Kept>,
     /// Nodes of anchors, once they are known.
-    nodes: Map<(u32, u64), u32>,
-}
-
-/// What hangs below an anchor (0: below nothing) of a process.
-pub struct Leaf {
-    /// The anchor's node.
-    pub above: Option<u32>,
-    pub function: u16,
-    pub thread: u32,
-    pub stats: Stats,
+    nodes: Map<(u32, u64), Id>,
 }
 
 impl Sums {
@@ -127,51 +119,39 @@ impl Sums {
         self.by_point.keys().filter(|key| key.1 != 0).map(|key| (key.0, key.1))
     }
 
-    pub fn keep(&mut self, proc: u32, anchor: u64, function: u16, calls: Kept) {
-        let kept = self.kept.entry((proc, anchor, function)).or_default();
-        kept.count += calls.count;
-        kept.errors += calls.errors;
-        kept.bytes = kept.bytes.saturating_add(calls.bytes);
-        kept.time = kept.time.saturating_add(calls.time);
+    pub fn keep(&mut self, key: (u32, u64, u16), calls: Kept) {
+        self.kept.entry(key).or_default().add(calls);
     }
 
-    pub fn found(&mut self, proc: u32, anchor: u64, node: u32) {
+    pub fn found(&mut self, proc: u32, anchor: u64, node: Id) {
         self.nodes.insert((proc, anchor), node);
     }
 
-    /// The leaves, and how many calls were kept one by one that no sum has.
-    ///
-    /// Of a sampled run only points that are never kept one by one: calls of others are scaled back.
-    pub fn leaves(self, tables: &Tables) -> (Vec<Leaf>, u64) {
-        let sampled = tables.shares.len() > 1;
-        let mut rests: Map<(u32, u64, u16), Rest> = Map::default();
-        for ((proc, anchor, function, point), sum) in &self.by_point {
-            if !sampled || is_hot(*point) {
-                rests.entry((*proc, *anchor, *function)).or_default().add(sum);
-            }
-        }
-        if !sampled {
-            for (key, kept) in &self.kept {
-                rests.entry(*key).or_default().less(kept);
-            }
-        }
-        let mut rests: Vec<_> = rests.into_iter().collect();
-        rests.sort_by_key(|((proc, anchor, function), _)| (*proc, *function, *anchor));
-        let mut missing = 0;
-        for same in rests.chunk_by_mut(|(a, _), (b, _)| (a.0, a.2) == (b.0, b.2)) {
-            level(same, |rest| &mut rest.bytes);
-            level(same, |rest| &mut rest.errors);
-            level(same, |rest| &mut rest.time);
-            missing += level(same, |rest| &mut rest.count);
-        }
-        let leaves = rests.into_iter().filter(|(_, rest)| rest.count > 0 || rest.bytes > 0);
-        let leaves = leaves.map(|((proc, anchor, function), rest)| Leaf {
-            above: self.nodes.get(&(proc, anchor)).copied(),
-            function,
-            thread: rest.thread,
-            stats: rest.stats(),
+    /// What leaves are made of, of functions that are `shown`.
+    pub fn rests(self, tables: &Tables, shown: &[bool]) -> Rests {
+        let text = |number| tables.names.text(number).to_owned();
+        let names = (0..tables.functions.len()).map(|function| tables.name(function as u16));
+        let places = tables.places.iter().map(|place| (text(place.role), text(place.host)));
+        let id = |proc: u32| tables.procs[proc as usize];
+        let is_shown = |function: u16| shown[usize::from(function)];
+        let summed = self.by_point.into_iter().filter(|(key, _)| is_shown(key.2));
+        let summed = summed.map(|((proc, anchor, function, point), sum)| {
+            let of = if is_hot(point) { Of::Hot } else { Of::Summed };
+            let place = tables.threads[sum.thread as usize].place;
+            ((id(proc), anchor, u32::from(function)), of, sum.rest(u32::from(place)))
         });
-        (leaves.collect(), missing as u64)
+        let kept = self.kept.into_iter().filter(|(key, _)| is_shown(key.2));
+        let kept = kept.map(|((proc, anchor, function), kept)| {
+            ((id(proc), anchor, u32::from(function)), Of::Kept, kept.rest())
+        });
+        let anchors = self.nodes.into_iter().map(|((proc, span), node)| (id(proc), span, node));
+        Rests {
+            functions: names.map(|(layer, op)| (layer.to_owned(), op.to_owned())).collect(),
+            places: places.collect(),
+            calls: summed.chain(kept).collect(),
+            anchors: anchors.collect(),
+            unknown: Vec::new(),
+        }
     }
 }
 
@@ -179,70 +159,37 @@ fn is_hot(point: u32) -> bool {
     POINTS.iter().any(|known| u32::from(known.id) == point && known.hot)
 }
 
-/// Rows that were folded have no anchor: where more calls were kept than the sums of their anchor
-/// have, other sums of process and function have them. Returns what none has.
-fn level<K>(rests: &mut [(K, Rest)], of: impl Fn(&mut Rest) -> &mut i64) -> i64 {
-    let mut missing = 0i64;
-    for (_, rest) in rests.iter_mut() {
-        let value = of(rest);
-        missing = missing.saturating_sub((*value).min(0));
-        *value = (*value).max(0);
+impl Kept {
+    pub fn add(&mut self, other: Kept) {
+        self.count += other.count;
+        self.errors += other.errors;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.time = self.time.saturating_add(other.time);
     }
-    for (_, rest) in rests {
-        let value = of(rest);
-        let taken = missing.min(*value);
-        *value -= taken;
-        missing -= taken;
+
+    fn rest(&self) -> Rest {
+        Rest {
+            count: -self.count,
+            errors: -self.errors,
+            bytes: 0i64.saturating_sub(self.bytes),
+            time: 0i64.saturating_sub(self.time),
+            ..Rest::default()
+        }
     }
-    missing
 }
 
-#[derive(Default)]
-struct Rest {
-    thread: u32,
-    count: i64,
-    errors: i64,
-    bytes: i64,
-    time: i64,
-    estimated: bool,
-    /// Shortest and longest, while all calls are only summed.
-    range: Option<(i64, i64)>,
-}
-
-impl Rest {
-    fn add(&mut self, sum: &Sum) {
-        let scaled = sum.timed_dur as f64 * sum.count as f64 / sum.weight.max(1) as f64;
-        let time = if sum.weight == sum.count { sum.timed_dur } else { scaled as i64 };
-        let (least, most) = self.range.unwrap_or((i64::MAX, 0));
-        self.thread = sum.thread;
-        self.count = self.count.saturating_add(sum.count);
-        self.errors = self.errors.saturating_add(sum.errors);
-        self.bytes = self.bytes.saturating_add(sum.bytes);
-        self.time = self.time.saturating_add(time).saturating_add(sum.inside);
-        self.estimated |= sum.timed < sum.count;
-        self.range = Some((least.min(sum.least), most.max(sum.most)));
-    }
-
-    fn less(&mut self, kept: &Kept) {
-        self.count = self.count.saturating_sub(kept.count);
-        self.errors = self.errors.saturating_sub(kept.errors);
-        self.bytes = self.bytes.saturating_sub(kept.bytes);
-        self.time = self.time.saturating_sub(kept.time);
-        self.range = None;
-    }
-
-    /// They may lie within each other, so their time stays with their anchor's own.
-    fn stats(&self) -> Stats {
-        let (least, most) = self.range.unwrap_or((i64::MAX, 0));
-        Stats {
-            count: self.count as u64,
-            errors: self.errors as u64,
+impl Sum {
+    fn rest(&self, place: u32) -> Rest {
+        let scaled = self.timed_dur as f64 * self.count as f64 / self.weight.max(1) as f64;
+        let time = if self.weight == self.count { self.timed_dur } else { scaled as i64 };
+        Rest {
+            place: Some(place),
+            count: self.count,
+            errors: self.errors,
             bytes: self.bytes,
-            total: if self.count > 0 { self.time.max(0) } else { 0 },
-            least,
-            most,
-            estimated: self.estimated,
-            ..Stats::default()
+            time: time.saturating_add(self.inside),
+            estimated: self.timed < self.count,
+            range: Some((self.least, self.most)),
         }
     }
 }

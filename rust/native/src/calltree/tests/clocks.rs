@@ -14,12 +14,12 @@ fn server(row: Row) -> Row {
 }
 
 fn clocks(rows: &[Row]) -> Vec<Clock> {
-    let mut trees = Trees::new(Order::Sets, By::Op);
+    let mut trees = Trees::new(Order::Sets, By::Op, 2);
     let mut spans = super::made::spans(&mut trees, rows);
-    let forest = Forest::grow(&mut spans, &trees.tables, &trees.sums);
+    let forest = Forest::grow(&mut spans, &trees.tables, &trees.sums, 2);
     let mut evidence = Evidence::default();
-    evidence.gather(&spans, &trees.tables, &forest);
-    evidence.clocks(&trees.tables).1
+    evidence.gather(&spans, &trees.tables, &forest, 2);
+    evidence.clocks()
 }
 
 /// The server's clock is 1000 ahead; each call takes 10 there and back, and 80 in between.

@@ -8,7 +8,7 @@ fn walk(rows: &[Row], windows: &str) -> Answer {
     spans.push(&super::made::batch(rows), &mut tables, &|_| true, None).unwrap();
     let text = format!(r#"{{"waiting": ["java.call", "java.idle"], "windows": [{windows}]}}"#);
     let question: Question = serde_json::from_str(&text).unwrap();
-    answer(spans, &tables, &question)
+    answer(spans, &tables, &question, 2)
 }
 
 fn lines(answer: &Answer) -> Vec<String> {

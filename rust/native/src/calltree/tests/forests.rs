@@ -2,8 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::made::{Row, call, document, document_of, lines};
-use crate::calltree::document::Document;
+use super::made::{Row, call, document, document_of, lines, part_of};
 use crate::calltree::patterns::Wanted;
 use crate::calltree::run::Trees;
 use crate::calltree::shape::Order;
@@ -80,20 +79,19 @@ fn what_is_dropped_leaves_what_it_called_and_its_time() {
         call("packet", 5, 4, 505, 1),
     ];
     let wanted = Wanted::new(&[], &["java.betw*".into()]).unwrap();
-    let found = document_of(&[&rows], Order::Sets, &wanted);
+    let found = document_of(&rows, Order::Sets, &wanted, 2);
     let expected = ["write 1 0 100 90", "  packet 1 0 10 10", "packet 1 0 1 1"];
     assert_eq!(lines(&found), expected);
     assert_eq!((found.spans, found.left_out), (3, 2));
     let wanted = Wanted::new(&["java.write".into(), "java.packet".into()], &[]).unwrap();
-    assert_eq!(lines(&document_of(&[&rows], Order::Sets, &wanted)), expected);
+    assert_eq!(lines(&document_of(&rows, Order::Sets, &wanted, 2)), expected);
 }
 
 #[test]
 fn a_pattern_that_no_function_has_is_an_error() {
     let wanted = Wanted::new(&["hdfs.*".into()], &[]).unwrap();
-    let mut trees = Trees::new(Order::Sets, By::Op);
-    let spans = super::made::spans(&mut trees, &writes());
-    let error = trees.add(spans, &wanted).unwrap_err().to_string();
+    let mut part = part_of(&[&writes()], Order::Sets, &wanted, None, 2);
+    let error = part.complete().unwrap_err().to_string();
     assert_eq!(error, "no function is called hdfs.*; there are java.packet, java.read, java.write");
 }
 
@@ -117,8 +115,8 @@ fn what_has_no_place_is_counted() {
     assert_eq!(
         lines(&found),
         [
-            "lost 1 0 10 10",
             "itself 1 0 10 10",
+            "lost 1 0 10 10",
             "ring 1 0 10 1",
             "  ring 1 0 10 1",
             "    ring 1 0 10 9",
@@ -139,10 +137,12 @@ fn implementations_are_one_function_or_each_its_own() {
     let mut rows = [call("read", 1, 0, 0, 1), call("read", 2, 0, 5, 1)];
     rows[1].point = 4; // FileInputStream#readAllBytes
     let by = |by| {
-        let mut trees = Trees::new(Order::Sets, by);
+        let mut trees = Trees::new(Order::Sets, by, 2);
         let spans = super::made::spans(&mut trees, &rows);
-        trees.add(spans, &Wanted::default()).unwrap();
-        lines(&trees.finish(&Wanted::default()).unwrap())
+        trees.add(spans, &Wanted::default(), None);
+        let mut found = trees.finish(&Wanted::default());
+        found.complete().unwrap();
+        lines(&found)
     };
     assert_eq!(by(By::Op), ["read 2 0 2 2"]);
     let points = ["FileInputStream#read 1 0 1 1", "FileInputStream#readAllBytes 1 0 1 1"];
@@ -220,11 +220,6 @@ fn brute_force(rows: &[Row], order: Order) -> BTreeMap<String, (String, u64, i64
     found
 }
 
-fn sorted(mut document: Document) -> Document {
-    document.nodes.sort_by(|a, b| a.id.cmp(&b.id));
-    document
-}
-
 const ORDERS: [Order; 3] = [Order::Sets, Order::Runs, Order::Paths];
 
 proptest! {
@@ -270,7 +265,7 @@ proptest! {
         let first: Vec<Row> = rows.iter().filter(|row| row.trace == Some(1)).cloned().collect();
         let found = document(&first, Order::Runs);
         let root = &found.nodes[0];
-        let below_root = found.nodes.iter().filter(|node| node.parent.as_ref() == Some(&root.id));
+        let below_root = found.nodes.iter().filter(|node| node.parent == Some(root.id));
         let found: Vec<String> = below_root.map(|node| node.op.clone()).collect();
         let mut expected: Vec<(String, String)> = below(&first, 1)
             .into_iter()
@@ -298,28 +293,6 @@ proptest! {
     }
 
     #[test]
-    fn parts_merge_to_the_whole_however_they_were_split(rows in any_trees(), split: Vec<u8>) {
-        for order in ORDERS {
-            let mut parts = [const { Vec::<Row>::new() }; 3];
-            for row in &rows {
-                let trace = row.trace.unwrap() as usize;
-                parts[usize::from(split.get(trace).copied().unwrap_or(0) % 3)].push(row.clone());
-            }
-            let whole = sorted(document(&rows, order));
-            let passes: Vec<&[Row]> = parts.iter().map(Vec::as_slice).collect();
-            let in_passes = document_of(&passes, order, &Wanted::default());
-            prop_assert_eq!(&sorted(in_passes), &whole);
-            let [first, others @ ..] = parts.map(|part| document(&part, order));
-            let mut merged = first;
-            for other in others {
-                let text = serde_json::to_string(&other).unwrap();
-                merged.add(serde_json::from_str(&text).unwrap()).unwrap();
-            }
-            prop_assert_eq!(&sorted(merged), &whole);
-        }
-    }
-
-    #[test]
     fn hostile_values_end_in_a_document(
         rows in prop::collection::vec(
             (any::<[i64; 6]>(), any::<i32>(), prop::option::of(any::<i64>()), 0..3usize), 0..20),
@@ -343,6 +316,9 @@ proptest! {
             let found = document(&rows, order);
             let spans = rows.iter().filter(|row| row.kind != "sum").count();
             prop_assert_eq!(found.spans + found.orphans.twice, spans as u64);
+            for threads in [1, 4] {
+                prop_assert_eq!(&document_of(&rows, order, &Wanted::default(), threads), &found);
+            }
         }
     }
 }

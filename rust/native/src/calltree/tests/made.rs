@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 
+use crate::calltree::clocks::Offsets;
 use crate::calltree::document::Document;
 use crate::calltree::patterns::Wanted;
 use crate::calltree::run::Trees;
@@ -121,31 +122,44 @@ pub fn spans(trees: &mut Trees, rows: &[Row]) -> Spans {
     spans
 }
 
-/// Each slice of rows is a part of its own.
-pub fn document_of(parts: &[&[Row]], order: Order, wanted: &Wanted) -> Document {
-    let mut trees = Trees::new(order, By::Op);
-    for part in parts {
-        let spans = spans(&mut trees, part);
-        trees.add(spans, wanted).unwrap();
+/// What the rows say as a part of a run; each slice is read in a pass of its own.
+pub fn part_of(
+    passes: &[&[Row]],
+    order: Order,
+    wanted: &Wanted,
+    offsets: Option<&Offsets>,
+    threads: usize,
+) -> Document {
+    let mut trees = Trees::new(order, By::Op, threads);
+    trees.is_part = true;
+    for rows in passes {
+        let spans = spans(&mut trees, rows);
+        trees.add(spans, wanted, offsets);
     }
-    trees.finish(wanted).unwrap()
+    trees.finish(wanted)
+}
+
+pub fn document_of(rows: &[Row], order: Order, wanted: &Wanted, threads: usize) -> Document {
+    let mut document = part_of(&[rows], order, wanted, None, threads);
+    document.complete().unwrap();
+    document
 }
 
 pub fn document(rows: &[Row], order: Order) -> Document {
-    document_of(&[rows], order, &Wanted::default())
+    document_of(rows, order, &Wanted::default(), 2)
 }
 
 /// A line for each node, indented: operation, calls, bytes, total and self.
 pub fn lines(document: &Document) -> Vec<String> {
     let mut found = Vec::new();
-    let mut open: Vec<Option<&str>> = vec![None];
+    let mut open = vec![None];
     let mut seen = vec![false; document.nodes.len()];
     while let Some(parent) = open.last().copied() {
         let next = document
             .nodes
             .iter()
             .enumerate()
-            .find(|(place, node)| !seen[*place] && node.parent.as_deref() == parent);
+            .find(|(place, node)| !seen[*place] && node.parent == parent);
         let Some((place, node)) = next else {
             open.pop();
             continue;
@@ -157,7 +171,7 @@ pub fn lines(document: &Document) -> Vec<String> {
             "{indent}{} {} {} {} {}",
             node.op, stats.count, stats.bytes, stats.total, stats.own
         ));
-        open.push(Some(&node.id));
+        open.push(Some(node.id));
     }
     found
 }

@@ -5,5 +5,6 @@ mod clocks;
 mod critical;
 mod forests;
 mod made;
+mod parts;
 mod sampled;
 mod sums;

@@ -24,8 +24,8 @@ fn what_sums_have_more_hangs_from_their_anchor() {
         "run 1 1 1000 500",
         "  write 1 1 500 480",
         "    packet 2 2 20 20",
-        "  packet 3 3 30 0",
         "  record 7 7 70 0",
+        "  packet 3 3 30 0",
     ];
     for order in [Order::Sets, Order::Runs, Order::Paths] {
         let found = document(&rows, order);
@@ -55,7 +55,7 @@ fn a_leaf_hangs_from_what_is_left_when_its_anchor_is_dropped() {
         [call("job", 9, 0, 0, 2000), sum("job", 1, 0), sum("record", 7, 1), sum("run", 1, 0)];
     let rows = [rows.as_slice(), &[call("run", 1, 9, 0, 1000)]].concat();
     let wanted = Wanted::new(&[], &["java.run".into()]).unwrap();
-    let found = document_of(&[&rows], Order::Sets, &wanted);
+    let found = document_of(&rows, Order::Sets, &wanted, 2);
     assert_eq!(lines(&found), ["job 1 1 2000 2000", "  record 7 7 70 0"]);
 }
 
