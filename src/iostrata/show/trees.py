@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,8 @@ from iostrata.show import sample
 from iostrata.show.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.text import plural
+
+Told = Callable[[float], None]
 
 ORDERS = ("paths", "sets", "runs")
 # Deeper calls are put together: whoever reads JSON has a stack.
@@ -38,6 +41,12 @@ class Choice:
     by: str = "op"
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+
+    def arguments(self) -> list[str]:
+        """Those of `iostrata-native calltree`."""
+        keep = [f"--keep={pattern}" for pattern in self.keep]
+        drop = [f"--drop={pattern}" for pattern in self.drop]
+        return [f"--order={self.order}", f"--by={self.by}", *keep, *drop]
 
 
 @dataclass
@@ -73,23 +82,32 @@ class Node:
         }
 
 
-def document(opened: OpenedRun, choice: Choice | None = None) -> Row:
+def document(opened: OpenedRun, choice: Choice | None = None, told: Told | None = None) -> Row:
     """What `iostrata-native calltree` says of the run; raises UserError."""
-    choice = choice or Choice()
-    arguments = [f"--order={choice.order}", f"--by={choice.by}"]
-    arguments += [f"--keep={pattern}" for pattern in choice.keep]
-    arguments += [f"--drop={pattern}" for pattern in choice.drop]
-    return native(opened, arguments)
+    return native(opened, (choice or Choice()).arguments(), told)
 
 
-def native(opened: OpenedRun, arguments: Sequence[str]) -> Row:
-    """The document of `iostrata-native calltree --run RUN ARGUMENTS`; raises UserError."""
+def native(opened: OpenedRun, arguments: Sequence[str], told: Told | None = None) -> Row:
+    """The document of `iostrata-native calltree --run RUN ARGUMENTS`; raises UserError.
+
+    `told` is called with the part that is done, up to 1, whenever that has grown by a percent.
+    """
     command = [str(native_binary()), "calltree", "--run", str(opened.run.path.resolve())]
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
-        raise UserError(f"call trees: {lines[-1].removeprefix('iostrata-native: ')}")
-    found: Row = json.loads(done.stdout)
+    command += [*arguments, *(["--progress"] if told else [])]
+    lines = ["it said nothing"]
+    with (
+        tempfile.TemporaryFile() as out,
+        subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True) as child,
+    ):
+        for line in child.stderr or ():
+            if told and line.startswith("{"):
+                told(json.loads(line)["percent"] / 100)
+            else:
+                lines.append(line.strip())
+        if child.wait() != 0:
+            raise UserError(f"call trees: {lines[-1].removeprefix('iostrata-native: ')}")
+        out.seek(0)
+        found: Row = json.load(out)
     return found
 
 

@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iostrata.errors import UserError
+from iostrata.schema.events import COLUMNS
 from iostrata.show.sample import Row
+from iostrata.show.tests.job import Job
 from iostrata.show.tree import call_tree, tree_document, tree_lines
-from iostrata.show.trees import Choice, Node, walk
+from iostrata.show.trees import ORDERS, Choice, Node, document, native, walk
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum, write
 
 MS = 1_000_000
 
@@ -194,3 +196,28 @@ def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
         part.write_bytes(b"PAR1 and nothing else PAR1")
         with pytest.raises(UserError, match=r"^call trees: .*part-000001\.parquet cannot be read"):
             call_tree(opened)
+
+
+def test_passes_and_threads_change_nothing(tmp_path: Path) -> None:
+    job = Job(seed=1, requests=60)
+    path = make_run(tmp_path, "r", job.rows[::2] + job.sums(), [])
+    for part in range(3):
+        rows = job.rows[1::2][part::3]
+        write(path / f"events/host=node/part-00000{part + 2}.parquet", rows, COLUMNS)
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        for order in ORDERS:
+            arguments = Choice(order).arguments()
+            expected = native(opened, [*arguments, "--threads=1"])
+            assert len(expected["clocks"]) == 2
+            for threads in (1, 2, 4):
+                of = [*arguments, f"--threads={threads}"]
+                assert native(opened, of) == expected
+                assert native(opened, [*of, "--memory=2000"]) == expected
+
+
+def test_how_far_it_is_is_told(tmp_path: Path) -> None:
+    make_run(tmp_path, "r", [call("java.read", number) for number in range(1, 9)], [])
+    told: list[float] = []
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        assert document(opened, told=told.append) == document(opened)
+    assert told == [0.5, 1.0]  # rows were read, trees made

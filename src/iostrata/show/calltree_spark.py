@@ -1,0 +1,138 @@
+"""Call trees on Spark, for runs that one machine should not read.
+
+Rows are dealt by trace: a tree never crosses two. Sums go where the calls are that they name as
+their anchors. `iostrata-native calltree --part` reads each partition as an Arrow stream, and
+`--merge` makes one document of all, byte for byte that of one machine. Needs the extra `spark`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iostrata.errors import UserError
+from iostrata.record.artifacts import native_binary
+from iostrata.show.sample import Row
+from iostrata.show.trees import Choice
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# What the native binary reads; it names a column that is not there.
+_COLUMNS = (
+    *("kind", "host", "role", "layer", "op", "point", "error", "flags", "inclusion"),
+    *("proc", "tid", "span", "parent", "parent_proc", "trace", "start", "dur", "bytes"),
+    *("count", "errors", "timed", "timed_dur", "weight", "inside", "min", "max", "anchor"),
+)
+Batches = Iterable[Any]  # of pyarrow.RecordBatch
+
+
+def spark_document(
+    events: DataFrame, choice: Choice | None = None, native: str | None = None
+) -> Row:
+    """As `trees.document`, of the rows of `events` (a DataFrame with its columns).
+
+    `native`: where `iostrata-native` is on the workers; default: where it is here.
+    Raises UserError as `trees.document` does; what goes wrong on a worker is an error of Spark.
+    """
+    here, there = str(native_binary()), native or str(native_binary())
+    arguments = (choice or Choice()).arguments()
+    command = [there, "calltree", "--arrow", "--part", *arguments]
+    dealt = _dealt(events).persist()
+    try:
+        found = _merged(here, _parts(dealt, command))
+        if found["clocks"]:  # what one partition knows of them is not what all do
+            clocks = found | {"nodes": [], "functions": []}
+            found = _merged(here, _parts(dealt, command, clocks))
+    finally:
+        dealt.unpersist()
+    return found
+
+
+def _dealt(events: DataFrame) -> DataFrame:
+    """Rows of a trace, with the sums whose anchors are in it, in one partition."""
+    from pyspark.sql import functions as f
+
+    rows = events.select(*_COLUMNS).where("NOT (layer <=> 'jvm')")
+    trace = f.coalesce("trace", "proc")
+    calls = rows.where("kind IN ('call', 'unfinished')").withColumn("home", trace)
+    sums = rows.where("kind = 'sum'")
+    anchors = sums.select("proc", f.col("anchor").alias("span")).distinct()
+    homes = calls.join(anchors, ["proc", "span"]).groupBy("proc", "span").agg(f.min("home"))
+    homes = homes.toDF("proc", "anchor", "home")
+    sums = sums.join(homes, ["proc", "anchor"], "left")
+    sums = sums.withColumn("home", f.coalesce("home", "proc"))
+    return calls.unionByName(sums).repartition("home").drop("home")
+
+
+def _parts(dealt: DataFrame, command: list[str], clocks: Row | None = None) -> list[str]:
+    """Documents, at least one: of each partition that has rows."""
+    import pyarrow as pa
+
+    run = _native(command, None if clocks is None else json.dumps(clocks))
+    found: list[Any] = dealt.mapInArrow(run, "document string").collect()
+    if not found:
+        empty = pa.RecordBatch.from_pylist([], schema=dealt.toArrow().schema)
+        found = [row for batch in run([empty]) for row in batch.to_pylist()]
+    return [row["document"] for row in found]
+
+
+def _native(command: list[str], clocks: str | None) -> Callable[[Batches], Batches]:
+    """The function that workers run. They have Python and pyarrow, but maybe not this package: so
+    it is sent whole, with all that it names.
+    """
+
+    def run(batches: Batches) -> Batches:
+        import subprocess
+        import tempfile
+        from contextlib import suppress
+
+        import pyarrow as pa
+
+        left = iter(batches)
+        first = next(left, None)
+        if first is None:
+            return
+        with (
+            tempfile.NamedTemporaryFile("w") as file,
+            tempfile.TemporaryFile("w+") as out,
+            tempfile.TemporaryFile("w+") as err,
+        ):
+            file.write(clocks or "")
+            file.flush()
+            known = [] if clocks is None else ["--clocks", file.name]
+            with subprocess.Popen(
+                [*command, *known], stdin=subprocess.PIPE, stdout=out, stderr=err
+            ) as child:
+                with (
+                    suppress(BrokenPipeError),  # it ended early, and says why
+                    pa.ipc.new_stream(child.stdin, first.schema) as stream,
+                ):
+                    stream.write_batch(first)
+                    for batch in left:
+                        stream.write_batch(batch)
+                child.communicate()
+            out.seek(0)
+            err.seek(0)
+            if child.returncode != 0:
+                raise RuntimeError(f"call trees: {err.read().strip()}")
+            yield pa.RecordBatch.from_pydict({"document": [out.read()]})
+
+    return run
+
+
+def _merged(native: str, documents: list[str]) -> Row:
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, f"{number}.json") for number in range(len(documents))]
+        for file, document in zip(files, documents, strict=True):
+            file.write_text(document, "utf-8")
+        command = [native, "calltree", "--merge", *map(str, files)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise UserError(f"call trees: {done.stderr.strip().removeprefix('iostrata-native: ')}")
+    found: Row = json.loads(done.stdout)
+    return found
