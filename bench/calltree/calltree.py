@@ -4,8 +4,8 @@
     bench/calltree/calltree.py bench/runs/2026-11-23-calltree [RUN…] [--spans 5000000] [--pairs 5]
 
 For each recorded run (a folder of a store) and two made ones (no noise, 1 % noise): interleaved
-rounds of `iostrata-native calltree --order sets` and of levels.py with one thread and with two; all
-read the same Parquet files. CPU (user + system, getrusage) and wall time of each process.
+rounds of `iostrata-native calltree --order sets` and of levels.py, each with one and two threads;
+all read the same Parquet files. CPU (user + system, getrusage) and wall time of each process.
 All must find the same numbers of spans, nodes and calls, else it stops.
 Then nodes and trees by order, before and after, and of recorded runs whether calls, bytes and
 errors of each function are those of their sums. Writes calltree.json into the folder.
@@ -35,6 +35,9 @@ from bench.measure.results import machine  # noqa: E402
 NATIVE = os.environ.get("IOSTRATA_NATIVE", str(ROOT / "target/release/iostrata-native"))
 LEVELS = str(ROOT / "bench/calltree/levels.py")
 ORDERS = ("sets", "runs", "paths")
+OURS = ("ours-1", "ours-2")  # and how many threads each may use
+THEIRS = ("duckdb-1", "duckdb-2")
+SIDES = (*OURS, *THEIRS)
 Row = dict[str, Any]
 
 
@@ -54,8 +57,10 @@ def timed(command: list[str]) -> tuple[Row, Row]:
     return found, cost
 
 
-def ours(run: Path, order: str) -> tuple[Row, Row]:
-    found, cost = timed([NATIVE, "calltree", "--run", str(run), "--order", order])
+def ours(run: Path, order: str, threads: int = 2) -> tuple[Row, Row]:
+    found, cost = timed(
+        [NATIVE, "calltree", "--run", str(run), "--order", order, f"--threads={threads}"]
+    )
     # leaves of calls that were only summed have no spans: the baseline knows nothing of sums
     nodes = [node for node in found["nodes"] if node["spans"]]
     timed_calls = [count for node in nodes for _, count in node["histogram"]]
@@ -80,9 +85,9 @@ def theirs(run: Path, threads: int) -> tuple[Row, Row]:
 def compared(name: str, run: Path, pairs: int) -> Row:
     runs: list[Row] = []
     for pair in range(pairs):
-        sides = ["ours", "duckdb-1", "duckdb-2"]
-        for side in sides if pair % 2 == 0 else sides[::-1]:
-            of = ours(run, "sets") if side == "ours" else theirs(run, int(side[-1]))
+        for side in SIDES if pair % 2 == 0 else SIDES[::-1]:
+            threads = int(side[-1])
+            of = ours(run, "sets", threads) if side in OURS else theirs(run, threads)
             runs.append({"pair": pair, "side": side, **of[0], **of[1]})
     found = {tuple(run[key] for key in ("spans", "nodes", "calls")) for run in runs}
     if len(found) != 1:
@@ -118,16 +123,16 @@ def print_speed(name: str, runs: list[Row]) -> None:
         return statistics.median(run[what] for run in runs if run["side"] == side)
 
     spans = runs[0]["spans"]
-    for side in ("ours", "duckdb-1", "duckdb-2"):
+    for side in SIDES:
         rate = spans / median(side, "cpu") / 1e6
         peak = max(run["peak_kb"] for run in runs if run["side"] == side) / 1024
         print(f"{name}: {side}: {rate:.2f} M spans per CPU second,", end=" ")
         print(f"{median(side, 'wall'):.2f} s wall, {peak:.0f} MiB")
-    for other in ("duckdb-1", "duckdb-2"):
-        pairs = {(run["pair"], run["side"]): run for run in runs}
+    pairs = {(run["pair"], run["side"]): run for run in runs}
+    for one, other in zip(OURS, THEIRS, strict=True):
         for what in ("cpu", "wall"):
             ratios = [
-                pairs[pair, other][what] / pairs[pair, "ours"][what]
+                pairs[pair, other][what] / pairs[pair, one][what]
                 for pair in sorted({run["pair"] for run in runs})
             ]
             shown = ", ".join(f"{ratio:.1f}" for ratio in sorted(ratios))

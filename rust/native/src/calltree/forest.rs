@@ -189,7 +189,8 @@ fn resolve(
     let Spans { span, parent, thread, what, foreign, .. } = spans;
     let proc = |row: usize| tables.threads[thread[row] as usize].proc;
     let key = |row: usize| (proc(row), span[row]);
-    let (index, twice) = Index::new(threads, span.len(), key);
+    let tables = threads.min(span.len() / ROWS + 1);
+    let (index, twice) = Index::new(threads, tables, span.len(), key);
     orphans.twice += twice.len() as u64;
     for row in twice {
         what[row as usize].flags |= TWICE;

@@ -13,9 +13,10 @@ pub fn processors() -> usize {
 /// What `of` says of each item, in the order of the items; `threads` take them one by one.
 pub fn each<T: Send, R: Send>(
     threads: usize,
-    items: impl Iterator<Item = T> + Send,
+    items: impl ExactSizeIterator<Item = T> + Send,
     of: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
+    let threads = threads.min(items.len());
     let items = Mutex::new(items.enumerate());
     let take = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {

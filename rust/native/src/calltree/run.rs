@@ -44,11 +44,11 @@ pub fn document(source: &Source, asked: &Asked, progress: &mut Progress) -> Resu
     let passes = Passes {
         source,
         threads: asked.threads,
-        number: (rows * BYTES_OF_SPAN).div_ceil(asked.memory.max(1)).max(1),
+        number: rows.saturating_mul(BYTES_OF_SPAN).div_ceil(asked.memory.max(1)).max(1),
         rows,
     };
     let rounds = if passes.number == 1 { 1 } else { 2 };
-    progress.begin(rounds * (passes.number * rows + rows));
+    progress.begin(rows.saturating_mul((passes.number + 1).saturating_mul(rounds)));
     let offsets = match &asked.offsets {
         None if passes.number > 1 => Some(clocks(&passes, asked, progress)?),
         known => known.clone(),

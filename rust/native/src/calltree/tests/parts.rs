@@ -78,6 +78,26 @@ fn completed(mut document: Document) -> Result<String, String> {
     Ok(bytes(&document))
 }
 
+/// Rows enough for several pieces of each kind of work.
+#[test]
+fn many_rows_are_cut_into_pieces_and_nothing_is_lost_between_them() {
+    let rows = (0..50_000).flat_map(|number| {
+        let (span, start) = (3 * number + 1, 100 * number);
+        let served = of_process(call("serve", span + 1, span, start + 10, 50), 2);
+        let late = of_process(call("write", span + 2, span, start + 5, 1), 1);
+        let parent_proc = Some(1);
+        [of_process(call("call", span, 0, start, 90), 1), Row { parent_proc, ..served }, late]
+    });
+    let rows: Vec<Row> = rows.collect();
+    let wanted = Wanted::default();
+    let found = [1, 2, 4]
+        .map(|threads| completed(part_of(&[&rows], Order::Runs, &wanted, None, threads)).unwrap());
+    assert!(found[0] == found[1] && found[0] == found[2]);
+    let found: Document = serde_json::from_str(&found[0]).unwrap();
+    let counts: Vec<_> = found.nodes.iter().map(|node| (&*node.op, node.stats.count)).collect();
+    assert_eq!(counts, [("call", 50_000), ("write", 50_000), ("serve", 50_000)]);
+}
+
 proptest! {
     #[test]
     fn threads_change_nothing(rows in any_run()) {
