@@ -48,8 +48,8 @@ pub const COLUMNS: [&str; 27] = [
     "anchor",
     "inclusion",
 ];
-/// Of these it only matters whether they are there. Batches of nothing but nulls, which is most of
-/// them, are slow to make dictionaries of.
+/// Of these it only matters whether they are there. Where a file of another writer than ours (pyarrow)
+/// has nothing but nulls, dictionaries of batches are slow to make.
 const PRESENT: [&str; 1] = ["error"];
 /// Rows at a time: few enough to stay in the processor's cache.
 const BATCH: usize = 8192;
