@@ -30,15 +30,17 @@ def test_each_attempt_with_what_it_spilled_and_fetched(traced: Traced) -> None:
         processes=[
             process("NameNode", 1),
             attempt("r_0", "reduce", 5, 9),
+            attempt("r_1", "reduce", 3, 9),  # which waited a second for the maps
             attempt("m_0", "map", 1, 4),
             attempt("m_1", "map", 2, None),
         ],
     )
-    names = ("task", "role", "dur", "spills", "merges", "fetches", "fetched")
+    names = ("task", "role", "dur", "worked", "spills", "merges", "fetches", "fetched")
     assert [tuple(row[name] for name in names) for row in engine.rows(attempts())] == [
-        ("m_0", "map", 3 * S, 3, 1, 0, 0),
-        ("m_1", "map", None, 0, 0, 0, 0),
-        ("r_0", "reduce", 4 * S, 0, 0, 2, 500),
+        ("m_0", "map", 3 * S, 3 * S, 3, 1, 0, 0),
+        ("m_1", "map", None, None, 0, 0, 0, 0),
+        ("r_1", "reduce", 6 * S, 5 * S, 0, 0, 0, 0),
+        ("r_0", "reduce", 4 * S, 4 * S, 0, 0, 2, 500),
     ]
 
 
@@ -52,7 +54,7 @@ def test_stragglers_are_seen_beside_the_median(traced: Traced) -> None:
         ],
         processes=[
             *(attempt(task, "map", 1, end) for task, end in ends.items()),
-            *(attempt(f"r_{n}", "reduce", 5, 9) for n in range(3)),
+            *(attempt(f"r_{n}", "reduce", 5 + n, 34) for n in range(3)),
             attempt("m_4", "map", 1, None),  # it runs on: nobody knows how long
         ],
     )

@@ -19,7 +19,7 @@ def evidence(scope: Scope) -> ir.Table:
     rows = attempts()
     rows = rows.filter(rows.role.isin(scope.roles), rows.dur.notnull())
     found = rows.group_by("role", "host").agg(
-        attempts=rows.count(), time=rows.dur.sum().cast("int64")
+        attempts=rows.count(), time=rows.worked.sum().cast("int64")
     )
     return found.order_by("role", "host")
 

@@ -140,7 +140,7 @@ CASES = (
     ),
     Case(
         "straggler",
-        "attempt_1_0001_m_000003_0 ran 60.00 s, the middle one of 4 map attempts 20.00 s",
+        "attempt_1_0001_m_000003_0 worked 60.00 s, the middle one of 4 map attempts 20.00 s",
         2 / 3,
         [],
         attempts("map", [20, 20, 20, 60]),
