@@ -25,7 +25,7 @@ _TWO_VOLUMES = {
     "dfs.datanode.data.dir": "file://{disk}/datanode,file://{small}",
     "dfs.datanode.fsdataset.volume.choosing.policy": "org.apache.hadoop.hdfs.server.datanode."
     "fsdataset.AvailableSpaceVolumeChoosingPolicy",
-    "dfs.datanode.available-space-volume-choosing-policy.balanced-space-preference-fraction": "1.0",
+    "dfs.datanode.available-space-volume-choosing-policy.balanced-space-preference-fraction": "0.85",
 }
 
 LABS = {
@@ -171,9 +171,9 @@ ON_NODES = (
     Job("", f"{_DFSIO} -write -nrFiles 3 -size {{times}}MB", (48, 96), NODES, "dfsio-nodes"),
     Job(
         "slow-node",
-        f"{_WORDS} {_THREE} {_SPLIT}=2500000 none 1 {{seed}} /causes/text /causes/out-{{run}}",
+        f"{_WORDS} {_THREE} {_SPLIT}=5000000 none 1 {{seed}} /causes/long /causes/out-{{run}}",
         lab=NODES,
-        brakes={"node-3": "--cpu 0.25"},
+        brakes={"node-3": "--cpu 0.3"},
     ),
     Job(
         "slow-network",
@@ -186,7 +186,7 @@ ON_NODES = (
         f"hadoop jar {{examples}} wordcount {_ONE_ATTEMPT} {_SPLIT}=2500000 /causes/far "
         "/causes/out-{run}",
         lab=NODES,
-        brakes=dict.fromkeys(_EACH, "--net 2MB/s"),
+        brakes=dict.fromkeys(_EACH, "--net 1MB/s"),
     ),
     Job(
         "uncompressed-intermediate",

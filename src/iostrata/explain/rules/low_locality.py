@@ -62,5 +62,5 @@ RULE = Rule(
     judge=judge,
     why="Remote bytes cross the network and compete with shuffle and replication.",
     unless="the network is faster than the disks and idle.",
-    most="warning",
+    explains=("straggler", "slow-node"),
 )

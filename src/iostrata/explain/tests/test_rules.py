@@ -42,6 +42,11 @@ def maps(op: str, calls: int, each: int, **more: Any) -> Row:
     return did("task", op, calls, each, "map", **more)
 
 
+def fetched(peer: str, host: str, size: int, dur: int) -> Row:
+    return call("task", "receive", "attempt_1_0001_m_000000_0", dur, "client", host=host, peer=peer,
+                bytes=size, category="shuffle")  # fmt: skip
+
+
 TASKS = attempts("map", [30, 30, 30, 30])  # two minutes of work
 CASES = (
     Case(
@@ -166,12 +171,15 @@ CASES = (
     ),
     Case(
         "slow-network",
-        "far sent 100.0 MiB at 5.0 MiB/s while a thread sent; other hosts at 100.0 MiB/s: 19.00 s "
-        "longer",
+        "100.0 MiB went between far and its peers, each at 5.0 MiB/s; between the others at "
+        "100.0 MiB/s: 19.00 s longer",
         19 / 60,
         [
-            did("java", "send", 100, 200 * MS, "DataNode", host="far", bytes=100 * MB, **SOCKET),
-            did("java", "send", 100, 10 * MS, "DataNode", host="near", bytes=100 * MB, **SOCKET),
+            fetched("far:1", "near", 60 * MB, 12 * SECOND),
+            fetched("near:1", "far", 40 * MB, 8 * SECOND),
+            fetched("near:1", "other", 50 * MB, SECOND // 2),
+            fetched("other:1", "near", 50 * MB, SECOND // 2),
+            fetched("near:1", "near", 100 * MB, MS),  # over no wire
         ],
     ),
     Case(
