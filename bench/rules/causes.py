@@ -25,7 +25,7 @@ _TWO_VOLUMES = {
     "dfs.datanode.data.dir": "file://{disk}/datanode,file://{small}",
     "dfs.datanode.fsdataset.volume.choosing.policy": "org.apache.hadoop.hdfs.server.datanode."
     "fsdataset.AvailableSpaceVolumeChoosingPolicy",
-    "dfs.datanode.available-space-volume-choosing-policy.balanced-space-preference-fraction": "0.85",
+    "dfs.datanode.available-space-volume-choosing-policy.balanced-space-preference-fraction": ".85",
 }
 
 LABS = {
