@@ -28,11 +28,18 @@ _TWO_VOLUMES = {
     "dfs.datanode.available-space-volume-choosing-policy.balanced-space-preference-fraction": ".85",
 }
 
+# It does not wait for a container beside the input.
+_FIFO = {
+    "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager."
+    "scheduler.fifo.FifoScheduler"
+}
+
 LABS = {
     PLAIN: Cluster(),
     "one-handler": Cluster(1, {"dfs.namenode.handler.count": "1"}),
     "long-lock": Cluster(1, {"dfs.content-summary.limit": "0"}),
     NODES: Cluster(nodes=3),
+    "fifo": Cluster(nodes=3, properties=_FIFO),
     "nodes-on-disk": Cluster(nodes=3, properties=_ON_DISK),
     "two-volumes": Cluster(nodes=1, properties=_ON_DISK | _TWO_VOLUMES),
 }
@@ -181,12 +188,14 @@ ON_NODES = (
         lab=NODES,
         brakes={"node-2": "--net 2MB/s"},
     ),
+    # five maps at once, two of them at most where the input is
     Job(
         "low-locality",
-        f"hadoop jar {{examples}} wordcount {_ONE_ATTEMPT} {_SPLIT}=2500000 /causes/far "
+        f"hadoop jar {{examples}} wordcount {_ONE_ATTEMPT} {_SPLIT}={{times}} /causes/far "
         "/causes/out-{run}",
-        lab=NODES,
-        brakes=dict.fromkeys(_EACH, "--net 1MB/s"),
+        (4_300_000, 8_600_000),
+        "fifo",
+        brakes=dict.fromkeys(_EACH, "--net 600kB/s"),
     ),
     Job(
         "uncompressed-intermediate",
