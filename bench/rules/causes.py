@@ -144,7 +144,7 @@ BROKEN = (
     _tasks("short-tasks", options=f"{_THREE} {_SPLIT}=800000"),
     _tasks("too-many-spills", options=f"{_THREE} {_SORT}.mb=1 {_SORT}.factor=999", data="long"),
     _tasks("merge-passes", options=f"{_THREE} {_SORT}.mb=2 {_SORT}.factor=2"),
-    _tasks("shuffle-skew", options=_THREE),
+    _tasks("shuffle-skew", options=_THREE, data="long"),
     _tasks("straggler", 30, 45, options=_THREE),
     _tasks("failed-attempts", 15, 25, options=_THREE),
     _tasks("log-writes", options=_THREE),

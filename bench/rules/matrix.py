@@ -46,6 +46,27 @@ INPUT_MB = 64
 Row = dict[str, Any]
 
 
+def iostrata(store: Path, *words: str) -> str:
+    """What a command prints; the matrix ends where one fails."""
+    environment = {**os.environ, "IOSTRATA_STORE": str(store)}
+    done = subprocess.run(
+        [*IOSTRATA, *words], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(words)}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def found(store: Path, name: str) -> Row:
+    """How long a recorded run took (ns), and its findings."""
+    said = json.loads(iostrata(store, "findings", "--json", name))
+    keys = ("rule", "severity", "share", "because", "seen", "gain")
+    return {
+        "wall": said["wall"],
+        "findings": [{key: each[key] for key in keys} for each in said["findings"]],
+    }
+
+
 class Bench:
     """A cluster with the inputs of all jobs; a context manager."""
 
@@ -107,13 +128,7 @@ class Bench:
         subprocess.run(["jar", "cf", self.tasks, "-C", self.classes, "."], check=True)
 
     def _iostrata(self, *words: str) -> str:
-        environment = {**os.environ, "IOSTRATA_STORE": str(self.store)}
-        done = subprocess.run(
-            [*IOSTRATA, *words], env=environment, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise SystemExit(f"{' '.join(words)}: {done.stderr[-2000:]}")
-        return done.stdout
+        return iostrata(self.store, *words)
 
     @contextmanager
     def command(self, job: Job, text: str, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -147,17 +162,12 @@ class Bench:
         with self.braked(job), self.command(job, job.command, name) as (words, command):
             record = ("record", "--quiet", "--lab", self.name, "--run", name)
             self._iostrata(*record, "--", *command)
-        found = json.loads(self._iostrata("findings", "--json", name))
         return {
             "job": job.title,
             "cause": job.cause,
             "seed": self.seed,
             "size": SIZES[self.size],
-            "wall": found["wall"],
-            "findings": [
-                {key: each[key] for key in ("rule", "severity", "share", "because", "seen", "gain")}
-                for each in found["findings"]
-            ],
+            **found(self.store, name),
             "command": words,
             "machine": machine(),
         }
@@ -247,11 +257,19 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="run what is there once more")
     parser.add_argument("--work", type=Path, help="folder for the store; a new one by default")
     parser.add_argument("--page", action="store_true", help="print the tables of what is there")
+    parser.add_argument("--judge", action="store_true", help="ask anew what is in --work")
     chosen = parser.parse_args()
     path = chosen.folder / "matrix.json"
     rows: list[Row] = json.loads(path.read_text()) if path.exists() else []
     if chosen.page:
         print(page(rows))
+        return
+    if chosen.judge:
+        for row in rows:
+            name = f"{row['job']}-{row['seed']}-{row['size']}"
+            if (chosen.work / "store" / name).exists():
+                row |= found(chosen.work / "store", name)
+        path.write_text(json.dumps(rows, indent=1) + "\n")
         return
     chosen.folder.mkdir(parents=True, exist_ok=True)
     work = chosen.work or Path(tempfile.mkdtemp(prefix="iostrata-rules-"))
