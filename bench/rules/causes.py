@@ -140,10 +140,10 @@ BROKEN = (
     _client("rereading", 24, 40),
     _client("small-blocks", 192, 320, options="-Ddfs.blocksize=1048576"),
     _client("gc-bound", 6, 10, jvm="-Xmx48m"),
-    _client("cpu-bound", 15_000, 25_000),
+    _client("cpu-bound", 50_000, 80_000),
     Job(
         "fs-creation",
-        'sh -c "for file in $(seq {times}); do hadoop fs -test -e /$file; done; true"',
+        "sh -c 'for file in $(seq {times}); do hadoop fs -test -e /$file; done; true'",
         (6, 10),
     ),
     _tasks("short-tasks", options=f"{_THREE} {_SPLIT}=800000"),
