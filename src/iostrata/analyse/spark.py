@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import ibis
@@ -24,7 +25,7 @@ class Spark:
     """
 
     def __init__(self, files: Files) -> None:
-        self._session = _session()
+        self._session = session()
         for name, paths in files.items():
             if paths:
                 found = self._session.read.parquet(*map(str, paths))
@@ -47,7 +48,10 @@ class Spark:
         return str(ibis.to_sql(expression, dialect="pyspark"))
 
 
-def _session() -> SparkSession:
+def session(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """The session that is active, else a local one with `settings`; raises UserError without
+    pyspark.
+    """
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
@@ -57,6 +61,10 @@ def _session() -> SparkSession:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    builder = SparkSession.builder.appName("iostrata").config("spark.ui.enabled", "false")
     # A local session needs none of the 200 parts that a cluster's shuffle has.
-    return builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
+    given = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4"}
+    return (
+        SparkSession.builder.appName("iostrata")
+        .config(map=given | {**(settings or {})})
+        .getOrCreate()
+    )
