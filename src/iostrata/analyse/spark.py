@@ -63,8 +63,7 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
         return active
     # A local session needs none of the 200 parts that a cluster's shuffle has.
     given = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4"}
-    return (
-        SparkSession.builder.appName("iostrata")
-        .config(map=given | {**(settings or {})})
-        .getOrCreate()
-    )
+    builder = SparkSession.builder.appName("iostrata")
+    for name, value in (given | {**(settings or {})}).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()

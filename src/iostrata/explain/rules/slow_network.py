@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
+from iostrata.analyse.peers import beside_others
 from iostrata.analyse.tables import SUMS, Row
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, beside_others
+from iostrata.explain.rules.parts import account
 from iostrata.text import seconds, size
 
 TIMES = 3.0
@@ -16,31 +17,29 @@ LEAST = 4 << 20  # bytes that a host sent
 
 def evidence(scope: Scope) -> ir.Table:
     rows = SUMS.filter(SUMS.layer == "java", SUMS["op"] == "send", SUMS.category == "socket")
-    rows = account(rows, "host")
-    return rows.select("host", "calls", "sent", "time").order_by("host")
+    rows = account(rows.mutate(host=rows.host.fill_null("")), "op", "host")
+    rows = rows.filter(rows.sent >= LEAST)
+    rows = rows.select("op", "host", "calls", "sent", "time", rate=rows.time / rows.sent)
+    return beside_others(rows, "rate", among="op", who="host").order_by("host")
 
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    enough = {row["host"]: row for row in rows if row["sent"] >= LEAST}
-    rates = {host: row["time"] / row["sent"] for host, row in enough.items()}
-    slow = [
-        ((rate - others) * enough[host]["sent"], host, others)
-        for host, (rate, others) in beside_others(rates).items()
-        if rate > TIMES * others
-    ]
-    if not slow:
+    beside = [row for row in rows if row["others"] is not None]
+    slow = [row for row in beside if row["rate"] > TIMES * row["others"]]
+    worst = max(slow, key=_cost, default=None)
+    if worst is None:
         return None
-    cost, host, others = max(slow)
-    speed = f"{size(int(1e9 / rates[host]))}/s"
-    usual = f"{size(int(1e9 / others))}/s"
+    cost, host = _cost(worst), worst["host"]
+    speed = f"{size(int(1e9 / worst['rate']))}/s"
+    usual = f"{size(int(1e9 / worst['others']))}/s"
     return Seen(
         share=facts.share(cost),
-        text=f"{host} sent {size(enough[host]['sent'])} at {speed} while a thread sent; other "
+        text=f"{host} sent {size(worst['sent'])} at {speed} while a thread sent; other "
         f"hosts at {usual}: {seconds(int(cost))} longer",
         evidence=[
             Evidence("host", host, "text"),
-            Evidence("bytes it sent", enough[host]["sent"], "bytes"),
-            Evidence("time its threads were in send", enough[host]["time"], "ns"),
+            Evidence("bytes it sent", worst["sent"], "bytes"),
+            Evidence("time its threads were in send", worst["time"], "ns"),
             Evidence("bytes a second", speed, "text"),
             Evidence("of other hosts", usual, "text"),
         ],
@@ -49,6 +48,10 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
         ],
         gain=(0.3, 1.0),
     )
+
+
+def _cost(row: Row) -> float:
+    return float((row["rate"] - row["others"]) * row["sent"])
 
 
 RULE = Rule(
