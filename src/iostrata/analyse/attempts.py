@@ -30,7 +30,9 @@ def attempts() -> ir.Table:
 
 
 def _work() -> ir.Table:
-    rows = SUMS.filter(SUMS.task.notnull(), uncovered(SUMS))
+    rows = SUMS.filter(
+        SUMS.layer.isin(["task", "hdfs", "fs"]), SUMS.task.notnull(), uncovered(SUMS)
+    )
     name = rows.layer + "." + rows["op"]
 
     def calls(op: str) -> ir.IntegerScalar:

@@ -24,7 +24,7 @@ def evidence(scope: Scope) -> ir.Table:
 
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    beside = [row for row in rows if row["others"] is not None]
+    beside = [row for row in rows if row["others"]]  # there are others, and they were timed
     slow = [row for row in beside if row["rate"] > TIMES * row["others"]]
     worst = max(slow, key=_cost, default=None)
     if worst is None:

@@ -406,6 +406,13 @@ def test_nothing_is_found_where_nothing_is_wrong(facts_of: Made) -> None:
     assert explain(facts_of(healthy)) == []
 
 
+def test_others_that_were_never_timed_are_no_measure(facts_of: Made) -> None:
+    sent = {"bytes": 500 * MB, "category": "socket"}
+    slow = did("java", "send", 1000, 20 * MS, "DataNode", proc=2, host="a", **sent)
+    other = did("java", "send", 1000, 0, "DataNode", proc=3, host="b", timed=0, **sent)
+    assert explain(facts_of([slow, other])) == []
+
+
 def test_a_run_without_workers_has_no_findings(facts_of: Made) -> None:
     assert explain(facts_of([], processes=[])) == []
 
