@@ -31,7 +31,7 @@ def hosts(start: int, width: int) -> ir.Table:
         **{name: rows[name].sum().cast("int64") for name in (*_CPU, "disk_busy", *_RATES)},
         **{name: rows[name].max() for name in _LEVELS},
     )
-    seconds = found.sampled.nullif(0) / 1e9
+    seconds = found.sampled.nullif(0).cast("float64") / 1e9  # in SQL 1e9 alone is a decimal
     return found.select(
         "host",
         "bin",

@@ -50,6 +50,7 @@ def test_shares_add_up_and_are_those_of_the_report(traced: Traced, tmp_path: Pat
         sample(
             second,
             host=host,
+            interval=ns(),
             disk_busy=ns(),
             **{name: ns() for name in CPU},
             **{name: drawn.randint(0, 10**10) for name in (*moved, *levels)},
@@ -63,5 +64,12 @@ def test_shares_add_up_and_are_those_of_the_report(traced: Traced, tmp_path: Pat
         shown = {row["host"]: row["values"] for row in report.hosts(opened, axis)["hosts"]}
     for row in engine.rows(hosts(axis.start, axis.width)):
         assert sum(row[name] for name in CPU) == pytest.approx(1)
+        mine = [one for one in samples if one["host"] == row["host"] and _bin(one) == row["bin"]]
+        read, passed = (sum(one[name] for one in mine) for name in ("disk_read", "interval"))
+        assert row["disk_read"] == read / (passed / 1e9)  # the very same double
         for name, values in shown[row["host"]].items():
             assert row[name] == pytest.approx(values[row["bin"]], abs=1e-4 + (name in moved))
+
+
+def _bin(row: dict[str, int]) -> int:
+    return (row["time"] + row["interval"] // 2 - START) // (4 * SECOND)
