@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,13 @@ from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run
 
 Traced = Callable[..., Engine]
-# Python's side of a session leaves sockets to the collector of garbage.
-ON_SPARK = (
-    pytest.mark.skipif(
-        find_spec("pyspark") is None, reason="pyspark is not installed (the extra `spark`)"
-    ),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-)
 
 
-@pytest.fixture(params=["duckdb", pytest.param("spark", marks=ON_SPARK)])
+@pytest.fixture(params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
 def traced(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Traced]:
     """Makes a run of the events given and answers expressions over it, on each engine."""
+    if request.param == "spark":
+        request.getfixturevalue("spark")
     with ExitStack() as stack:
 
         def made(events: list[dict[str, Any]], **tables: Any) -> Engine:

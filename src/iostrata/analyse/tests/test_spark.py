@@ -6,13 +6,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from iostrata.analyse.spark import Spark
-from iostrata.analyse.tests.conftest import ON_SPARK
 from iostrata.errors import UserError
 from iostrata.store.files import run_files
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_sum
 
-pytestmark = list(ON_SPARK)
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
 
 def test_files_of_another_version_are_named(tmp_path: Path) -> None:
