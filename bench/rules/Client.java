@@ -1,4 +1,3 @@
-import java.io.BufferedOutputStream;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
@@ -24,13 +23,14 @@ import org.apache.hadoop.util.GenericOptionsParser;
 
 /**
  * Programs that do one thing wrong, each a cause that a rule must find: {@code Client [-D …] CAUSE
- * TIMES SEED [LOCAL_DIRECTORY]}. {@code healthy-*} do it right.
+ * TIMES SEED [LOCAL_DIRECTORY]}. {@code healthy-*} do it right, {@code mended-CAUSE} what the advice
+ * says instead (Mended.java).
  */
 public final class Client {
-    private static final int KB = 1 << 10;
-    private static final int MB = 1 << 20;
+    static final int KB = 1 << 10;
+    static final int MB = 1 << 20;
 
-    private interface Cause {
+    interface Cause {
         void run(Client client) throws Exception;
     }
 
@@ -59,13 +59,14 @@ public final class Client {
         CAUSES.put("small-blocks", client -> client.write(client.path("blocks"), (long) client.times * MB, MB));
         CAUSES.put("gc-bound", Client::garbage);
         CAUSES.put("cpu-bound", Client::compute);
+        Mended.register(CAUSES);
     }
 
-    private final Configuration configuration;
-    private final FileSystem hdfs;
-    private final int times;
-    private final Random random;
-    private final File local;
+    final Configuration configuration;
+    final FileSystem hdfs;
+    final int times;
+    final Random random;
+    final File local;
 
     private Client(Configuration configuration, int times, long seed, File local)
             throws IOException {
@@ -88,11 +89,11 @@ public final class Client {
         cause.run(new Client(configuration, times, Long.parseLong(rest[2]), local));
     }
 
-    private Path path(String name) {
+    Path path(String name) {
         return new Path("/causes/" + name);
     }
 
-    private byte[] bytes(int size) {
+    byte[] bytes(int size) {
         byte[] made = new byte[size];
         random.nextBytes(made);
         return made;
@@ -133,11 +134,17 @@ public final class Client {
         }
     }
 
-    private void bytewise() throws IOException {
+    /** A local file of so many bytes. */
+    File made() throws IOException {
         File file = new File(local, "bytes");
-        try (BufferedOutputStream out = new BufferedOutputStream(new FileOutputStream(file), MB)) {
+        try (FileOutputStream out = new FileOutputStream(file)) {
             out.write(bytes(times));
         }
+        return file;
+    }
+
+    private void bytewise() throws IOException {
+        File file = made();
         try (InputStream in = new FileInputStream(file)) {
             while (in.read() >= 0) {}
         }
@@ -300,7 +307,7 @@ public final class Client {
     /** A heap that is nearly full of what lives, while more is made than is kept. */
     private void garbage() throws IOException {
         ArrayDeque<byte[]> kept = new ArrayDeque<>();
-        long room = Runtime.getRuntime().maxMemory() * 6 / 10;
+        long room = 28L * MB;
         long held = 0;
         byte[] buffer = new byte[MB];
         for (int i = 0; i < times; i++) {

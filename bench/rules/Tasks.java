@@ -1,7 +1,6 @@
 import java.io.IOException;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.LongWritable;
@@ -58,17 +57,19 @@ public final class Tasks {
             first = context.getTaskAttemptID().getTaskID().getId() == 0;
             attempt = context.getTaskAttemptID().getId();
             if (cause.equals("slow-commit")) {
-                files(context);
+                folders(context);
             }
         }
 
         @Override
         protected void map(LongWritable at, Text line, Context context)
                 throws IOException, InterruptedException {
-            if (cause.equals("log-writes")) {
-                System.err.println("read a record at " + at + ": " + line);
-            }
             for (String word : line.toString().split(" ")) {
+                if (cause.equals("log-writes")) {
+                    System.err.println("read a record at " + at);
+                    System.err.println("found a word in it: " + word);
+                    System.err.println("put it out with a value of " + value.getLength());
+                }
                 boolean same = cause.equals("shuffle-skew") && word.hashCode() % 10 != 0;
                 key.set(same ? "the" : word);
                 context.write(key, value);
@@ -77,43 +78,51 @@ public final class Tasks {
 
         @Override
         protected void cleanup(Context context) throws IOException, InterruptedException {
-            if (cause.equals("straggler") && first) {
-                busy(times);
+            if (cause.equals("straggler") && first || cause.equals("reduces-wait")) {
+                busy(times * 1_000_000);
             }
             if (cause.equals("failed-attempts") && attempt == 0) {
-                busy(times);
+                busy(times * 1_000_000);
                 throw new IOException("a fault on purpose, at the end of the first attempt");
             }
         }
 
-        /** Many files beside the output, which the commit of the job moves one by one. */
-        private void files(Context context) throws IOException, InterruptedException {
+        /** Many names beside the output, which the commit of the job moves one by one. */
+        private void folders(Context context) throws IOException, InterruptedException {
             Path folder = FileOutputFormat.getWorkOutputPath(context);
             FileSystem hdfs = folder.getFileSystem(context.getConfiguration());
             int task = context.getTaskAttemptID().getTaskID().getId();
             for (int i = 0; i < times; i++) {
-                try (FSDataOutputStream out = hdfs.create(new Path(folder, task + "-" + i))) {
-                    // empty: creating is cheap, moving is not
-                }
+                hdfs.mkdirs(new Path(folder, task + "-" + i));
             }
         }
 
-        /** Computes for so many seconds. */
-        private static void busy(int seconds) {
-            long end = System.nanoTime() + seconds * 1_000_000_000L;
-            Random random = new Random(1);
-            while (System.nanoTime() < end) {
-                random.nextInt();
-            }
+    }
+
+    /** Computes for so many microseconds. */
+    private static void busy(int microseconds) {
+        long end = System.nanoTime() + microseconds * 1000L;
+        Random random = new Random(1);
+        while (System.nanoTime() < end) {
+            random.nextInt();
         }
     }
 
     public static final class Count extends Reducer<Text, Text, Text, LongWritable> {
         private final LongWritable sum = new LongWritable();
+        private int each;
+
+        @Override
+        protected void setup(Context context) {
+            Configuration configuration = context.getConfiguration();
+            boolean slow = configuration.get(CAUSE).equals("one-reduce");
+            each = slow ? configuration.getInt(TIMES, 1) : 0;
+        }
 
         @Override
         protected void reduce(Text key, Iterable<Text> values, Context context)
                 throws IOException, InterruptedException {
+            busy(each);
             long count = 0;
             for (Text value : values) {
                 count += value.getLength();

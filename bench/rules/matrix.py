@@ -21,6 +21,8 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +33,38 @@ from bench.rules.causes import JOBS, LABS, Job  # noqa: E402
 from bench.rules.page import page  # noqa: E402
 
 from iostrata import lab as labs  # noqa: E402
+from iostrata.lab.state import home as labs_home  # noqa: E402
 
 HERE = Path(__file__).parent
 IOSTRATA = (sys.executable, "-m", "iostrata")
 SIZES = ("small", "large")
 TEXT_FILES, TEXT_MB = 4, 5  # at the small size
+LONG = 4  # times that
 MANY_KB = 200
+SMALL_MB = 512  # a volume of memory
 INPUT_MB = 64
 Row = dict[str, Any]
+
+
+def iostrata(store: Path, *words: str) -> str:
+    """What a command prints; the matrix ends where one fails."""
+    environment = {**os.environ, "IOSTRATA_STORE": str(store)}
+    done = subprocess.run(
+        [*IOSTRATA, *words], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(words)}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def found(store: Path, name: str) -> Row:
+    """How long a recorded run took (ns), and its findings."""
+    said = json.loads(iostrata(store, "findings", "--json", name))
+    keys = ("rule", "severity", "share", "because", "seen", "gain")
+    return {
+        "wall": said["wall"],
+        "findings": [{key: each[key] for key in keys} for each in said["findings"]],
+    }
 
 
 class Bench:
@@ -55,9 +81,12 @@ class Bench:
 
     def __enter__(self) -> Bench:
         self._down()
-        options = [f"--conf={name}={value}" for name, value in self.cluster.properties.items()]
-        up = ("lab", "up", "hadoop", "--name", self.name, *options)
-        self._iostrata(*up, "--datanodes", str(self.cluster.datanodes))
+        places = {"small": self._small_volume(), "disk": labs_home() / self.name / "disk"}
+        properties = self.cluster.properties.items()
+        options = [f"--conf={name}={value.format(**places)}" for name, value in properties]
+        kind = "nodes" if self.cluster.nodes else "datanodes"
+        options += [f"--{kind}", str(self.cluster.nodes or self.cluster.datanodes)]
+        self._iostrata("lab", "up", "hadoop", "--name", self.name, *options)
         self.lab = labs.find(self.name)
         self.classes = self.work / "classes"
         self.tasks = self.work / "tasks.jar"
@@ -71,29 +100,43 @@ class Bench:
         """With its collector, which `Lab.down` knows nothing of."""
         if any(lab.name == self.name for lab in labs.list_labs()):
             self._iostrata("lab", "down", self.name)
+        if os.path.ismount(self.work / "small"):
+            subprocess.run(["umount", self.work / "small"], check=True)
+
+    def _small_volume(self) -> Path:
+        """Memory mounted as a volume that has little room; only where the cluster asks for it."""
+        folder = self.work / "small"
+        if any("{small}" in value for value in self.cluster.properties.values()):
+            folder.mkdir(exist_ok=True)
+            size = f"size={SMALL_MB}m"
+            subprocess.run(["mount", "-t", "tmpfs", "-o", size, "none", folder], check=True)
+        return folder
+
+    @contextmanager
+    def braked(self, job: Job) -> Iterator[None]:
+        """The nodes of a job slowed down as it asks while it runs."""
+        for node, brakes in job.brakes.items():
+            self._iostrata("lab", "brake", node, *brakes.split(), "--name", self.name)
+        yield
+        for node in job.brakes:
+            self._iostrata("lab", "brake", node, "--off", "--name", self.name)
 
     def _compile(self) -> None:
         self.classes.mkdir(exist_ok=True)
-        sources = [str(HERE / name) for name in ("Client.java", "Tasks.java")]
+        sources = [str(HERE / name) for name in ("Client.java", "Mended.java", "Tasks.java")]
         self.lab.run(["javac", "--release", "17", "-d", str(self.classes), *sources], check=True)
         subprocess.run(["jar", "cf", self.tasks, "-C", self.classes, "."], check=True)
 
     def _iostrata(self, *words: str) -> str:
-        environment = {**os.environ, "IOSTRATA_STORE": str(self.store)}
-        done = subprocess.run(
-            [*IOSTRATA, *words], env=environment, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise SystemExit(f"{' '.join(words)}: {done.stderr[-2000:]}")
-        return done.stdout
+        return iostrata(self.store, *words)
 
-    def run(self, job: Job) -> Row:
-        """One job, recorded; its findings and what was measured."""
-        self._prepare(job)
-        name = f"{job.title}-{self.seed}-{SIZES[self.size]}"
-        shutil.rmtree(self.store / name, ignore_errors=True)
+    @contextmanager
+    def command(self, job: Job, text: str, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """A command as it is in causes.py with its fields filled in, and how to start it; it has a
+        local folder until the block ends.
+        """
         with tempfile.TemporaryDirectory(dir=self.work) as local:
-            words = job.command.format(
+            words = text.format(
                 times=job.sizes[self.size],
                 seed=self.seed,
                 run=f"{name}-{time.time_ns()}",
@@ -102,31 +145,41 @@ class Bench:
                 examples=self.lab.examples_jar,
                 archive=self.work / f"archive-{job.sizes[self.size]}.zip",
             )
-            command = f'CLASSPATH="{self.classes}:$CLASSPATH" exec {words}'
-            self._iostrata(
-                "record", "--quiet", "--lab", self.name, "--run", name, "--", "sh", "-c", command
-            )
-        found = json.loads(self._iostrata("findings", "--json", name))
+            yield words, ("sh", "-c", f'CLASSPATH="{self.classes}:$CLASSPATH" exec {words}')
+
+    def timed(self, job: Job, text: str) -> float:
+        """Seconds that a command takes without a recording."""
+        with self.command(job, text, "timed") as (_, command):
+            begin = time.monotonic()
+            self.lab.run(command, check=True, capture_output=True)
+            return time.monotonic() - begin
+
+    def run(self, job: Job) -> Row:
+        """One job, recorded; its findings and what was measured."""
+        self.prepare(job)
+        name = f"{job.title}-{self.seed}-{SIZES[self.size]}"
+        shutil.rmtree(self.store / name, ignore_errors=True)
+        with self.braked(job), self.command(job, job.command, name) as (words, command):
+            record = ("record", "--quiet", "--lab", self.name, "--run", name)
+            self._iostrata(*record, "--", *command)
         return {
             "job": job.title,
             "cause": job.cause,
             "seed": self.seed,
             "size": SIZES[self.size],
-            "wall": found["wall"],
-            "findings": [
-                {key: each[key] for key in ("rule", "severity", "share", "because", "seen", "gain")}
-                for each in found["findings"]
-            ],
+            **found(self.store, name),
             "command": words,
             "machine": machine(),
         }
 
-    def _prepare(self, job: Job) -> None:
+    def prepare(self, job: Job) -> None:
         """The inputs that a command names, made once."""
         times = job.sizes[self.size]
         makers = {
-            "/causes/text": self._text,
+            "/causes/text": lambda: self._text("text", 1),
+            "/causes/long": lambda: self._text("long", LONG),
             "/causes/many": lambda: self._many(times),
+            "/causes/far": self._far,
             "/causes/tera": self._tera,
             "{archive}": lambda: self._archive(times),
             "Client": self._input,
@@ -137,9 +190,10 @@ class Bench:
                 make()
                 self.made.add(word)
 
-    def _text(self) -> None:
+    def _text(self, name: str, times: int) -> None:
         for number in range(TEXT_FILES):
-            self._put(words(TEXT_MB << (20 + self.size), self.seed + number), f"text/{number}")
+            size = times * TEXT_MB << (20 + self.size)
+            self._put(words(size, self.seed + number), f"{name}/{number}")
 
     def _many(self, files: int) -> None:
         for number in range(files):
@@ -147,6 +201,16 @@ class Bench:
         paths = [str(self.work / f"{number}.txt") for number in range(files)]
         self.lab.run(["hadoop", "fs", "-mkdir", "-p", "/causes/many"], check=True)
         self.lab.run(["hadoop", "fs", "-put", *paths, "/causes/many/"], check=True)
+
+    def _far(self) -> None:
+        """Text whose blocks are on the first node alone: it is written there, without replicas."""
+        path = self.work / "text"
+        path.write_text(words(TEXT_MB * TEXT_FILES << (20 + self.size), self.seed))
+        pid = next(d.pid for d in self.lab.state.daemons if d.role == "datanode-1")
+        inside = ["nsenter", f"--target={pid}", "--net", "--uts"]
+        put = ["hadoop", "fs", "-Ddfs.replication=1", "-put", str(path), "/causes/far"]
+        self.lab.run(["hadoop", "fs", "-mkdir", "-p", "/causes"], check=True)
+        self.lab.run([*inside, *put], check=True)
 
     def _put(self, text: str, name: str) -> None:
         path = self.work / "text"
@@ -193,11 +257,19 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="run what is there once more")
     parser.add_argument("--work", type=Path, help="folder for the store; a new one by default")
     parser.add_argument("--page", action="store_true", help="print the tables of what is there")
+    parser.add_argument("--judge", action="store_true", help="ask anew what is in --work")
     chosen = parser.parse_args()
     path = chosen.folder / "matrix.json"
     rows: list[Row] = json.loads(path.read_text()) if path.exists() else []
     if chosen.page:
         print(page(rows))
+        return
+    if chosen.judge:
+        for row in rows:
+            name = f"{row['job']}-{row['seed']}-{row['size']}"
+            if (chosen.work / "store" / name).exists():
+                row |= found(chosen.work / "store", name)
+        path.write_text(json.dumps(rows, indent=1) + "\n")
         return
     chosen.folder.mkdir(parents=True, exist_ok=True)
     work = chosen.work or Path(tempfile.mkdtemp(prefix="iostrata-rules-"))

@@ -5,66 +5,100 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
+from iostrata.analyse.exact import quotient
 from iostrata.analyse.tables import PROCESSES, SUMS, uncovered
+
+# What attempts of one role differ in: bytes.
+_SKEWED = ("fetched", "read", "written")
 
 
 def attempts() -> ir.Table:
-    """Traced attempts in order of start: job, task, role, host, start, end, dur (ns; null while it
-    runs), spills, merges, fetches (calls), fetched (bytes of map outputs).
+    """Traced attempts in order of start: job, task, role, host, start, end, dur and worked (ns;
+    null while it runs), spills, merges, fetches (calls), fetched (bytes of map outputs), read,
+    written (bytes of HDFS).
+
+    `worked` is `dur`, but of a reduce only from the end of its job's last map on: until then it
+    waits for maps, the longer the earlier it was started.
     """
     ran = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
     ran = ran.group_by("job", "task").agg(
         role=ran.role.min(), host=ran.host.min(), start=ran.start.min(), end=ran.end.max()
     )
     found = ran.join(_work(), "task", how="left")
-    counted = {
-        name: found[name].fill_null(0) for name in ("spills", "merges", "fetches", "fetched")
-    }
+    counted = {name: found[name].fill_null(0) for name in ("spills", "merges", "fetches", *_SKEWED)}
+    of_job = ibis.window(group_by="job")
+    is_map, is_reduce = found.role == "map", found.role == "reduce"
+    maps_end = found.end.max(where=is_map).over(of_job)
+    from_then = ibis.greatest(found.start, ibis.least(maps_end, found.end))
+    begin = ibis.ifelse(is_reduce & maps_end.notnull(), from_then, found.start)
     found = found.select(
-        "job", "task", "role", "host", "start", "end", dur=found.end - found.start, **counted
+        *("job", "task", "role", "host", "start", "end"),
+        dur=found.end - found.start,
+        worked=found.end - begin,
+        **counted,
     )
     return found.order_by("start", "task")
 
 
 def _work() -> ir.Table:
-    rows = SUMS.filter(SUMS.layer == "task", SUMS.task.notnull(), uncovered(SUMS))
+    rows = SUMS.filter(
+        SUMS.layer.isin(["task", "hdfs", "fs"]), SUMS.task.notnull(), uncovered(SUMS)
+    )
+    name = rows.layer + "." + rows["op"]
 
     def calls(op: str) -> ir.IntegerScalar:
-        return rows["count"].sum(where=rows["op"] == op).fill_null(0).cast("int64")
+        return rows["count"].sum(where=name == op).fill_null(0).cast("int64")
 
-    fetched = rows.bytes.sum(where=rows["op"] == "copy").fill_null(0).cast("int64")
+    def moved(where: ir.BooleanValue) -> ir.IntegerScalar:
+        return rows.bytes.sum(where=where).fill_null(0).cast("int64")
+
     return rows.group_by("task").agg(
-        spills=calls("spill"), merges=calls("merge"), fetches=calls("fetch"), fetched=fetched
+        spills=calls("task.spill"),
+        merges=calls("task.merge"),
+        fetches=calls("task.fetch"),
+        fetched=moved(name == "task.copy"),
+        read=moved(name.isin(["hdfs.read", "hdfs.read_vectored"])),
+        written=moved((name == "fs.write") & (rows.category.fill_null("") == "hdfs")),
     )
 
 
 def stragglers() -> ir.Table:
-    """Per job and role, of attempts that have ended: attempts, median and longest (ns), slowest
-    (its name), median_fetched and most_fetched (bytes): skew of what came to each.
+    """Per job and role, of attempts that have ended: attempts, median and longest of what they
+    worked (ns, as in `attempts`), slowest (its name), skew (longest over median), then for the
+    bytes of NAME each of them fetched, read and written: median_NAME, most_NAME, skew_NAME (most
+    over median).
+
+    Medians are the lower of the two in the middle; a skew is null where the median is 0.
     """
     rows = attempts()
     rows = rows.filter(rows.dur.notnull())
-    by_dur = ibis.window(group_by=["job", "role"], order_by=[rows.dur, rows.task])
-    by_bytes = ibis.window(group_by=["job", "role"], order_by=[rows.fetched, rows.task])
     whole = ibis.window(group_by=["job", "role"])
+    rows = rows.mutate(attempts=rows.task.count().over(whole))
     rows = rows.mutate(
-        place=ibis.row_number().over(by_dur),
-        place_fetched=ibis.row_number().over(by_bytes),
-        attempts=rows.task.count().over(whole),
+        middle=quotient(rows.attempts - 1, 2),
+        **{f"place_{name}": _place(rows, name) for name in ("worked", *_SKEWED)},
     )
-    # the lower of the two in the middle
-    middle = ((rows.attempts - 1 - (rows.attempts - 1) % 2) / 2).cast("int64")
-    rows = rows.mutate(middle=middle)
-    last = rows.place == rows.attempts - 1
-    return (
-        rows.group_by("job", "role")
-        .agg(
-            attempts=rows.attempts.max(),
-            median=rows.dur.max(where=rows.place == rows.middle),
-            longest=rows.dur.max(),
-            slowest=rows.task.max(where=last),
-            median_fetched=rows.fetched.max(where=rows.place_fetched == rows.middle),
-            most_fetched=rows.fetched.max(),
-        )
-        .order_by("job", "role")
+    found = rows.group_by("job", "role").agg(
+        attempts=rows.attempts.max(),
+        median=rows.worked.max(where=rows.place_worked == rows.middle),
+        longest=rows.worked.max(),
+        slowest=rows.task.max(where=rows.place_worked == rows.attempts - 1),
+        **{
+            f"median_{name}": rows[name].max(where=rows[f"place_{name}"] == rows.middle)
+            for name in _SKEWED
+        },
+        **{f"most_{name}": rows[name].max() for name in _SKEWED},
     )
+    return found.mutate(
+        skew=found.longest / found.median.nullif(0),
+        **{
+            f"skew_{name}": found[f"most_{name}"] / found[f"median_{name}"].nullif(0)
+            for name in _SKEWED
+        },
+    ).order_by("job", "role")
+
+
+def _place(rows: ir.Table, name: str) -> ir.IntegerValue:
+    """Which of its job and role an attempt is, from 0, by what it has of `name`."""
+    window = ibis.window(group_by=["job", "role"], order_by=[rows[name], rows.task])
+    return ibis.row_number().over(window)

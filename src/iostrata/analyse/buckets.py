@@ -13,6 +13,8 @@ from collections.abc import Mapping
 import ibis
 from ibis.expr import types as ir
 
+from iostrata.analyse.exact import quotient
+
 PARTS = 8
 _BITS = 3  # log2 of PARTS
 _HIGHEST = 62
@@ -25,8 +27,7 @@ def bucket(value: ir.IntegerValue) -> ir.IntegerValue:
     exponent = sum(above[1:], start=above[0])
     # 2 to the exponent: 1 and, for each power of two that was reached, as much again
     unit = sum((each * 2**n for n, each in enumerate(above)), start=ibis.literal(1, "int64"))
-    # engines divide in doubles: exact where the rest is gone, as four bits are left
-    return exponent * PARTS + ((known - known % unit) / unit).cast("int64")
+    return exponent * PARTS + quotient(known, unit)
 
 
 def lower(number: int) -> int:

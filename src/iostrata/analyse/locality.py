@@ -1,17 +1,22 @@
-"""Where the bytes that tasks read from HDFS came from: a DataNode on their host, or elsewhere."""
+"""Where the bytes that tasks read from HDFS came from: their host, its rack, or elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
 from iostrata.analyse.tables import SUMS, uncovered
 
 
-def locality() -> ir.Table:
-    """Per attempt: job, role, task, host, local, remote (bytes that DataNodes sent for it).
+def locality(racks: Mapping[str, str] | None = None) -> ir.Table:
+    """Per attempt: job, role, task, host, local, rack_local, remote (bytes that DataNodes sent for
+    it from its host, from another one of its rack, from elsewhere). `racks` names the racks of
+    hosts; a host without one shares it with nobody.
 
-    What a client reads without a DataNode (short-circuit) is in neither.
+    What a client reads without a DataNode (short-circuit) is in none.
     """
     sent = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "send_packet", uncovered(SUMS))
     sent = sent.filter(sent.task.notnull(), sent.task != "")
@@ -19,11 +24,19 @@ def locality() -> ir.Table:
     ran = attempts().select("job", "role", "task", "host")
     found = sent.join(ran, "task", how="inner")
     near = found.source == found.host
+    beside = _rack(found.source, racks or {}) == _rack(found.host, racks or {})
+    beside = ~near & beside.fill_null(False)
     return (
         found.group_by("job", "role", "task", "host")
         .agg(
             local=found.bytes.sum(where=near).fill_null(0).cast("int64"),
-            remote=found.bytes.sum(where=~near).fill_null(0).cast("int64"),
+            rack_local=found.bytes.sum(where=beside).fill_null(0).cast("int64"),
+            remote=found.bytes.sum(where=~near & ~beside).fill_null(0).cast("int64"),
         )
         .order_by("job", "task")
     )
+
+
+def _rack(host: ir.StringValue, racks: Mapping[str, str]) -> ir.StringValue:
+    known = ((host == name, rack) for name, rack in sorted(racks.items()))
+    return ibis.cases((host.isnull(), ibis.null("string")), *known)

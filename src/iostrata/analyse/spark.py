@@ -19,29 +19,32 @@ _SQL_TYPES = {"string": "string", "i64": "bigint", "i32": "int", "bool": "boolea
 
 
 class Spark:
-    """Answers in a Spark session: the one that is active, else a local one of its own.
+    """Answers where a Spark session is active, else in a local one; in `session`, which has views
+    and settings of its own and shares all else.
 
     Raises UserError without pyspark, and for files of another version.
     """
 
     def __init__(self, files: Files) -> None:
-        self._session = session()
+        self.session = session().newSession()
+        # Its reader of whole vectors does not know BYTE_STREAM_SPLIT, in which numbers are written.
+        self.session.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
         for name, paths in files.items():
             if paths:
-                found = self._session.read.parquet(*map(str, paths))
+                found = self.session.read.parquet(*map(str, paths))
                 check_columns(name, paths[0], found.columns)
             else:
                 columns = TABLES[name][1].items()
                 schema = ", ".join(f"`{column}` {_SQL_TYPES[kind]}" for column, kind in columns)
-                found = self._session.createDataFrame([], schema)
+                found = self.session.createDataFrame([], schema)
             found.createOrReplaceTempView(name)
         for name, conditions in VIEWS.items():
             where = " AND ".join(conditions)
-            self._session.table("events").where(where).createOrReplaceTempView(name)
+            self.session.table("events").where(where).createOrReplaceTempView(name)
 
     def rows(self, expression: ir.Table) -> list[Row]:
         """See `Engine.rows`."""
-        return [row.asDict() for row in self._session.sql(self.sql(expression)).collect()]
+        return [row.asDict() for row in self.session.sql(self.sql(expression)).collect()]
 
     def sql(self, expression: ir.Table) -> str:
         """See `Engine.sql`."""
@@ -63,8 +66,7 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
         return active
     # A local session needs none of the 200 parts that a cluster's shuffle has.
     given = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4"}
-    return (
-        SparkSession.builder.appName("iostrata")
-        .config(map=given | {**(settings or {})})
-        .getOrCreate()
-    )
+    builder = SparkSession.builder.appName("iostrata")
+    for name, value in (given | {**(settings or {})}).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()

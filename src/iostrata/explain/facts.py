@@ -8,7 +8,7 @@ from functools import cached_property
 from ibis.expr import types as ir
 
 from iostrata.analyse.engine import Engine
-from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS, SYSTEM, Row
+from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS, Row
 from iostrata.store.runs import Run
 
 TASKS = ("map", "reduce", "task")
@@ -142,9 +142,3 @@ class Facts:
         runs = self.scope.workers().filter(lambda t: (t.layer == "task") & (t["op"] == "run"))
         row = self.rows(runs.agg(time=runs.timed_dur.sum().fill_null(0).cast("int64")))[0]
         return max(0, self.worked - int(row["time"])) // max(1, len(self.workers))
-
-    @cached_property
-    def cores(self) -> int:
-        """Cores of all hosts that were sampled; 0 where none was."""
-        rows = SYSTEM.group_by("host").agg(cores=SYSTEM.cores.max())
-        return sum(row["cores"] or 0 for row in self.rows(rows))

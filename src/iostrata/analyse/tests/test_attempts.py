@@ -26,19 +26,26 @@ def test_each_attempt_with_what_it_spilled_and_fetched(traced: Traced) -> None:
             work("m_0", "merge"),
             work("r_0", "copy", count=2, bytes=500),
             work("r_0", "fetch", count=2, bytes=500),  # the same bytes, a step above
+            row_of_sum("hdfs", "read", task="m_0", bytes=70),
+            row_of_sum("datanode", "send_packet", task="m_0", bytes=80),  # for it, elsewhere
+            row_of_sum("fs", "write", task="r_0", bytes=30, category="hdfs"),
+            row_of_sum("fs", "write", task="r_0", bytes=90, category="file"),
         ],
         processes=[
             process("NameNode", 1),
             attempt("r_0", "reduce", 5, 9),
+            attempt("r_1", "reduce", 3, 9),  # which waited a second for the maps
             attempt("m_0", "map", 1, 4),
             attempt("m_1", "map", 2, None),
         ],
     )
-    names = ("task", "role", "dur", "spills", "merges", "fetches", "fetched")
+    work_done = ("spills", "merges", "fetches", "fetched", "read", "written")
+    names = ("task", "role", "dur", "worked", *work_done)
     assert [tuple(row[name] for name in names) for row in engine.rows(attempts())] == [
-        ("m_0", "map", 3 * S, 3, 1, 0, 0),
-        ("m_1", "map", None, 0, 0, 0, 0),
-        ("r_0", "reduce", 4 * S, 0, 0, 2, 500),
+        ("m_0", "map", 3 * S, 3 * S, 3, 1, 0, 0, 70, 0),
+        ("m_1", "map", None, None, 0, 0, 0, 0, 0, 0),
+        ("r_1", "reduce", 6 * S, 5 * S, 0, 0, 0, 0, 0, 0),
+        ("r_0", "reduce", 4 * S, 4 * S, 0, 0, 2, 500, 0, 30),
     ]
 
 
@@ -52,29 +59,18 @@ def test_stragglers_are_seen_beside_the_median(traced: Traced) -> None:
         ],
         processes=[
             *(attempt(task, "map", 1, end) for task, end in ends.items()),
-            *(attempt(f"r_{n}", "reduce", 5, 9) for n in range(3)),
+            *(attempt(f"r_{n}", "reduce", 5 + n, 34) for n in range(3)),
             attempt("m_4", "map", 1, None),  # it runs on: nobody knows how long
         ],
     )
-    assert engine.rows(stragglers()) == [
-        {
-            "job": "job_1",
-            "role": "map",
-            "attempts": 4,
-            "median": 3 * S,
-            "longest": 29 * S,
-            "slowest": "m_3",
-            "median_fetched": 0,
-            "most_fetched": 0,
-        },
-        {
-            "job": "job_1",
-            "role": "reduce",
-            "attempts": 3,
-            "median": 4 * S,
-            "longest": 4 * S,
-            "slowest": "r_2",
-            "median_fetched": 10,
-            "most_fetched": 90,
-        },
+    names = ("role", "attempts", "median", "longest", "slowest", "skew")
+    maps, reduces = engine.rows(stragglers())
+    assert [tuple(row[name] for name in names) for row in (maps, reduces)] == [
+        ("map", 4, 3 * S, 29 * S, "m_3", 29 / 3),
+        ("reduce", 3, 4 * S, 4 * S, "r_2", 1.0),
+    ]
+    bytes_ = ("median_fetched", "most_fetched", "skew_fetched", "most_read", "skew_read")
+    assert [tuple(row[name] for name in bytes_) for row in (maps, reduces)] == [
+        (0, 0, None, 0, None),
+        (10, 90, 9.0, 0, None),
     ]

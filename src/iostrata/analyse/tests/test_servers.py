@@ -33,10 +33,21 @@ def test_bytes_are_local_where_task_and_datanode_share_a_host(traced: Traced) ->
             process("map", 3, host="b", job="j", task="m_2", start=3),  # read nothing
         ],
     )
-    assert engine.rows(locality()) == [
-        {"job": "j", "role": "map", "task": "m_0", "host": "a", "local": 120, "remote": 7},
-        {"job": "j", "role": "map", "task": "m_1", "host": "b", "local": 0, "remote": 50},
+    names = ("task", "host", "local", "rack_local", "remote")
+    assert [tuple(row[name] for name in names) for row in engine.rows(locality())] == [
+        ("m_0", "a", 120, 0, 7),
+        ("m_1", "b", 0, 0, 50),
     ]
+
+
+def test_other_hosts_of_a_rack_are_told_apart_where_racks_are_known(traced: Traced) -> None:
+    engine = traced(
+        [*(sent(host, "m_0", size) for host, size in zip("abcd", (1, 20, 300, 4000), strict=True))],
+        processes=[process("map", 1, host="a", job="j", task="m_0", start=1)],
+    )
+    racks = {"a": "/r1", "b": "/r1", "c": "/r2"}  # nobody knows where d is
+    (found,) = engine.rows(locality(racks))
+    assert (found["local"], found["rack_local"], found["remote"]) == (1, 20, 4300)
 
 
 def test_operations_of_a_namenode_by_their_time(traced: Traced) -> None:

@@ -50,5 +50,5 @@ RULE = Rule(
     why="Each JVM creates its file systems anew: classes are loaded, configuration is parsed, "
     "connections are opened. Of a task of seconds that is a large part.",
     unless="the job has as few tasks as it can.",
-    most="note",
+    most="warning",
 )

@@ -11,7 +11,7 @@ from iostrata.explain.finding import Change, Evidence, Rule, Seen
 from iostrata.explain.rules.parts import account, named
 from iostrata.text import size
 
-LEAST = 0.5  # of the bytes
+LEAST = 0.3  # of the bytes
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -62,5 +62,5 @@ RULE = Rule(
     judge=judge,
     why="Remote bytes cross the network and compete with shuffle and replication.",
     unless="the network is faster than the disks and idle.",
-    most="warning",
+    explains=("straggler", "slow-node"),
 )

@@ -7,33 +7,32 @@ from ibis.expr import types as ir
 from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import one, work
+from iostrata.explain.rules.parts import spills_of_maps
 from iostrata.text import seconds
 
 USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
 
 
 def evidence(scope: Scope) -> ir.Table:
-    maps = Scope(tuple(role for role in scope.roles if role == "map"))
-    return work(maps, "record.collect", "record.append", "task.merge", "task.spill")
+    return spills_of_maps(scope)
 
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    collected, appended = one(rows, "record.collect"), one(rows, "record.append")
-    if not collected["calls"]:
+    done = rows[0]
+    if not done["collected"]:
         return None
-    passes = appended["calls"] / collected["calls"]
+    passes = done["appended"] / done["collected"]
     if passes < USUAL:
         return None
-    merge = one(rows, "task.merge")["time"]
+    merge = done["merge_time"]
     cost = int(merge * (1 - 1 / (passes - 1)))
     return Seen(
         share=facts.share(cost),
         text=f"each record of a map's output was written {passes:.1f} times; merging took "
         f"{seconds(merge)}, of which {seconds(cost)} were further passes",
         evidence=[
-            Evidence("records put out by maps", collected["calls"], "count"),
-            Evidence("records written to spills and merges", appended["calls"], "count"),
+            Evidence("records put out by maps", done["collected"], "count"),
+            Evidence("records written to spills and merges", done["appended"], "count"),
             Evidence("time to merge", merge, "ns"),
         ],
         change=[

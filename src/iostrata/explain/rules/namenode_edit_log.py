@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import EVENTS, Row
+from iostrata.analyse.tables import Row
+from iostrata.analyse.waits import queues
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
 from iostrata.text import count, seconds
@@ -13,13 +14,12 @@ LEAST = 100  # edits
 
 
 def evidence(scope: Scope) -> ir.Table:
-    rows = EVENTS.filter(
-        EVENTS.kind == "link", EVENTS.layer == "namenode", EVENTS["op"] == "edit_synced"
-    )
+    rows = queues()
+    rows = rows.filter(rows.layer == "namenode", rows["op"] == "edit_synced")
     return rows.agg(
-        edits=rows.count(),
-        waited=rows.dur.sum().fill_null(0).cast("int64"),
-        longest=rows.dur.max().fill_null(0),
+        edits=rows.waits.sum().fill_null(0).cast("int64"),
+        waited=rows.time.sum().fill_null(0).cast("int64"),
+        longest=rows.longest.max().fill_null(0),
     )
 
 

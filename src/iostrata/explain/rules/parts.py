@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from statistics import median
 
 import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse import account as accounts
+from iostrata.analyse.spills import spills
 from iostrata.analyse.tables import SUMS, Row, uncovered
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Seen
@@ -97,10 +97,9 @@ def one(rows: Iterable[Row], operation: str) -> Row:
     return next((row for row in rows if f"{row['layer']}.{row['op']}" == operation), empty)
 
 
-def beside_others(values: dict[str, float]) -> dict[str, tuple[float, float]]:
-    """Per name its value and the median of all the other names; for two or more names."""
-    return {
-        name: (value, median(other for key, other in values.items() if key != name))
-        for name, value in values.items()
-        if len(values) > 1
-    }
+def spills_of_maps(scope: Scope) -> ir.Table:
+    """One row, of all maps: collected, appended (records), spills, spill_time, merge_time (ns)."""
+    rows = spills()
+    rows = rows.filter(rows.role == "map", rows.role.isin(scope.roles))
+    names = ("collected", "appended", "spills", "spill_time", "merge_time")
+    return rows.agg(**{name: rows[name].sum().fill_null(0).cast("int64") for name in names})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, Row
+from iostrata.analyse.rereading import rereading
+from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
 from iostrata.explain.rules.parts import account, named
@@ -14,17 +15,10 @@ LEAST = 16 << 20  # bytes read again
 
 
 def evidence(scope: Scope) -> ir.Table:
-    rows = CALLS.filter(CALLS.layer == "datanode", CALLS["op"] == "read_block", CALLS.bytes > 0)
-    # of one place, the longest read is the first; all others are again
-    place = rows.group_by("block", "offset").agg(
-        reads=rows.count(), bytes=rows.bytes.sum(), once=rows.bytes.max()
-    )
-    return place.agg(
-        blocks=place.block.nunique(),
-        reads=place.reads.sum().fill_null(0).cast("int64"),
-        bytes=place.bytes.sum().fill_null(0).cast("int64"),
-        again=(place.bytes - place.once).sum().fill_null(0).cast("int64"),
-    )
+    rows = rereading()
+    rows = rows.filter(rows.layer == "datanode")
+    sums = {n: rows[n].sum().fill_null(0).cast("int64") for n in ("reads", "bytes", "again")}
+    return rows.agg(blocks=rows.block.nunique(), **sums)
 
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import EVENTS, Row
+from iostrata.analyse.tables import Row
+from iostrata.analyse.waits import queues
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
 from iostrata.text import count, seconds
@@ -13,16 +14,12 @@ LEAST = 200  # requests
 
 
 def evidence(scope: Scope) -> ir.Table:
-    rows = EVENTS.filter(
-        EVENTS.kind == "link",
-        EVENTS.layer == "rpc",
-        EVENTS["op"] == "handle",
-        EVENTS.role == "NameNode",
-    )
+    rows = queues()
+    rows = rows.filter(rows.layer == "rpc", rows["op"] == "handle", rows.role == "NameNode")
     return rows.agg(
-        requests=rows.count(),
-        waited=rows.dur.sum().fill_null(0).cast("int64"),
-        longest=rows.dur.max().fill_null(0),
+        requests=rows.waits.sum().fill_null(0).cast("int64"),
+        waited=rows.time.sum().fill_null(0).cast("int64"),
+        longest=rows.longest.max().fill_null(0),
     )
 
 

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.servers import disks
+from iostrata.analyse.peers import slow_disks
 from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import beside_others
 from iostrata.text import seconds
 
 TIMES = 3.0
-LEAST = 20  # timed calls of a step
 
 
 def evidence(scope: Scope) -> ir.Table:
-    return disks()
+    return slow_disks()
 
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:
     cost: dict[str, float] = {}
     steps: dict[str, list[str]] = {}
-    for op in sorted({row["op"] for row in rows}):
-        of_op = {_name(row): row for row in rows if row["op"] == op and row["timed"] >= LEAST}
-        means = {name: row["time"] / row["timed"] for name, row in of_op.items()}
-        for name, (mean, others) in beside_others(means).items():
-            if mean > TIMES * others:
-                cost[name] = cost.get(name, 0) + (mean - others) * of_op[name]["calls"]
-                steps.setdefault(name, []).append(
-                    f"{op} {seconds(int(mean))} (others {seconds(int(others))})"
-                )
+    for row in rows:
+        name, mean, others = _name(row), row["mean"], row["others"]
+        if others is not None and mean > TIMES * others:
+            cost[name] = cost.get(name, 0) + (mean - others) * row["calls"]
+            steps.setdefault(name, []).append(
+                f"{row['op']} {seconds(int(mean))} (others {seconds(int(others))})"
+            )
     if not cost:
         return None
     worst = max(cost, key=lambda name: cost[name])

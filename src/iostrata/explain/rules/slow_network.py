@@ -1,48 +1,49 @@
-"""A node that sends slower than its peers."""
+"""A node whose links are slower than those between its peers."""
 
 from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import SUMS, Row
+from iostrata.analyse.links import links
+from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, beside_others
 from iostrata.text import seconds, size
 
 TIMES = 3.0
-LEAST = 4 << 20  # bytes that a host sent
+LEAST = 4 << 20  # bytes over the links of a host, and over all others
 
 
 def evidence(scope: Scope) -> ir.Table:
-    rows = SUMS.filter(SUMS.layer == "java", SUMS["op"] == "send", SUMS.category == "socket")
-    rows = account(rows, "host")
-    return rows.select("host", "calls", "sent", "time").order_by("host")
+    return links()
 
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    enough = {row["host"]: row for row in rows if row["sent"] >= LEAST}
-    rates = {host: row["time"] / row["sent"] for host, row in enough.items()}
-    slow = [
-        ((rate - others) * enough[host]["sent"], host, others)
-        for host, (rate, others) in beside_others(rates).items()
-        if rate > TIMES * others
-    ]
+    slow = []
+    for host in {row[end] for row in rows for end in ("sender", "receiver")}:
+        own = [row for row in rows if host in (row["sender"], row["receiver"])]
+        rest = [row for row in rows if row not in own]
+        moved, took = _sums(own)
+        others_moved, others_took = _sums(rest)
+        if min(moved, others_moved) >= LEAST:
+            rate, usual = took / moved, others_took / others_moved
+            if rate > TIMES * usual:
+                slow.append(((rate - usual) * moved, host, moved, took, usual))
     if not slow:
         return None
-    cost, host, others = max(slow)
-    speed = f"{size(int(1e9 / rates[host]))}/s"
-    usual = f"{size(int(1e9 / others))}/s"
+    cost, host, moved, took, usual = max(slow)
+    speed = f"{size(int(1e9 * moved / took))}/s"
+    others = f"{size(int(1e9 / max(usual, 1e-9)))}/s"
     return Seen(
         share=facts.share(cost),
-        text=f"{host} sent {size(enough[host]['sent'])} at {speed} while a thread sent; other "
-        f"hosts at {usual}: {seconds(int(cost))} longer",
+        text=f"{size(moved)} went between {host} and its peers, each at {speed}; between the "
+        f"others at {others}: {seconds(int(cost))} longer",
         evidence=[
             Evidence("host", host, "text"),
-            Evidence("bytes it sent", enough[host]["sent"], "bytes"),
-            Evidence("time its threads were in send", enough[host]["time"], "ns"),
+            Evidence("bytes over its links", moved, "bytes"),
+            Evidence("time threads took for them", took, "ns"),
             Evidence("bytes a second", speed, "text"),
-            Evidence("of other hosts", usual, "text"),
+            Evidence("of other links", others, "text"),
         ],
         change=[
             Change("look at the link: speed, duplex, errors, who else sends (ethtool, ip -s link)"),
@@ -56,7 +57,13 @@ RULE = Rule(
     title="A slow network link",
     evidence=evidence,
     judge=judge,
-    why="What others read from this node, and pipelines through it, go at the speed of its link.",
-    unless="its peers cannot receive faster: then theirs are the slow links.",
-    explains=("straggler", "slow-node", "low-locality"),
+    why="What this node sends and gets goes at the speed of its link: its reduces wait, and all "
+    "that fetch from it.",
+    unless="it is on another rack or site, and its links are meant to be slower.",
+    explains=("straggler", "slow-node", "low-locality", "uncompressed-intermediate"),
 )
+
+
+def _sums(rows: list[Row]) -> tuple[int, int]:
+    """Bytes and ns of several links."""
+    return sum(row["bytes"] for row in rows), sum(row["time"] for row in rows)

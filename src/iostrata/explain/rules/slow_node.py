@@ -5,10 +5,10 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
+from iostrata.analyse.peers import beside_others
 from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import beside_others
 from iostrata.text import seconds
 
 TIMES = 1.6
@@ -18,32 +18,28 @@ LEAST = 2  # attempts of a role on a host
 def evidence(scope: Scope) -> ir.Table:
     rows = attempts()
     rows = rows.filter(rows.role.isin(scope.roles), rows.dur.notnull())
+    rows = rows.mutate(host=rows.host.fill_null(""))
     found = rows.group_by("role", "host").agg(
-        attempts=rows.count(), time=rows.dur.sum().cast("int64")
+        attempts=rows.count(), time=rows.worked.sum().cast("int64")
     )
-    return found.order_by("role", "host")
+    found = found.filter(found.attempts >= LEAST).mutate(mean=found.time / found.attempts)
+    return beside_others(found, "mean", among="role", who="host").order_by("role", "host")
 
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    worst = None
-    for role in {row["role"] for row in rows}:
-        of_role = [row for row in rows if row["role"] == role and row["attempts"] >= LEAST]
-        means = {row["host"]: row["time"] / row["attempts"] for row in of_role}
-        for host, (mean, others) in beside_others(means).items():
-            number = next(row["attempts"] for row in of_role if row["host"] == host)
-            cost = (mean - others) * number
-            if mean > TIMES * others and (worst is None or cost > worst[0]):
-                worst = (cost, role, host, mean, others, number)
+    beside = [row for row in rows if row["others"] is not None]
+    slow = [row for row in beside if row["mean"] > TIMES * row["others"]]
+    worst = max(slow, key=_cost, default=None)
     if worst is None:
         return None
-    cost, role, host, mean, others, number = worst
+    role, host, mean, others = (worst[name] for name in ("role", "host", "mean", "others"))
     return Seen(
-        share=facts.share(cost),
+        share=facts.share(_cost(worst)),
         text=f"{role} attempts on {host} took {seconds(int(mean))} on average, on other hosts "
         f"{seconds(int(others))}",
         evidence=[
             Evidence("host", host, "text"),
-            Evidence(f"{role} attempts on it", number, "count"),
+            Evidence(f"{role} attempts on it", worst["attempts"], "count"),
             Evidence("time of one, on average", int(mean), "ns"),
             Evidence("on other hosts", int(others), "ns"),
         ],
@@ -53,6 +49,10 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
         ],
         gain=(0.3, 1.0),
     )
+
+
+def _cost(row: Row) -> float:
+    return float((row["mean"] - row["others"]) * row["attempts"])
 
 
 RULE = Rule(

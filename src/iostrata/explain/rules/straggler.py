@@ -26,7 +26,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
     cost = worst["longest"] - worst["median"]
     return Seen(
         share=facts.share_of_wall(cost),
-        text=f"{worst['slowest']} ran {seconds(worst['longest'])}, the middle one of "
+        text=f"{worst['slowest']} worked {seconds(worst['longest'])}, the middle one of "
         f"{worst['attempts']} {worst['role']} attempts {seconds(worst['median'])}",
         evidence=[
             Evidence("longest attempt", worst["longest"], "ns"),

@@ -7,30 +7,29 @@ from ibis.expr import types as ir
 from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import one, work
+from iostrata.explain.rules.parts import spills_of_maps
 from iostrata.text import count, seconds
 
 
 def evidence(scope: Scope) -> ir.Table:
-    maps = Scope(tuple(role for role in scope.roles if role == "map"))
-    return work(maps, "task.spill", "task.merge", "task.flush")
+    return spills_of_maps(scope)
 
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:
     maps = sum(worker.role == "map" for worker in facts.workers)
-    spills, merge = one(rows, "task.spill"), one(rows, "task.merge")
-    if not maps or spills["calls"] < 2 * maps:
+    done = rows[0]
+    if not maps or done["spills"] < 2 * maps:
         return None
-    each = spills["calls"] / maps
+    each = done["spills"] / maps
     return Seen(
-        share=facts.share(merge["time"]),
+        share=facts.share(done["merge_time"]),
         text=f"maps spilled {each:.1f} times on average; to merge what they had spilled took "
-        f"{seconds(merge['time'])}",
+        f"{seconds(done['merge_time'])}",
         evidence=[
             Evidence("maps", maps, "count"),
-            Evidence("spills", spills["calls"], "count"),
-            Evidence("time to spill", spills["time"], "ns"),
-            Evidence("time to merge", merge["time"], "ns"),
+            Evidence("spills", done["spills"], "count"),
+            Evidence("time to spill", done["spill_time"], "ns"),
+            Evidence("time to merge", done["merge_time"], "ns"),
         ],
         change=[
             Change(

@@ -74,5 +74,5 @@ RULE = Rule(
     judge=judge,
     why="A DataNode is as fast as the volumes it uses; those it does not use stand idle.",
     unless="the volumes differ in size or speed and are meant to be used so.",
-    most="warning",
+    explains=("datanode-sync", "slow-disk"),
 )

@@ -59,5 +59,4 @@ RULE = Rule(
     why="Intermediate data is written, sent, merged and read once each; a fast codec halves it "
     "for little CPU.",
     unless="the records are compressed already, or the CPU is the limit.",
-    most="warning",
 )

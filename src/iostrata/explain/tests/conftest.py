@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.tests.conftest import traced as traced
 from iostrata.explain.facts import Facts
 from iostrata.explain.tests.made import MINUTE, PROGRAM
 from iostrata.store.opened import OpenedRun

@@ -1,0 +1,44 @@
+"""How fast bytes came from one host to another: map outputs to reduces, blocks to tasks."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.account import account
+from iostrata.analyse.attempts import attempts
+from iostrata.analyse.tables import CALLS, SUMS, uncovered
+
+
+def links() -> ir.Table:
+    """Per sender and receiver, two hosts: sender, receiver, bytes, time (ns that threads took).
+
+    Map outputs as reduces received them, from calls kept one by one; packets as DataNodes sent them
+    to tasks, from sums. What stays on its host is left out.
+    """
+    rows = _map_outputs().union(_packets())
+    rows = rows.filter(rows.sender != rows.receiver, rows.bytes > 0)
+    found = rows.group_by("sender", "receiver").agg(
+        bytes=rows.bytes.sum().cast("int64"), time=rows.time.sum().cast("int64")
+    )
+    return found.order_by("sender", "receiver")
+
+
+def _map_outputs() -> ir.Table:
+    rows = CALLS.filter(CALLS.layer == "task", CALLS["op"] == "receive", uncovered(CALLS))
+    rows = rows.filter(rows.category == "shuffle", rows.peer.notnull())
+    return rows.select(
+        sender=rows.peer.substr(0, rows.peer.find(":")),  # a host name and a port
+        receiver=rows.host,
+        bytes=rows.bytes,
+        time=rows.dur,
+    )
+
+
+def _packets() -> ir.Table:
+    rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "send_packet", SUMS.task.notnull())
+    sent = account(rows, "task", "host", counted=uncovered)
+    ran = attempts().select("task", receiver="host")
+    found = sent.join(ran, "task", how="inner")
+    return found.select(
+        sender=found.host, receiver=found.receiver, bytes=found.bytes, time=found.time
+    )

@@ -1,0 +1,71 @@
+"""What each layer moved over time: sums, spread over bins of a time axis."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.exact import part, quotient
+from iostrata.analyse.tables import SUMS, outer, uncovered
+from iostrata.schema.directions import DIRECTIONS
+
+SECOND = 10**9
+
+
+def over_time(start: int, width: int, within: int = SECOND) -> ir.Table:
+    """Per layer and bin of `width` ns from `start` (ns since the epoch): layer, bin (from 0),
+    calls, read, written, received, sent (bytes). Bins before the first and after the last in which
+    a layer did anything have no row.
+
+    A row of sums says what grew until its end. The collector looks at least once a second, so it
+    grew `within` that time before; sums of imported runs may be of all the time they cover. What a
+    row counted is spread over that time evenly, in whole bytes and calls: the bins of a layer add
+    up to its total exactly. What a clock put before `start` belongs to the first bin.
+    """
+    grown = _grown(start, within)
+    grown = grown.mutate(
+        first=quotient(grown.begin, width),
+        last=quotient(grown.until, width),
+        length=ibis.greatest(grown.until - grown.begin, ibis.literal(1, "int64")),
+    )
+    rows = grown.mutate(bin=ibis.range(grown.first, grown.last + 1).unnest())
+
+    def until(edge: ir.IntegerValue) -> ir.IntegerValue:
+        """What had grown by the begin of a bin: differences add up."""
+        spread = part(rows.amount, edge * width - rows.begin, rows.length)
+        return ibis.cases((edge > rows.last, rows.amount), (edge <= rows.first, 0), else_=spread)
+
+    rows = rows.select("layer", "what", "bin", amount=until(rows.bin + 1) - until(rows.bin))
+    return (
+        rows.group_by("layer", "bin")
+        .agg(
+            **{
+                name: rows.amount.sum(where=rows.what == name).fill_null(0).cast("int64")
+                for name in ("calls", *DIRECTIONS)
+            }
+        )
+        .order_by("layer", "bin")
+    )
+
+
+def _grown(start: int, within: int) -> ir.Table:
+    """Of what grew over the same ns of a layer: layer, begin, until (ns from `start`), what (calls
+    or a way of DIRECTIONS), amount.
+    """
+    zero = ibis.literal(0, "int64")
+    since, end = SUMS.start - start, SUMS.start + SUMS.dur - start
+    rows = SUMS.mutate(
+        begin=ibis.greatest(since, end - within, zero), until=ibis.greatest(end, zero)
+    )
+    amounts = {"calls": rows["count"].sum(where=outer(rows))}
+    for way, ops in DIRECTIONS.items():
+        amounts[way] = rows.bytes.sum(where=rows["op"].isin(ops) & uncovered(rows))
+    found = rows.group_by("layer", "begin", "until").agg(
+        **{name: amount.fill_null(0).cast("int64") for name, amount in amounts.items()}
+    )
+    parts = [
+        found.select("layer", "begin", "until", what=ibis.literal(name), amount=name)
+        for name in amounts
+    ]
+    every = ibis.union(*parts)
+    return every.filter(every.amount > 0)

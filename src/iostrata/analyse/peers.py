@@ -1,0 +1,81 @@
+"""Each DataNode beside the others: how long its disks take, and how long those that send to it."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.servers import disks
+from iostrata.analyse.tables import CALLS
+
+LEAST = 20  # calls; the mean of fewer says little
+
+
+def beside_others(rows: ir.Table, value: str, among: str, who: str) -> ir.Table:
+    """`rows` with `others`: the median of `value` over the rows of the same `among` and another
+    `who`; null where there is none. No two rows have the same `among` and `who`.
+    """
+    key = [among, who]
+    pairs = rows.select(*key).join(rows.select(among, its=who, value=value), among, how="inner")
+    pairs = pairs.filter(pairs.its != pairs[who])
+    whole = ibis.window(group_by=key)
+    ordered = ibis.window(group_by=key, order_by=[pairs.value, pairs.its])
+    pairs = pairs.mutate(
+        place=ibis.row_number().over(ordered), last=pairs.its.count().over(whole) - 1
+    )
+    # the row in the middle, or the two of them
+    middle = pairs.filter((2 * pairs.place - pairs.last).abs() <= 1)
+    medians = middle.group_by(*key).agg(others=middle.value.mean())
+    return rows.left_join(medians, key).select(*rows.columns, "others")
+
+
+def slow_disks(least: int = LEAST) -> ir.Table:
+    """Per step that waits for disks and DataNode with at least so many timed ones: op, host, proc,
+    calls, mean (ns), others (ns: the median of the means of all other DataNodes; null: none).
+    """
+    rows = disks()
+    rows = rows.filter(rows.timed >= least)
+    names = ("op", "host", "proc", "calls")
+    rows = rows.select(*names, node=_node(rows), mean=rows.time / rows.timed)
+    found = beside_others(rows, "mean", among="op", who="node")
+    return found.drop("node").order_by("op", "host", "proc")
+
+
+def slow_mirrors(least: int = LEAST) -> ir.Table:
+    """Per DataNode to which others passed on at least so many packets: host, proc, senders
+    (DataNodes), packets, bytes, time (ns that those were busy with it), max (ns), mean (ns), others
+    (ns, as in `slow_disks`).
+
+    What a sender waits for is the network and the receiver, whose buffers are full while its disk
+    is slow: this is what Hadoop itself calls slow peers. Who received is known by the cause of its
+    `write_block`, which is the sender's. From calls kept one by one, as all of these are.
+    """
+    sent = CALLS.filter(CALLS.layer == "hdfs", CALLS["op"] == "mirror_packet")
+    sent = sent.select("block", "bytes", "dur", sender=sent.proc)
+    rows = sent.join(_pipeline(), ["sender", "block"], how="inner")
+    found = rows.group_by("host", "proc").agg(
+        senders=rows.sender.nunique(),
+        packets=rows.count(),
+        bytes=rows.bytes.sum().cast("int64"),
+        time=rows.dur.sum().cast("int64"),
+        max=rows.dur.max(),
+    )
+    found = found.filter(found.packets >= least)
+    found = found.mutate(mean=found.time / found.packets, op=ibis.literal("mirror_packet"))
+    found = beside_others(found.mutate(node=_node(found)), "mean", among="op", who="node")
+    return found.drop("op", "node").order_by("host", "proc")
+
+
+def _pipeline() -> ir.Table:
+    """Who received a block from whom, where that is one: sender, block, host, proc."""
+    rows = CALLS.filter(CALLS.layer == "datanode", CALLS["op"] == "write_block")
+    rows = rows.filter(rows.parent_proc.notnull())
+    found = rows.group_by("block", sender=rows.parent_proc).agg(
+        host=rows.host.max(), proc=rows.proc.max(), receivers=rows.proc.nunique()
+    )
+    return found.filter(found.receivers == 1).drop("receivers")
+
+
+def _node(rows: ir.Table) -> ir.StringValue:
+    """One string for host and process; imported calls may have none."""
+    return rows.host.fill_null("") + "/" + rows.proc.fill_null(0).cast("string")

@@ -1,0 +1,34 @@
+"""What is read several times in one run."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.merged import requests
+from iostrata.analyse.tables import CALLS
+
+
+def rereading() -> ir.Table:
+    """Per file or block: layer, target, block, reads, places, bytes, again (of these, bytes of
+    places that had been read before); most of that first. Of calls kept one by one whose place is
+    known, of all processes; of one place the longest read is the first.
+
+    What DataNodes read are blocks as they were asked for, not the packets of them.
+    """
+    rows = requests()
+    files = rows.filter(rows.way == "read", rows.layer != "datanode")
+    blocks = CALLS.filter(CALLS.layer == "datanode", CALLS["op"] == "read_block", CALLS.bytes > 0)
+    blocks = blocks.mutate(target=blocks.target.fill_null(""), block=blocks.block.fill_null(0))
+    names = ["layer", "target", "block", "offset", "bytes"]
+    read = ibis.union(files.select(*names), blocks.select(*names))
+    place = read.group_by("layer", "target", "block", "offset").agg(
+        reads=read.count(), bytes=read.bytes.sum().cast("int64"), once=read.bytes.max()
+    )
+    found = place.group_by("layer", "target", "block").agg(
+        reads=place.reads.sum().cast("int64"),
+        places=place.count(),
+        bytes=place.bytes.sum().cast("int64"),
+        again=(place.bytes - place.once).sum().cast("int64"),
+    )
+    return found.order_by(ibis.desc("again"), "layer", "target", "block")

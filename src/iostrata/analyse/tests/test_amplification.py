@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iostrata.analyse.amplification import WAYS, amplification
+from iostrata.analyse.tests.conftest import Traced
+from iostrata.schema.events import FLAG
+from iostrata.show.report import flow
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import find_run
+from iostrata.store.tests.made import row_of_sum
+
+DATANODE: dict[str, Any] = {"role": "DataNode"}
+# 100 bytes are written once and read once, from three replicas
+EVENTS = [
+    row_of_sum("fs", "write", bytes=100, role="map", category="hdfs"),
+    row_of_sum("fs", "write", bytes=50, role="map", category="file"),  # not to HDFS
+    row_of_sum("hdfs", "send_packet", bytes=100, role="map"),
+    row_of_sum("hdfs", "send_packet", bytes=100, role="map", flags=FLAG["covered"]),
+    row_of_sum("hdfs", "receive_packet", bytes=300, **DATANODE),  # a step of the pipeline
+    row_of_sum("datanode", "receive_packet", bytes=300, **DATANODE),
+    row_of_sum("datanode", "write", bytes=300, **DATANODE),
+    row_of_sum("java", "write", bytes=290, category="blk", **DATANODE),
+    row_of_sum("java", "write", bytes=10, category="blk", **DATANODE),
+    row_of_sum("java", "write", bytes=6, category="blk_meta", **DATANODE),
+    row_of_sum("java", "write", bytes=6, category="log", **DATANODE),
+    row_of_sum("hdfs", "read", bytes=80),  # of a process without a role
+    row_of_sum("datanode", "send_packet", bytes=120, **DATANODE),
+]
+
+
+def test_each_step_beside_what_was_asked_for(traced: Traced) -> None:
+    found = traced(EVENTS).rows(amplification())
+    names = ("way", "step", "layer", "bytes", "factor")
+    assert [tuple(row[name] for name in names) for row in found] == [
+        ("read from HDFS", 0, "hdfs", 80, 1.0),
+        ("read from HDFS", 2, "datanode", 120, 1.5),
+        ("written to HDFS", 0, "fs", 100, 1.0),
+        ("written to HDFS", 1, "hdfs", 100, 1.0),
+        ("written to HDFS", 2, "datanode", 300, 3.0),
+        ("written to HDFS", 3, "datanode", 300, 3.0),
+        ("written to HDFS", 4, "java", 300, 3.0),
+        ("written to HDFS", 5, "java", 6, 0.06),
+    ]
+    assert all(WAYS[row["way"]][row["step"]].title == row["title"] for row in found)
+
+
+def test_without_what_was_asked_for_there_is_no_factor(traced: Traced) -> None:
+    found = traced([row_of_sum("datanode", "send_packet", bytes=9)]).rows(amplification())
+    assert [(row["bytes"], row["factor"]) for row in found] == [(9, None)]
+
+
+@pytest.mark.parametrize("events", [EVENTS, EVENTS[1:]], ids=["whole", "without what was asked"])
+def test_the_report_says_the_same(
+    traced: Traced, tmp_path: Path, events: list[dict[str, Any]]
+) -> None:
+    engine = traced(events)
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        shown = flow.flow(opened)
+    expected = [
+        (way["way"], step["title"], step["layer"], step["bytes"], step["factor"])
+        for way in sorted(shown, key=lambda way: str(way["way"]))
+        for step in way["steps"]
+        if step["bytes"]
+    ]
+    found = engine.rows(amplification())
+    names = ("way", "title", "layer", "bytes", "factor")
+    assert [tuple(row[name] for name in names) for row in found] == expected

@@ -1,0 +1,70 @@
+"""Every analysis on a plausible run: on each engine the same, and named in the guide."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.large.generate import START, generate
+
+from iostrata import analyse
+from iostrata.analyse import tables
+from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.spark import Spark
+from iostrata.store.files import run_files
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import find_run
+
+Analysis = Callable[..., Any]
+# Those that have to be told what of; all others say something by themselves.
+GIVEN: dict[str, tuple[Any, ...]] = {
+    "over_time": (START, 10**9),
+    "hosts": (START, 10**9),
+    "targets_alike": (5,),
+}
+# Of what a made run has nothing.
+NOTHING = {"gaps", "queues", "shuffle", "slow_mirrors", "spills"}
+GUIDE = Path(__file__).parents[4] / "docs/guide/analyses.md"
+
+
+def analyses() -> dict[str, Analysis]:
+    """Public functions of all modules of `analyse` that make a table of nothing but values."""
+    modules = [
+        import_module(f"{analyse.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(analyse.__path__)
+        if found.name not in ("tests", tables.__name__.rpartition(".")[2])
+    ]
+    return {
+        name: function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+        if function.__annotations__["return"] == "ir.Table"
+        if "ir.Table" not in list(function.__annotations__.values())[:-1]
+    }
+
+
+def test_the_guide_names_every_analysis() -> None:
+    page = GUIDE.read_text()
+    assert [name for name in analyses() if f"`{name}`" not in page] == []
+
+
+@pytest.mark.spark
+def test_engines_say_the_same_of_a_plausible_run(tmp_path: Path, spark: Any) -> None:
+    generate(tmp_path, "r", 4000)
+    run = find_run(tmp_path, "r")
+    other, empty = Spark(run_files(run)), set()
+    with OpenedRun(run) as opened:
+        engine = DuckDb(opened)
+        for name, function in analyses().items():
+            expression = function(*GIVEN.get(name, ()))
+            found = sorted(engine.rows(expression), key=repr)
+            assert found == sorted(other.rows(expression), key=repr), name
+            if not found:
+                empty.add(name)
+    assert empty == NOTHING

@@ -1,0 +1,60 @@
+"""Who waited in which queue: work that another thread took up, and the NameNode's lock."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.servers import namenode
+from iostrata.analyse.tables import EVENTS
+
+_LOCKS = {"read_lock": "lock to read", "write_lock": "lock to write"}
+# What is done with the work that had waited.
+_QUEUES = {
+    "rpc.handle": "queue of calls",
+    "rpc.respond": "queue of answers",
+    "namenode.log_edit": "queue of edits",
+    "namenode.edit_synced": "edit log on disk",
+}
+
+
+def queues() -> ir.Table:
+    """Work that waited for its thread: host, role, layer, op (with which that took it up), waits,
+    time, longest (ns); the longest together first.
+    """
+    rows = EVENTS.filter(EVENTS.kind == "link")
+    found = rows.group_by("host", "role", "layer", "op").agg(
+        waits=rows.count(),
+        time=rows.dur.sum().fill_null(0).cast("int64"),
+        longest=rows.dur.max().fill_null(0),
+    )
+    return found.order_by(ibis.desc("time"), "host", "role", "layer", "op")
+
+
+def namenode_waits() -> ir.Table:
+    """What requests waited for in a NameNode: host, what (lock to read or write, queue of calls, of
+    edits, of answers, edit log on disk), waits, time, longest (ns); the longest together first.
+
+    A request may wait for several of them at the same time: the parts do not add up.
+    """
+    locks = namenode()
+    locks = locks.filter(locks["op"].isin(_LOCKS)).select(
+        "host",
+        what=locks["op"].cases(*_LOCKS.items()),
+        waits="calls",
+        time="time",
+        longest="max",
+    )
+    waiting = queues()
+    name = waiting.layer + "." + waiting["op"]
+    waiting = waiting.filter(waiting.role == "NameNode", name.isin(_QUEUES))
+    waiting = waiting.select(
+        "host",
+        "waits",
+        "time",
+        "longest",
+        what=(waiting.layer + "." + waiting["op"]).cases(*_QUEUES.items()),
+    )
+    names = ("host", "what", "waits", "time", "longest")
+    found = locks.select(*names).union(waiting.select(*names))
+    return found.order_by(ibis.desc("time"), "host", "what")
