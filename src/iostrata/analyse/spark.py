@@ -9,7 +9,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.tables import Row
 from iostrata.errors import UserError
-from iostrata.store.files import TABLES, VIEWS, Files, check_columns
+from iostrata.store.files import TABLES, VIEWS, Files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ _SQL_TYPES = {"string": "string", "i64": "bigint", "i32": "int", "bool": "boolea
 class Spark:
     """Answers in a Spark session: the one that is active, else a local one of its own.
 
-    Raises UserError without pyspark, and for files of another version.
+    Raises UserError without pyspark.
     """
 
     def __init__(self, files: Files) -> None:
@@ -28,7 +28,6 @@ class Spark:
         for name, paths in files.items():
             if paths:
                 found = self._session.read.parquet(*map(str, paths))
-                check_columns(name, paths[0], found.columns)
             else:
                 columns = TABLES[name][1].items()
                 schema = ", ".join(f"`{column}` {_SQL_TYPES[kind]}" for column, kind in columns)

@@ -24,8 +24,8 @@ from iostrata.record.protocol import Progress
 from iostrata.schema.detail import Detail, budget_text
 from iostrata.schema.names import sampling_text
 from iostrata.schema.users import full_name
+from iostrata.store.facts import write_facts
 from iostrata.store.processes import start_ticks
-from iostrata.store.runs import write_facts
 
 GRACE = 10.0  # the collector's: how long processes of the run may go on after its end
 FINISH_TIMEOUT = GRACE + 30.0

@@ -85,6 +85,7 @@ def document(opened: OpenedRun, choice: Choice | None = None) -> Row:
 def native(opened: OpenedRun, arguments: Sequence[str]) -> Row:
     """The document of `iostrata-native calltree --run RUN ARGUMENTS`; raises UserError."""
     command = [str(native_binary()), "calltree", "--run", str(opened.run.path.resolve())]
+    command += [f"--skip={path}" for path in opened.skipped]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]

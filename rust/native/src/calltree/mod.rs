@@ -54,6 +54,9 @@ pub struct Options {
     /// A run of the store
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
+    /// A file of the run that is left out
+    #[arg(long, value_name = "FILE", requires = "run")]
+    skip: Vec<PathBuf>,
     /// Rows of events as an Arrow stream on standard input
     #[arg(long)]
     arrow: bool,
@@ -82,14 +85,14 @@ pub struct Options {
 
 pub fn main(options: &Options) -> Result<()> {
     if let (Some(run), Some(windows)) = (&options.run, &options.critical) {
-        return print(&critical::of_run(&Source::of_run(run)?, windows)?);
+        return print(&critical::of_run(&Source::of_run(run, &options.skip)?, windows)?);
     }
     if !options.merge.is_empty() {
         return print(&merged(&options.merge)?);
     }
     let wanted = Wanted::new(&options.keep, &options.drop)?;
     let source = match &options.run {
-        Some(run) => Source::of_run(run)?,
+        Some(run) => Source::of_run(run, &options.skip)?,
         None => Source::Arrow,
     };
     print(&run::document(&source, options.order, options.by, &wanted, options.memory)?)
