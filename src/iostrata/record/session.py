@@ -22,6 +22,7 @@ from iostrata.record.command import Ended, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import Progress
 from iostrata.schema.detail import Detail, budget_text
+from iostrata.schema.events import VERSION
 from iostrata.schema.names import sampling_text
 from iostrata.schema.users import full_name
 from iostrata.store.facts import write_facts
@@ -209,6 +210,7 @@ class _Recording:
     def _write_facts(self, state: str, **more: Any) -> None:
         run_dir = self.collector.store / self.request.run
         facts = {
+            "schema": VERSION,
             "run": self.request.run,
             "command": self.request.command,
             "start": self.start,

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from iostrata.errors import UserError
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
+from iostrata.schema.events import ADDED, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
 from iostrata.store.runs import Run, owner_of
 from iostrata.text import plural
 
@@ -22,6 +22,7 @@ TABLES = {
     "processes": ("*.parquet", PROCESS_COLUMNS),
     "system": ("HOST/*.parquet", SYSTEM_COLUMNS),
 }
+_SECTION = {"events": "columns", "processes": "process_columns", "system": "system_columns"}
 # What is a call or a sum of calls; pauses of whole JVMs are no I/O, and in neither of the two.
 VIEWS = {
     "sums": ("kind = 'sum'", "layer <> 'jvm'"),
@@ -227,12 +228,14 @@ def _footer(
     columns = TABLES[table][1]
     for name, kind in columns.items():
         found = types.get(name)
+        if found is None and name in ADDED[_SECTION[table]]:
+            continue
         if found is None:
             return BadPart(path, f"lacks the column {name}", _by_another(by))
         if found != SQL_TYPES[kind]:
             why = f"has {found} in the column {name}, not {SQL_TYPES[kind]}"
             return BadPart(path, why, _by_another(by))
-    return Part(path, tuple(columns), rows)
+    return Part(path, tuple(name for name in columns if name in types), rows)
 
 
 def _by_another(by: str) -> str:
