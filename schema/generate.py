@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))  # the system's Python calls this
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # the system's Python calls this
+
+from schema import frozen  # noqa: E402
 
 from iostrata.schema.pointfile import (  # noqa: E402
     EXTRACTOR,
@@ -268,6 +270,11 @@ def python_schema(schema: dict[str, Any]) -> str:
         lines.append(f"{section.upper()} = {{\n{cells}}}\n")
     cells = "".join(f'    "{k}": "{v}",\n' for k, v in rules(schema).extractors.items())
     lines.append(f"EXTRACTOR = {{\n{cells}}}\n")
+    version = schema["version"]
+    missing = frozen.added(frozen.load(version), schema)
+    cells = "".join(f'    "{table}": {tuple(names)!r},\n' for table, names in missing.items())
+    lines.append("# Columns that came after their version was frozen: older files lack them.\n")
+    lines.append(f"ADDED = {{\n{cells}}}\n")
     lines.append(f"MAX_POINTS = {schema['process']['max_points']}\n")
     lines.append(f"ALL_REQUESTS = {schema['control']['all_requests']}\n")
     lines.append(f"FIRST_USER_POINT = {schema['process']['first_user_point']}\n")

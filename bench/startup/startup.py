@@ -91,7 +91,7 @@ def build(work: Path, jdk: Path) -> tuple[Path, Path]:
 def control_page(on: bool, budget: int = 10_000) -> bytes:
     """schema/events.toml [preamble] and [control]; budget in millionths, 1% as is the default."""
     page = bytearray(4096)
-    struct.pack_into("<IHH", page, 0, 0x54534F49, 0, 4)
+    struct.pack_into("<IHH", page, 0, 0x54534F49, 1, 4)
     struct.pack_into("<I", page, 16, int(on))
     struct.pack_into("<I", page, 40, budget)
     return bytes(page)

@@ -237,6 +237,7 @@ export interface ReportDocument {
   };
   completeness: {
     lines: string[];
+    incomplete: string[]; // what of the run is in no readable file
     more_lines: number;
     traced: number;
     total: number;

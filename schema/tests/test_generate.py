@@ -107,8 +107,8 @@ def test_bytes_may_be_worked_out(tmp_path: Path, value: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("id = 7", "id = 0", "id must lie in 1..383"),
-        ("id = 7", "id = 384", "id must lie in 1..383"),
+        ("id = 7", "id = 0", "id must lie in 1..895"),
+        ("id = 7", "id = 896", "id must lie in 1..895"),
         ('layer = "java"', 'layer = "jav"', "layer 'jav' is none of record, task"),
         ('op = "read"\n', "", "op is missing"),
         ('bytes = "ret"', 'bytes = "arg0"', "bytes = 'arg0' is not ret, "),

@@ -17,6 +17,7 @@ from tests.e2e.serving import wait_until
 from tests.e2e.truth import Run
 
 from iostrata.record.artifacts import agent_jar, native_loader
+from iostrata.schema.events import VERSION
 from iostrata.schema.points import POINTS_HASH
 
 JDKS = {
@@ -410,7 +411,7 @@ def test_the_segment_of_a_thread_is_sealed_when_it_ends(tmp_path: Path, bench: B
         [str(bench.java.with_name("javac")), "-d", str(tmp_path), str(source)], check=True
     )
     control = bytearray(4096)
-    struct.pack_into("<IHH", control, 0, 0x54534F49, 0, 4)
+    struct.pack_into("<IHH", control, 0, 0x54534F49, VERSION, 4)
     struct.pack_into("<I", control, 16, 1)
     (bench.traces / "control").write_bytes(control)
     # WHEN the thread ends, and the process at once, without hooks of ours

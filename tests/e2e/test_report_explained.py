@@ -70,6 +70,17 @@ def test_the_first_screen_says_where_why_and_what_to_change(
     assert found.faults == []
 
 
+def test_the_first_screen_names_what_is_missing(chrome: Browser, tmp_path: Path) -> None:
+    parts = [f"events/host=n/part-{n}.parquet is <b>empty</b>: 0 bytes" for n in range(5)]
+    lines = [*DOCUMENT["completeness"]["lines"], *(f"incomplete: {part}" for part in parts)]
+    completeness = DOCUMENT["completeness"] | {"incomplete": parts, "lines": lines}
+    (tmp_path / "r.html").write_text(page(DOCUMENT | {"completeness": completeness}), "utf-8")
+    found = opened(chrome, tmp_path / "r.html")
+    assert found.texts("#overview .missing li") == [*parts[:3], "and 2 more"]
+    assert found.texts("#overview .completeness")[0].startswith("Incomplete: ")
+    assert found.faults == []
+
+
 def test_findings_in_full(chrome: Browser, explained: Path) -> None:
     found = opened(chrome, explained)
     found.page.context.grant_permissions(["clipboard-read", "clipboard-write"])

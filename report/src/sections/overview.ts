@@ -10,6 +10,7 @@ import { time } from "./layers.ts";
 import { isWhole } from "./method.ts";
 
 const FIRST = 4; // findings for which the first screen has room
+const FIRST_MISSING = 3;
 
 export function overview(run: ReportDocument): HTMLElement {
   const { verdict } = run;
@@ -23,6 +24,7 @@ export function overview(run: ReportDocument): HTMLElement {
       : h("h2", { id: "overview-title", class: "unseen" }, "Overview"),
     verdict?.detail ? h("p", { class: "detail" }, name(verdict.detail)) : null,
     completenessLine(run),
+    missing(run),
     run.empty ? h("p", { class: "empty" }, name(run.empty)) : null,
     h("div", { class: findings.length ? "overview" : "overview single" }, ...columns),
   );
@@ -41,6 +43,14 @@ function completenessLine(run: ReportDocument): HTMLElement {
     more ? " · " : null,
     more,
   );
+}
+
+/** Parts, hosts and processes that are missing, by name. */
+function missing({ completeness: { incomplete } }: ReportDocument): HTMLElement | null {
+  const left = incomplete.length - FIRST_MISSING;
+  const lines = incomplete.slice(0, FIRST_MISSING).map((line) => h("li", {}, name(line)));
+  if (left > 0) lines.push(h("li", {}, h("a", { href: "#method" }, `and ${count(left)} more`)));
+  return lines.length ? h("ul", { class: "missing" }, ...lines) : null;
 }
 
 function ranked(findings: Finding[]): HTMLElement {

@@ -54,7 +54,7 @@ fn names_and_files_that_make_no_sense_are_refused_once_each() {
     fs::create_dir(own.join("no-process")).unwrap();
     let lying = own.join(format!("{}-00000000000000aa", std::process::id()));
     fs::create_dir(&lying).unwrap();
-    fs::write(lying.join("process"), vec![0xff; 16_384]).unwrap();
+    fs::write(lying.join("process"), vec![0xff; 20_480]).unwrap();
     symlink("/etc", own.join("1-00000000000000bb")).unwrap();
     fs::write(site.dir.join("runs/.hidden.run"), "").unwrap();
     fs::write(site.dir.join("runs/a b.run"), "").unwrap();

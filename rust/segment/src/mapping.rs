@@ -27,9 +27,9 @@ pub enum Refused {
     Owner { found: u32, expected: u32 },
     #[error("size={size} is not within {least}..={MAX_FILE}")]
     Size { size: u64, least: usize },
-    #[error(
-        "magic={magic:#x} version={version} file_kind={kind}, expected kind {expected} of version {VERSION}"
-    )]
+    #[error("schema version {found}, this iostrata reads {VERSION}: use the one of its agent")]
+    Version { found: u16 },
+    #[error("magic={magic:#x} version={version} file_kind={kind}, expected kind {expected}")]
     Preamble { magic: u32, version: u16, kind: u16, expected: u16 },
     #[error("{} mappings are open already", crate::sigbus::CAPACITY)]
     TooMany,
@@ -102,6 +102,9 @@ impl Mapping {
         let (version, kind) = (word as u16, (word >> ((PREAMBLE_FILE_KIND - 4) * 8)) as u16);
         if magic == MAGIC && version == VERSION && kind == expected {
             return Ok(());
+        }
+        if magic == MAGIC && version != VERSION {
+            return Err(Refused::Version { found: version });
         }
         Err(Refused::Preamble { magic, version, kind, expected })
     }

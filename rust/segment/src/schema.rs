@@ -2,7 +2,7 @@
 
 //! Constants of `schema/events.toml`; `SEGMENT.md` explains them.
 
-pub const VERSION: u16 = 0;
+pub const VERSION: u16 = 1;
 pub const MAGIC: u32 = 0x54534f49;
 pub const FILE_KIND_PROCESS: u16 = 1;
 pub const FILE_KIND_DICTIONARY: u16 = 2;
@@ -157,7 +157,7 @@ pub const ENTRY_NAME_SIZE: usize = 10;
 pub const ENTRY_PARENT: usize = 12;
 pub const ENTRY_BLOCK: usize = 16;
 pub const ENTRY_GENERATION: usize = 24;
-pub const PROCESS_SIZE: usize = 16384;
+pub const PROCESS_SIZE: usize = 20480;
 pub const PROCESS_PROC: usize = 8;
 pub const PROCESS_PID: usize = 16;
 pub const PROCESS_UID: usize = 20;
@@ -174,10 +174,10 @@ pub const PROCESS_CPU: usize = 152;
 pub const PROCESS_OVER: usize = 160;
 pub const PROCESS_POINTS: usize = 256;
 pub const PROCESS_POINT_SUMMED: usize = 2;
-pub const PROCESS_MAX_POINTS: usize = 512;
-pub const PROCESS_FIRST_USER_POINT: usize = 384;
-pub const PROCESS_TEXT_SIZE: usize = 4352;
-pub const PROCESS_TEXT: usize = 4356;
+pub const PROCESS_MAX_POINTS: usize = 1024;
+pub const PROCESS_FIRST_USER_POINT: usize = 896;
+pub const PROCESS_TEXT_SIZE: usize = 8448;
+pub const PROCESS_TEXT: usize = 8452;
 pub const PROCESS_TEXT_CAPACITY: usize = 12000;
 pub const CONTROL_SIZE: usize = 4096;
 pub const CONTROL_WORD: usize = 16;

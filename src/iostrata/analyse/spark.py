@@ -10,7 +10,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.tables import Row
 from iostrata.errors import UserError
-from iostrata.store.files import TABLES, VIEWS, Files, check_columns
+from iostrata.store.files import TABLES, VIEWS, Files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,7 @@ class Spark:
     """Answers where a Spark session is active, else in a local one; in `session`, which has views
     and settings of its own and shares all else.
 
-    Raises UserError without pyspark, and for files of another version.
+    Raises UserError without pyspark.
     """
 
     def __init__(self, files: Files) -> None:
@@ -32,7 +32,6 @@ class Spark:
         for name, paths in files.items():
             if paths:
                 found = self.session.read.parquet(*map(str, paths))
-                check_columns(name, paths[0], found.columns)
             else:
                 columns = TABLES[name][1].items()
                 schema = ", ".join(f"`{column}` {_SQL_TYPES[kind]}" for column, kind in columns)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -62,3 +64,14 @@ def main() -> None:
         sys.exit(3)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:
+        complain(f"fault of iostrata: {_told(error)}", "please report it with this line")
+        sys.exit(3)
+
+
+def _told(error: Exception) -> str:
+    """What happened, in one line, and the last place of ours where it did."""
+    places = traceback.extract_tb(error.__traceback__)
+    ours = next((at for at in reversed(places) if "iostrata" in at.filename), places[-1])
+    line = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {line} ({Path(ours.filename).name}:{ours.lineno})"

@@ -11,7 +11,8 @@ import duckdb
 
 from iostrata.errors import UserError
 from iostrata.importers.names import Target
-from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS
+from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS, VERSION
+from iostrata.store.files import VERSION_KEY
 
 if TYPE_CHECKING:
     from iostrata.importers.writer import Thread
@@ -76,7 +77,8 @@ def _copy(
     cells = ", ".join(f'"{name}"::{SQL_TYPES[kind]} AS "{name}"' for name, kind in columns.items())
     written = db.execute(
         f"COPY (SELECT {cells} FROM (SELECT {_quoted(run)} AS run, * FROM ({query}))) "
-        f"TO {_quoted(path)} (FORMAT parquet, COMPRESSION zstd)"
+        f"TO {_quoted(path)} (FORMAT parquet, COMPRESSION zstd, "
+        f"KV_METADATA {{{_quoted(VERSION_KEY)}: {_quoted(VERSION)}}})"
     ).fetchone()
     return int(written[0]) if written else 0
 

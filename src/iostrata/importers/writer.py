@@ -20,9 +20,9 @@ from iostrata.errors import UserError
 from iostrata.importers import tables
 from iostrata.importers.account import Account
 from iostrata.importers.names import Target
-from iostrata.schema.events import FLAG
+from iostrata.schema.events import FLAG, VERSION
+from iostrata.store.facts import write_facts
 from iostrata.store.location import check_run_name
-from iostrata.store.runs import write_facts
 
 MEMORY = "1GB"  # of DuckDB; the rest of what it needs is on disk, in the draft
 MOST = 1 << 61  # ns, bytes, calls: two of them still fit into 64 bits, and no trace has as many
@@ -196,6 +196,7 @@ class RunWriter:
     def _facts(self, account: Account, files: list[Path]) -> dict[str, Any]:
         hosts = sorted({thread.host for thread in self.threads if thread.host})
         return {
+            "schema": VERSION,
             "run": self._final.name,
             "command": [tables.storable(word) for word in account.command],
             "start": account.start or self._start,

@@ -22,10 +22,11 @@ from iostrata.record.command import Ended, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import Progress
 from iostrata.schema.detail import Detail, budget_text
+from iostrata.schema.events import VERSION
 from iostrata.schema.names import sampling_text
 from iostrata.schema.users import full_name
+from iostrata.store.facts import write_facts
 from iostrata.store.processes import start_ticks
-from iostrata.store.runs import write_facts
 
 GRACE = 10.0  # the collector's: how long processes of the run may go on after its end
 FINISH_TIMEOUT = GRACE + 30.0
@@ -209,6 +210,7 @@ class _Recording:
     def _write_facts(self, state: str, **more: Any) -> None:
         run_dir = self.collector.store / self.request.run
         facts = {
+            "schema": VERSION,
             "run": self.request.run,
             "command": self.request.command,
             "start": self.start,

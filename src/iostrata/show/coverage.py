@@ -71,7 +71,7 @@ def coverage(opened: OpenedRun, processes: list[Row]) -> Coverage:
         datanodes=None if listed is None else match(listed, processes),
         attempts=attempts,
         missing_attempts=[attempt for attempt in attempts or () if attempt not in reported],
-        unasked=list(cluster.get("unasked", ())),
+        unasked=list(cluster.get("unasked") or ()),
     )
 
 
@@ -83,9 +83,9 @@ def match(listed: list[Row], processes: list[Row]) -> list[Row]:
     """
     left = [(p["host"], p["pid"]) for p in processes if p["traced"] and p["role"] == "DataNode"]
     found = []
-    for node in sorted(listed, key=lambda node: node["pid"] is None):
+    for node in sorted(listed, key=lambda node: node.get("pid") is None):
         candidates = (one for one in left if one[0] == node["host"])
-        if node["pid"] is not None:
+        if node.get("pid") is not None:
             candidates = (one for one in candidates if one[1] == node["pid"])
         one = next(candidates, None)
         if one is not None:

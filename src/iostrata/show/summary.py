@@ -29,6 +29,7 @@ MOST_TARGETS = 10
 MOST_LATENCIES = 12
 MOST_TASKS = 12
 MOST_ATTEMPTS = 50
+MOST_INCOMPLETE = 50
 
 
 def summary_lines(totals: Totals) -> list[str]:
@@ -69,7 +70,7 @@ def completeness(totals: Totals) -> list[str]:
         (totals.refused, "segments or names refused"),
     )
     first += "".join(f", {count(number)} {what}" for number, what in losses if number)
-    lines = [first, *_missing(totals)]
+    lines = [first, *_incomplete(totals), *_missing(totals)]
     if totals.faulted:
         lines.append(f"points switched off by a fault: {', '.join(totals.faulted)}")
     lines += [
@@ -85,9 +86,15 @@ def completeness(totals: Totals) -> list[str]:
     return [printable(line) for line in lines]
 
 
+def _incomplete(totals: Totals) -> list[str]:
+    lines = [f"incomplete: {line}" for line in totals.incomplete[:MOST_INCOMPLETE]]
+    more = len(totals.incomplete) - len(lines)
+    return lines + ([f"and {count(more)} more that are incomplete (--json lists all)"] * bool(more))
+
+
 def _missing(totals: Totals) -> list[str]:
     covered = totals.coverage
-    at = {(n["host"], n["pid"]): n["name"] for n in covered.missing_datanodes}
+    at = {(n["host"], n.get("pid")): n["name"] for n in covered.missing_datanodes}
     lines = []
     for row in covered.processes:
         if not row["traced"]:
@@ -151,6 +158,9 @@ def _facts(totals: Totals) -> list[str]:
 
 
 def why_empty(totals: Totals) -> str:
+    """Why there are no layers to show."""
+    if totals.run.events and totals.incomplete:
+        return "no events: those that were recorded are in no readable file"
     if totals.run.state == "recording":
         return "no events so far: the run is being recorded"
     if not totals.processes:

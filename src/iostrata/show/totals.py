@@ -35,6 +35,7 @@ class Totals:
     """Everything a summary shows; `as_dict` is its JSON form."""
 
     run: Run
+    incomplete: list[str]  # what of the run is in no readable file
     coverage: Coverage
     dropped: int  # calls kept in sums only
     folded: int  # calls summed without task and category
@@ -87,6 +88,7 @@ class Totals:
         """JSON values; every count is exact, sizes in bytes, times in ns."""
         return {
             "run": self.run.as_dict(),
+            "incomplete": self.incomplete,
             "processes": self.coverage.as_dict(),
             "dropped": self.dropped,
             "folded": self.folded,
@@ -118,6 +120,7 @@ def totals(opened: OpenedRun) -> Totals:
     losses = opened.rows(_LOSSES)[0]
     return Totals(
         run=opened.run,
+        incomplete=opened.incomplete,
         coverage=coverage(opened, processes),
         **losses,
         cost=cost(opened.run, processes),

@@ -93,6 +93,7 @@ def native(opened: OpenedRun, arguments: Sequence[str], told: Told | None = None
     `told` is called with the part that is done, up to 1, whenever that has grown by a percent.
     """
     command = [str(native_binary()), "calltree", "--run", str(opened.run.path.resolve())]
+    command += [f"--skip={path}" for path in opened.skipped]
     command += [*arguments, *(["--progress"] if told else [])]
     lines = ["it said nothing"]
     with (

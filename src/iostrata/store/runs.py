@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from iostrata.errors import UserError
+from iostrata.schema.events import VERSION
+from iostrata.store.facts import KNOWN, read_facts
 from iostrata.store.location import RUN_NAME, check_run_name
 from iostrata.store.processes import alive
 
@@ -27,6 +28,9 @@ class Run:
     `points` are those that its recorder brought: layer, op, method (class#method, descriptor).
     `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
     `source` is what an imported run was made of, as importers.account.Account; empty for others.
+    `schema` is the version of the contract that it follows, 0 when it does not say.
+    `events`, `bytes` and `processes` are those that the collector counted, all of them in the store
+    when it `published` them. `damage` says what is wrong with run.json and progress.json.
     """
 
     name: str
@@ -50,6 +54,10 @@ class Run:
     cluster: dict[str, Any] = field(default_factory=dict)
     points: tuple[dict[str, str], ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
+    schema: int = 0
+    processes: int = 0
+    published: bool = True
+    damage: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The run as JSON values."""
@@ -58,6 +66,7 @@ class Run:
         fields["command"] = list(self.command)
         del fields["cluster"]
         fields["points"] = list(self.points)
+        fields["damage"] = list(self.damage)
         return fields
 
 
@@ -88,7 +97,7 @@ def find_run(store: Path, name: str | None) -> Run:
     if run is not None:
         return run
     if present:
-        raise UserError(f"run {name} cannot be read: {path}", _owner_of(path))
+        raise UserError(f"run {name} cannot be read: {path}", owner_of(path))
     near = difflib.get_close_matches(name, [run.name for run in list_runs(store)], 3, 0.5)
     remedy = f"did you mean {', '.join(near)}?" if near else "iostrata runs lists them"
     raise UserError(f"no run {name} in {store}", remedy)
@@ -110,13 +119,13 @@ def find_runs(store: Path, names: str) -> list[Run]:
     return sorted(found.values(), key=lambda run: (run.start, run.name))
 
 
-def write_facts(run_dir: Path, facts: dict[str, Any]) -> None:
-    """Writes run.json whole or not at all."""
-    draft = run_dir / "run.json.tmp"
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(json.dumps(facts, indent=2) + "\n")
-    draft.rename(run_dir / "run.json")
+def check_version(run: Run) -> None:
+    """Raises UserError for a run of a schema that this version does not know."""
+    if run.schema > VERSION:
+        raise UserError(
+            f"run {run.name} is of schema version {run.schema}, this iostrata reads {VERSION}",
+            f"read it with iostrata {run.agent or 'of the version that recorded it'}",
+        )
 
 
 def _entries(store: Path) -> list[Path]:
@@ -131,10 +140,11 @@ def _entries(store: Path) -> list[Path]:
 
 
 def _unreadable(store: Path) -> UserError:
-    return UserError(f"the store {store} cannot be read: {_owner_of(store)}", "set IOSTRATA_STORE")
+    return UserError(f"the store {store} cannot be read: {owner_of(store)}", "set IOSTRATA_STORE")
 
 
-def _owner_of(path: Path) -> str:
+def owner_of(path: Path) -> str:
+    """Whom to ask where somebody may not read."""
     try:
         status = path.stat()
     except OSError as error:
@@ -144,62 +154,36 @@ def _owner_of(path: Path) -> str:
 
 def _read(path: Path) -> Run | None:
     """The run at `path`, None when it is none or may not be read."""
-    facts = _json(path / "run.json")
-    progress = _json(path / "progress.json")
-    if facts is None and progress is None:
+    if not any(os.path.lexists(path / name) for name in (*KNOWN, "events")):
         return None
-    facts, progress = facts or {}, progress or {}
+    facts, damage = read_facts(path / "run.json")
+    progress, more = read_facts(path / "progress.json")
+    given = {name: facts[name] for name in _GIVEN if name in facts}
+    given |= {name: progress[name] for name in _COUNTED if name in progress}
     return Run(
         name=path.name,
         path=path,
-        command=tuple(str(word) for word in facts.get("command", ())),
-        start=_number(facts, "start"),
-        end=_number(facts, "end"),
-        exit=_number(facts, "exit") if isinstance(facts.get("exit"), int) else None,
+        command=tuple(facts.get("command", ())),
         state=_state(facts),
-        host=str(facts.get("host", "")),
-        user=str(facts.get("user", "")),
-        dir=str(facts.get("dir", "")),
-        agent=str(facts.get("agent", "")),
-        events=_number(progress, "events"),
-        bytes=_number(progress, "bytes"),
-        message=str(facts.get("message", "") or progress.get("message", "")),
-        collector=str(facts.get("collector", "")),
-        level=str(progress.get("level") or "record"),
-        budget=_number(progress, "budget"),
-        sampling=_number(progress, "sampling"),
-        points=_points(facts.get("points")),
-        cluster=cluster if isinstance(cluster := facts.get("cluster"), dict) else {},
-        source=source if isinstance(source := facts.get("source"), dict) else {},
+        message=facts.get("message") or progress.get("message", ""),
+        points=tuple(facts.get("points", ())),
+        published=progress.get("state", "done") == "done",
+        damage=(*damage, *more),
+        **given,
     )
 
 
-def _points(value: Any) -> tuple[dict[str, str], ...]:
-    names = ("layer", "op", "method")
-    points = value if isinstance(value, list) else []
-    return tuple(
-        {name: str(point[name]) for name in names}
-        for point in points
-        if isinstance(point, dict) and set(names) <= set(point)
-    )
+# Facts of a run that are what they are in run.json, and in progress.json.
+_GIVEN = (
+    *("schema", "start", "end", "exit", "host", "user", "dir", "agent", "collector"),
+    *("cluster", "source"),
+)
+_COUNTED = ("events", "bytes", "processes", "level", "budget", "sampling")
 
 
 def _state(facts: dict[str, Any]) -> str:
-    state = str(facts.get("state", "incomplete"))
+    state: str = facts.get("state", "incomplete")
     if state != "recording":
         return state
-    recorder = (_number(facts, "recorder_pid"), _number(facts, "recorder_start"))
+    recorder = (facts.get("recorder_pid", 0), facts.get("recorder_start", 0))
     return "recording" if alive(*recorder) else "incomplete"
-
-
-def _number(facts: dict[str, Any], field: str) -> int:
-    value = facts.get(field)
-    return value if isinstance(value, int) else 0
-
-
-def _json(path: Path) -> dict[str, Any] | None:
-    try:
-        value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -63,6 +63,9 @@ pub struct Options {
     /// A run of the store
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
+    /// A file of the run that is left out
+    #[arg(long, value_name = "FILE", requires = "run")]
+    skip: Vec<PathBuf>,
     /// Rows of events as an Arrow stream on standard input
     #[arg(long)]
     arrow: bool,
@@ -106,7 +109,7 @@ pub fn main(options: &Options) -> Result<()> {
     let threads = options.threads.map_or_else(parallel::processors, usize::from);
     let mut progress = Progress::new(options.progress);
     if let (Some(run), Some(windows)) = (&options.run, &options.critical) {
-        let source = Source::of_run(run)?;
+        let source = Source::of_run(run, &options.skip)?;
         return print(&critical::of_run(&source, windows, threads, &mut progress)?);
     }
     if !options.merge.is_empty() {
@@ -128,7 +131,7 @@ pub fn main(options: &Options) -> Result<()> {
         is_part: options.part,
     };
     let source = match &options.run {
-        Some(run) => Source::of_run(run)?,
+        Some(run) => Source::of_run(run, &options.skip)?,
         None => Source::Arrow,
     };
     let mut document = run::document(&source, &asked, &mut progress)?;

@@ -62,18 +62,18 @@ pub enum Source {
 }
 
 impl Source {
-    /// The files of the run in `folder`, in order of their names.
-    pub fn of_run(folder: &Path) -> Result<Source> {
+    /// The files of the run in `folder` but `skip`, in order of their names.
+    pub fn of_run(folder: &Path, skip: &[PathBuf]) -> Result<Source> {
         let mut files = Vec::new();
         let events = folder.join("events");
         if !folder.is_dir() {
             bail!("{} is no folder of a run", folder.display());
         }
-        for host in entries(&events)? {
+        let wanted = |path: &PathBuf| !skip.contains(path);
+        for host in entries(&events)?.into_iter().filter(wanted) {
             let parts = if host.is_dir() { entries(&host)? } else { Vec::new() };
-            files.extend(
-                parts.into_iter().filter(|path| path.extension().is_some_and(|e| e == "parquet")),
-            );
+            let named = |path: &PathBuf| path.extension().is_some_and(|e| e == "parquet");
+            files.extend(parts.into_iter().filter(named).filter(wanted));
         }
         files.sort();
         Ok(Source::Run(files))

@@ -1,12 +1,18 @@
-//! `schema/golden/v0`: what Java wrote is read as Java meant it, and becomes the rows that Python
-//! expects. `GOLDEN_WRITE=1 cargo test golden` writes `events.parquet` anew.
+//! `schema/golden/v1`: what Java wrote is read as Java meant it, and becomes the rows that Python
+//! expects. `GOLDEN_WRITE=1 cargo test golden` writes `events.parquet` and `control` anew, which
+//! is for versions that are not frozen.
 
 use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use iostrata_segment::schema::{FILE_KIND_PROCESS, PROCESS_UID, category_name, kind_name};
+use iostrata_segment::control::{Control, Detail};
+use iostrata_segment::mapping::Refused;
+use iostrata_segment::schema::{
+    CATEGORY_FILE, DICTIONARY_HEADER, ENTRY_CATEGORY, ENTRY_NAME, FILE_KIND_PROCESS, LEVEL_PHASE,
+    PREAMBLE_VERSION, PROCESS_MAX_POINTS, PROCESS_UID, VERSION, category_name, kind_name,
+};
 use iostrata_segment::segment::{ProcessPage, Segment};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
@@ -49,7 +55,7 @@ impl Drop for Copy {
 }
 
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/golden/v0")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/golden/v1")
 }
 
 fn uid() -> u32 {
@@ -168,6 +174,57 @@ fn golden_events_become_golden_rows() {
         assert_eq!(made, kept, "row {place}: made, kept");
     }
     assert_eq!(made.len(), kept.len());
+}
+
+/// What an agent of the same version reads; Java asserts the values.
+#[test]
+fn golden_control_page_is_written_byte_for_byte() {
+    let copy = Copy::new("golden-control");
+    let mut control = Control::create(copy.handle().as_fd(), uid()).unwrap();
+    let detail = Detail { level: LEVEL_PHASE, sampling: 250_000_000, budget: 10_000 };
+    let off = [1, 64, PROCESS_MAX_POINTS as u16 - 1];
+    assert_eq!(control.on(detail, off, false), 1);
+    control.event_cost(123);
+    let kept = golden().join("control");
+    if std::env::var_os("GOLDEN_WRITE").is_some() {
+        fs::copy(copy.0.join("control"), &kept).unwrap();
+    }
+    assert_eq!(fs::read(copy.0.join("control")).unwrap(), fs::read(kept).unwrap());
+}
+
+/// A newer agent may know more categories: the row is kept, its category is not known.
+#[test]
+fn a_category_that_is_not_known_is_none() {
+    let copy = Copy::new("golden-category");
+    let names = copy.0.join("dict-0");
+    let mut bytes = fs::read(&names).unwrap();
+    let at = bytes.windows(4).position(|name| name == b"/a/b").unwrap() - ENTRY_NAME;
+    assert!(at >= DICTIONARY_HEADER && bytes[at + ENTRY_CATEGORY] == CATEGORY_FILE);
+    bytes[at + ENTRY_CATEGORY] = 200;
+    fs::write(&names, bytes).unwrap();
+
+    let state = collect(&copy);
+
+    let [part] = &state.output.parts[..] else { panic!("one run") };
+    let made = copy.0.join("events.parquet");
+    let mut written = Vec::new();
+    events::write(&mut written, &state, part, &part.rows, "golden-host", ANCHOR).unwrap();
+    fs::write(&made, written).unwrap();
+    let count =
+        |file: &Path, what: &str| rows(file).iter().filter(|row| row.contains(what)).count();
+    assert_eq!(count(&made, "category: null, target: \"/a/b\""), 2);
+    assert_eq!(count(&golden().join("events.parquet"), "category: \"file\", target: \"/a/b\""), 2);
+}
+
+#[test]
+fn a_newer_version_is_refused_in_one_line() {
+    let copy = Copy::new("golden-newer");
+    let page = File::options().write(true).open(copy.0.join("process")).unwrap();
+    page.write_all_at(&(VERSION + 1).to_le_bytes(), PREAMBLE_VERSION as u64).unwrap();
+    let refused = ProcessPage::open(copy.handle().as_fd(), uid()).unwrap_err();
+    assert!(matches!(refused, Refused::Version { found } if found == VERSION + 1));
+    let line = "schema version 2, this iostrata reads 1: use the one of its agent";
+    assert_eq!(refused.to_string(), line);
 }
 
 fn rows(file: &Path) -> Vec<String> {

@@ -330,10 +330,10 @@ mod tests {
 
     #[test]
     fn a_point_of_a_user_says_what_it_is() {
-        let (id, point) = UserPoint::parse("384\t8\tread\ta.B#c(I)V").unwrap();
-        assert_eq!((id, point.layer, point.name.as_str()), (384, "java", "a.B#c(I)V"));
+        let (id, point) = UserPoint::parse("896\t8\tread\ta.B#c(I)V").unwrap();
+        assert_eq!((id, point.layer, point.name.as_str()), (896, "java", "a.B#c(I)V"));
         assert_eq!(text(&point.op), "read");
-        for bad in ["", "384", "383\t8\tread\tx", "512\t8\tread\tx", "384\t99\tread\tx"] {
+        for bad in ["", "896", "895\t8\tread\tx", "1024\t8\tread\tx", "896\t99\tread\tx"] {
             assert!(UserPoint::parse(bad).is_none(), "{bad}");
         }
     }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
+use iostrata_segment::schema::VERSION;
 use parquet::basic::{
     Compression, ConvertedType, Encoding, Repetition, Type as Physical, ZstdLevel,
 };
@@ -12,6 +13,7 @@ use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
 };
 use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
@@ -68,6 +70,8 @@ const SPLIT: [&str; 11] = [
     "max",
 ];
 
+/// Under it the footer says which version of the schema the file is of.
+const VERSION_KEY: &str = "iostrata.schema";
 /// Rows whose cells are made at a time: few enough to stay in the processor's cache.
 const BATCH: usize = 8192;
 
@@ -134,7 +138,8 @@ fn properties() -> Result<WriterPropertiesPtr> {
         .set_column_statistics_enabled(ColumnPath::from("start"), EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_dictionary_page_size_limit(4 << 20)
-        .set_created_by(format!("iostrata {}", env!("CARGO_PKG_VERSION")));
+        .set_created_by(format!("iostrata {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.into(), VERSION.to_string())]));
     for (names, encoding) in
         [(&DELTA[..], Encoding::DELTA_BINARY_PACKED), (&SPLIT[..], Encoding::BYTE_STREAM_SPLIT)]
     {

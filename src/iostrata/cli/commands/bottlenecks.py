@@ -9,8 +9,7 @@ import typer
 
 from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
 from iostrata.cli.console import print_json
-from iostrata.store.location import default_store
-from iostrata.store.runs import find_run
+from iostrata.cli.opening import opened_run
 
 
 class Rank(StrEnum):
@@ -50,11 +49,10 @@ def bottlenecks(
     """
     from iostrata.show.bottlenecks import bottleneck_lines
     from iostrata.show.bottlenecks import bottlenecks as ranked
-    from iostrata.store.opened import OpenedRun
 
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with opened_run(store, run) as opened:
         found = ranked(opened, by.value)
     if json:
-        print_json(found.as_dict())
+        print_json(found.as_dict() | {"incomplete": opened.incomplete})
     else:
         print("\n".join(bottleneck_lines(found, most)))

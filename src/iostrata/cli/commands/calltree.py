@@ -9,8 +9,7 @@ import typer
 
 from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
 from iostrata.cli.console import print_json
-from iostrata.store.location import default_store
-from iostrata.store.runs import find_run
+from iostrata.cli.opening import opened_run
 
 
 class Order(StrEnum):
@@ -75,10 +74,9 @@ def calltree(
     """
     from iostrata.show.tree import call_tree, tree_lines
     from iostrata.show.trees import Choice
-    from iostrata.store.opened import OpenedRun
 
     choice = Choice(order.value, by.value, tuple(keep or ()), tuple(drop or ()))
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with opened_run(store, run) as opened:
         roots = call_tree(opened, choice)
     if json:
         print_json([node.as_dict() for node in roots])

@@ -11,6 +11,7 @@ import typer
 from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
 from iostrata.cli.commands.report import write_html
 from iostrata.cli.console import note, print_json
+from iostrata.cli.opening import opened
 from iostrata.errors import UserError
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, find_runs
@@ -47,7 +48,6 @@ def compare(
     from iostrata.show.compare.differences import compare as compared
     from iostrata.show.compare.lines import comparison_lines
     from iostrata.show.compare.measured import Measured, measured
-    from iostrata.store.opened import OpenedRun
 
     place = store or default_store()
     sides = [find_runs(place, names) for names in (first, second)]
@@ -56,8 +56,8 @@ def compare(
     def read(run: Run) -> Measured:
         if sys.stderr.isatty():
             note(f"reading run {run.name}")
-        with OpenedRun(run) as opened:
-            return measured(opened)
+        with opened(run) as found:
+            return measured(found)
 
     found = compared([read(run) for run in sides[0]], [read(run) for run in sides[1]])
     if json:

@@ -14,12 +14,11 @@ import typer
 
 from iostrata.cli.commands._arguments import RunArgument, StoreOption, examples
 from iostrata.cli.console import err, note
+from iostrata.cli.opening import opened_run
 from iostrata.errors import InternalError, UserError
 from iostrata.show.export.formats import FORMATS, Format, find_format
 from iostrata.show.export.selection import TABLES, Selection
 from iostrata.show.export.source import Source
-from iostrata.store.location import default_store
-from iostrata.store.runs import find_run
 from iostrata.text import count, plural, size
 
 _ENDPOINT = "http://127.0.0.1:4318"
@@ -82,15 +81,13 @@ def export(
 
     What was kept in sums only is not in it: how much that is stands on standard error.
     """
-    from iostrata.store.opened import OpenedRun
-
     known = find_format(format)
     if table is not None and format != "csv":
         raise UserError(f"{format} has no tables", "--table is for csv")
     if endpoint is not None and format != "otlp":
         raise UserError(f"{format} is sent nowhere", "--endpoint is for otlp")
     chosen = Selection(table or "calls", begin, end, job, task, tuple(layer or ()))
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with opened_run(store, run) as opened:
         total = _total(Source(opened, chosen, pauses=known.pauses))
         with _progress(total) as advance:
             source = Source(opened, chosen, known.pauses, advance)

@@ -8,8 +8,7 @@ import typer
 
 from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
 from iostrata.cli.console import print_json
-from iostrata.store.location import default_store
-from iostrata.store.runs import find_run
+from iostrata.cli.opening import opened_run
 
 
 def register(app: typer.Typer) -> None:
@@ -40,15 +39,15 @@ def findings(
     from iostrata.analyse.engine import DuckDb
     from iostrata.explain.rules import RULES
     from iostrata.show.findings import explained, findings_lines
-    from iostrata.store.opened import OpenedRun
     from iostrata.text import columns
 
     if rules:
         rows = [[rule.name, rule.title] for rule in RULES]
         print("\n".join(columns(["rule", "what it finds"], rows)))
         return
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with opened_run(store, run) as opened:
         if json:
-            print_json(explained(DuckDb(opened), opened.run))
+            found = explained(DuckDb(opened), opened.run)
+            print_json(found | {"incomplete": opened.incomplete})
         else:
             print("\n".join(findings_lines(DuckDb(opened), opened.run, details)).rstrip())

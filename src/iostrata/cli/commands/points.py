@@ -10,14 +10,13 @@ import typer
 
 from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import note, print_json, print_table
+from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError
 from iostrata.schema.pointfile import USER_FIELDS
 from iostrata.schema.points import POINTS, Point
 from iostrata.schema.users import full_name, read_user_points
 from iostrata.schema.verified import point_key, verified_points
 from iostrata.show.userpoints import UserPoint, user_points
-from iostrata.store.location import default_store
-from iostrata.store.runs import find_run
 from iostrata.text import count
 
 SHOWN = ("found", "missing", "other version", "of the JDK")
@@ -68,9 +67,7 @@ def points(
     users: list[UserPoint] = []
     if fired is not None:
         name = None if fired == "latest" else fired
-        from iostrata.store.opened import OpenedRun
-
-        with OpenedRun(find_run(store or default_store(), name)) as opened:
+        with opened_run(store, name) as opened:
             rows = opened.rows('SELECT point, sum("count")::BIGINT AS n FROM sums GROUP BY point')
             users = user_points(opened)
         counts = {int(row["point"]): int(row["n"]) for row in rows if row["point"] is not None}

@@ -12,8 +12,7 @@ import typer
 
 from iostrata.cli.commands._arguments import StoreOption, examples
 from iostrata.cli.console import print_table
-from iostrata.store.location import default_store
-from iostrata.store.runs import find_run
+from iostrata.cli.opening import opened_run
 
 
 class Format(StrEnum):
@@ -46,9 +45,7 @@ def query(
     Times are ns, sizes bytes; flag 1 marks calls nested in a call of the same layer.
     Nothing but the run can be read, and nothing can be written.
     """
-    from iostrata.store.opened import OpenedRun
-
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with opened_run(store, run) as opened:
         names, rows = opened.user_query(sql)
     if format is Format.csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -11,9 +11,8 @@ import typer
 
 from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
 from iostrata.cli.console import note, print_json
+from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError
-from iostrata.store.location import default_store
-from iostrata.store.runs import find_run
 from iostrata.text import size
 
 
@@ -60,9 +59,8 @@ def report(
 def document_of(run: str | None, store: Path | None = None) -> dict[str, Any]:
     """The report's numbers of a run; raises UserError."""
     from iostrata.show.report.document import document
-    from iostrata.store.opened import OpenedRun
 
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with opened_run(store, run) as opened:
         return document(opened)
 
 

@@ -11,6 +11,7 @@ import typer
 
 from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import print_json, print_table
+from iostrata.cli.opening import say_incomplete
 from iostrata.record.collector import NODE_DIR, collector_of
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, list_runs
@@ -26,6 +27,8 @@ def register(app: typer.Typer) -> None:
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     """Lists the runs of the store, newest first, and yours in the store of the node's collector."""
     found = _visible(store or default_store())
+    for run in found:
+        say_incomplete(run.name, run.damage)
     if json:
         print_json([run.as_dict() for run in found])
         return

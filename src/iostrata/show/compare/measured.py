@@ -127,6 +127,7 @@ def _facts(found: Totals) -> dict[str, str]:
         "hosts": ", ".join(sorted({str(row["host"]) for row in covered.processes})) or "none",
         "processes traced": traced,
         "DataNodes traced": _datanodes(found),
+        "not in it": "; ".join(found.incomplete) or "nothing",
         "losses": ", ".join(f"{count} {name}" for name, count in lost.items() if count) or "none",
     }
 

@@ -10,12 +10,14 @@ from iostrata.text import columns, count, plural, printable, seconds, size
 
 MOST_RATES = 24
 MOST_OPEN = 12
+MOST_INCOMPLETE = 6
 Row = dict[str, Any]
 
 
 def now_lines(now: Now) -> list[str]:
     """How old it is, rates by layer, host and job, totals, what is open."""
     lines = [head(now)]
+    lines += [printable(f"incomplete: {line}") for line in now.look.incomplete[:MOST_INCOMPLETE]]
     if now.rates:
         lines += ["", *_rates(now.rates)]
     elif now.window is not None:

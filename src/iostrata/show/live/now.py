@@ -46,6 +46,7 @@ class Now:
             "totals": self.totals,
             "open": self.open,
             "more_open": self.look.more_open,
+            "incomplete": self.look.incomplete,
         }
 
 

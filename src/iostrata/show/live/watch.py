@@ -16,13 +16,14 @@ from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.moved import moved, times
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FLAG
+from iostrata.store.facts import is_live
+from iostrata.store.files import list_files
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, find_run
 
 Row = dict[str, Any]
 Key = tuple[str, str, str]  # host, layer, job
 NUMBERS = ("calls", *(f"bytes_{way}" for way in DIRECTIONS))
-_TOLD = {"at", "part", "cells", "times", "open", "more_open"}
 _WAYS = {op: way for way, ops in DIRECTIONS.items() for op in ops}
 
 
@@ -58,6 +59,7 @@ class Done:
 class Look:
     """A run at a moment: `at` per host, ns since the epoch, up to which its sums are known.
 
+    `incomplete` says, a line each, what is in none of it.
     `open` are calls that had begun and not ended: host, pid, role, thread, layer, op, target, job,
     task, since (ns since the epoch), the oldest first; `more_open`: how many more there are.
     """
@@ -67,6 +69,7 @@ class Look:
     done: Done
     open: list[Row]
     more_open: int
+    incomplete: list[str] = field(default_factory=list)
 
     @property
     def ended(self) -> bool:
@@ -81,9 +84,10 @@ class Watch:
         self._published = Done()
         self._read: set[Path] = set()
         self._first = True
+        self._incomplete: list[str] = []
 
     def look(self) -> Look:
-        """How far the run is now; raises UserError where a part is damaged."""
+        """How far the run is now; raises UserError where there is none any more."""
         run = find_run(self._store, self._name)
         told = _told(run) if run.state == "recording" else {}
         self._read_parts(run, {host: live["part"] for host, live in told.items()})
@@ -97,17 +101,19 @@ class Watch:
             self._published.plus(pending),
             sorted(open_calls, key=lambda call: call["since"]),
             sum(live["more_open"] for live in told.values()),
+            [*run.damage, *self._incomplete],
         )
 
     def _read_parts(self, run: Run, before: dict[str, int]) -> None:
         """Adds published parts that were not read so far; of a host only those before a number."""
         new = [
             path
-            for path in sorted((run.path / "events").glob("host=*/part-*.parquet"))
+            for path in list_files(run)["events"]
             if path not in self._read and _number(path) < before.get(_host(path), 1 << 62)
         ]
         if new:
             with OpenedRun(run, {"events": new}) as opened:
+                self._incomplete += opened.incomplete
                 engine = DuckDb(opened)
                 for row in engine.rows(moved()):
                     self._published.add(_key(row), {name: row[name] for name in NUMBERS})
@@ -119,14 +125,14 @@ class Watch:
 
 
 def _told(run: Run) -> dict[str, Row]:
-    """The `live-HOST.json` of each host; one that is just going away, or not ours, is none."""
+    """The `live-HOST.json` of each host; one that is going away, or not ours, is none."""
     found = {}
     for path in run.path.glob("live-*.json"):
         try:
             live = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(live, dict) and live.keys() >= _TOLD:
+        if is_live(live):
             found[path.stem.removeprefix("live-")] = live
     return found
 
@@ -152,4 +158,6 @@ def _host(part: Path) -> str:
 
 
 def _number(part: Path) -> int:
-    return int(part.stem.removeprefix("part-"))
+    """Of the collector that wrote it: `part-000007`, or `part-000007-by-HOST`; else 0."""
+    number = part.stem.removeprefix("part-").partition("-")[0]
+    return int(number) if number.isdecimal() else 0

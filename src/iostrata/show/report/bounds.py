@@ -96,6 +96,7 @@ def _completeness(found: Row, most: int) -> Row:
     return found | {
         "lines": found["lines"][:most],
         "more_lines": found["more_lines"] + left,
+        "incomplete": found["incomplete"][:most],
         "faulted_points": found["faulted_points"][:most],
         "processes": _first(found["processes"], "rows", most),
     }

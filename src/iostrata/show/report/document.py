@@ -105,6 +105,7 @@ def _completeness(found: Totals) -> Row:
     shown = ("role", "pid", "host", "job", "task", "exit", "calls", "detail", *lost)
     return {
         "lines": completeness(found),
+        "incomplete": found.incomplete,
         "traced": found.traced,
         "total": len(found.processes),
         "more_lines": 0,

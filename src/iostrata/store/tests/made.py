@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
+from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
+from iostrata.store.files import VERSION_KEY
 
 TYPES = {
     "string": pa.string(),
@@ -61,7 +62,13 @@ def make_run(
     """Writes a run as recorder and collector leave it; `facts` go to run.json."""
     run_dir = store / name
     run_dir.mkdir(parents=True)
-    given = {"run": name, "command": ["java", "Job"], "start": START, "end": START + 3 * SECOND}
+    given = {
+        "schema": VERSION,
+        "run": name,
+        "command": ["java", "Job"],
+        "start": START,
+        "end": START + 3 * SECOND,
+    }
     given |= {"state": "ok", "exit": 0, "host": "node", "user": "alice"}
     (run_dir / "run.json").write_text(json.dumps({**given, **facts}))
     counted = {
@@ -85,5 +92,6 @@ def make_run(
 def write(path: Path, rows: list[dict[str, Any]], columns: dict[str, str]) -> None:
     """One Parquet file with the columns of the contract; absent values are null."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    schema = pa.schema([(name, TYPES[kind]) for name, kind in columns.items()])
+    version = {VERSION_KEY: str(VERSION)}
+    schema = pa.schema([(name, TYPES[kind]) for name, kind in columns.items()], version)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)

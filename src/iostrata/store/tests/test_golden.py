@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
+import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 
-from iostrata.schema.events import COLUMNS, FLAG
+from iostrata.errors import UserError
+from iostrata.schema.events import ADDED, COLUMNS, FLAG
+from iostrata.store.files import VERSION_KEY
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import Run, find_run
+from iostrata.store.tests.made import make_run
 
-GOLDEN = Path(__file__).resolve().parents[4] / "schema/golden/v0"
+GOLDEN = Path(__file__).resolve().parents[4] / "schema/golden/v1"
 PARQUET = GOLDEN / "events.parquet"
+PART = "events/host=golden-host/part-000001.parquet"
 
 SAID = json.loads((GOLDEN / "events.json").read_text("utf-8"))
 
@@ -127,3 +139,78 @@ def test_what_was_open_is_unfinished() -> None:
     assert [only(row, *fields) for row in rows("unfinished")] == [
         told(each, *fields) for each in opened
     ]
+
+
+def test_every_file_says_its_version() -> None:
+    """Byte by byte: magic, version, kind."""
+    said = {
+        name: struct.unpack("<4sHH", (GOLDEN / name).read_bytes()[:8])
+        for name in ("process/process", "process/dict-0", "process/1.seg", "control")
+    }
+    assert said == {
+        name: (b"IOST", 1, kind)
+        for kind, name in enumerate(("process/process", "process/dict-0", "process/1.seg"), 1)
+    } | {"control": (b"IOST", 1, 4)}
+    assert pq.read_metadata(PARQUET).metadata[VERSION_KEY.encode()] == b"1"
+
+
+def run_of(store: Path, change: Callable[[pa.Table], pa.Table] = lambda rows: rows) -> Run:
+    """A run whose one part is the golden one, changed; it says its version as before."""
+    part = make_run(store, "r") / PART
+    part.parent.mkdir(parents=True)
+    rows = pq.read_table(PARQUET)
+    pq.write_table(change(rows).replace_schema_metadata(rows.schema.metadata), part)
+    return find_run(store, "r")
+
+
+def replaced(rows: pa.Table, column: str, value: Any) -> pa.Table:
+    place = rows.column_names.index(column)
+    return rows.set_column(place, column, pa.array([value] * rows.num_rows))
+
+
+def test_the_golden_part_is_a_part_of_a_run(tmp_path: Path) -> None:
+    with OpenedRun(run_of(tmp_path)) as opened:
+        assert opened.incomplete == []
+        found = opened.rows("SELECT count(*) AS rows FROM events")
+    assert found == [{"rows": pq.read_metadata(PARQUET).num_rows}]
+
+
+def test_what_came_later_is_no_trouble(tmp_path: Path) -> None:
+    """A column that is not known is not read; a layer and a category are names like others."""
+
+    def later(rows: pa.Table) -> pa.Table:
+        rows = replaced(replaced(rows, "layer", "hbase"), "category", "region")
+        return rows.append_column("rank", pa.array([3] * rows.num_rows))
+
+    with OpenedRun(run_of(tmp_path, later)) as opened:
+        names, _ = opened.user_query("SELECT * FROM events LIMIT 0")
+        found = opened.rows("SELECT DISTINCT layer, category FROM sums")
+        assert opened.incomplete == []
+    assert names == list(COLUMNS)
+    assert found == [{"layer": "hbase", "category": "region"}]
+
+
+def test_a_column_that_came_later_is_null_in_older_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ADDED, "columns", ("rank",))
+    monkeypatch.setitem(COLUMNS, "rank", "i32")
+    ranked = run_of(tmp_path, lambda rows: rows.append_column("rank", ranks(rows, 3)))
+    older = ranked.path / PART.replace("000001", "000002")
+    shutil.copy(PARQUET, older)
+    with OpenedRun(ranked) as opened:
+        found = opened.rows("SELECT rank, count(*) > 0 AS there FROM events GROUP BY 1 ORDER BY 1")
+    assert found == [{"rank": 3, "there": True}, {"rank": None, "there": True}]
+
+
+def ranks(rows: pa.Table, value: int) -> pa.Array:
+    return pa.array([value] * rows.num_rows, pa.int32())
+
+
+def test_a_newer_part_is_refused_in_one_line(tmp_path: Path) -> None:
+    part = make_run(tmp_path, "r") / PART
+    part.parent.mkdir(parents=True)
+    pq.write_table(pq.read_table(PARQUET).replace_schema_metadata({VERSION_KEY: "2"}), part)
+    with pytest.raises(UserError) as caught:
+        OpenedRun(find_run(tmp_path, "r"))
+    assert caught.value.message == f"{part} is of schema version 2, this iostrata reads version 1"

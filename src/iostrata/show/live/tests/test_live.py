@@ -16,9 +16,10 @@ from iostrata.show.live.lines import head, now_lines
 from iostrata.show.live.now import SECOND, now
 from iostrata.show.live.watch import Look, Watch
 from iostrata.show.totals import totals
+from iostrata.store.facts import write_facts
 from iostrata.store.opened import OpenedRun
 from iostrata.store.processes import start_ticks
-from iostrata.store.runs import find_run, write_facts
+from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, row_of_call, row_of_sum, write
 
 INNER, COVERED = FLAG["inner"], FLAG["covered"]

@@ -4,18 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from iostrata.schema.directions import DIRECTIONS
-from iostrata.schema.events import FLAG
+from iostrata.schema.events import FLAG, SYSTEM_COLUMNS
 from iostrata.show.report import bounds
 from iostrata.show.report.document import document
 from iostrata.show.summary import summary_lines
 from iostrata.show.totals import totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum
+from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum, write
 
 SECOND = 10**9
 MS = 10**6
@@ -191,8 +188,7 @@ def test_histories_of_hosts_are_shares_and_rates(tmp_path: Path) -> None:
     # GIVEN a run of 3 s in bins of 0.5 s, with samples of the first and the third second
     path = make_run(tmp_path, "r", [row_of_sum("fs", "write", **grown(0, SECOND))], [])
     rows = [sample(1), sample(3), sample(99)]
-    (path / "system/host=node").mkdir(parents=True)
-    pq.write_table(pa.Table.from_pylist(rows), path / "system/host=node/part-000001.parquet")
+    write(path / "system/host=node/part-000001.parquet", rows, SYSTEM_COLUMNS)
     # THEN a sample stands in the bin of its middle, one outside the run nowhere
     found = read(tmp_path)["system"]
     assert (found["missing"], found["more"], len(found["hosts"])) == ("", 0, 1)

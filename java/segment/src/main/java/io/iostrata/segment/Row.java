@@ -2,11 +2,11 @@ package io.iostrata.segment;
 
 /** Keys of counter rows. */
 final class Row {
-  /** Points are below 512: of their 16 bits in a key the upper ones hold the flags. */
+  /** Points are below 1024: of their 16 bits in a key the upper ones hold the flags. */
   static final int POINT_MASK = Schema.PROCESS_MAX_POINTS - 1;
 
   private static final int FLAGS = Schema.FLAG_INNER | Schema.FLAG_COVERED;
-  private static final int FLAGS_SHIFT = 9;
+  private static final int FLAGS_SHIFT = 10;
 
   /** Duration of a call that was not timed. */
   static final long UNTIMED = -1;
@@ -14,7 +14,7 @@ final class Row {
   private Row() {}
 
   /**
-   * point | inner and covered &lt;&lt; 9 | category of the target &lt;&lt; 16 | size class &lt;&lt;
+   * point | inner and covered &lt;&lt; 10 | category of the target &lt;&lt; 16 | size class &lt;&lt;
    * 24 | context &lt;&lt; 32
    */
   static long key(int point, int flags, long target, long bytes, int context) {

@@ -3,7 +3,7 @@ package io.iostrata.segment;
 
 /** Constants of schema/events.toml; SEGMENT.md explains them. */
 public final class Schema {
-  public static final int VERSION = 0;
+  public static final int VERSION = 1;
   public static final int MAGIC = 1414745929;
   public static final int FILE_KIND_PROCESS = 1;
   public static final int FILE_KIND_DICTIONARY = 2;
@@ -158,7 +158,7 @@ public final class Schema {
   public static final int ENTRY_PARENT = 12;
   public static final int ENTRY_BLOCK = 16;
   public static final int ENTRY_GENERATION = 24;
-  public static final int PROCESS_SIZE = 16384;
+  public static final int PROCESS_SIZE = 20480;
   public static final int PROCESS_PROC = 8;
   public static final int PROCESS_PID = 16;
   public static final int PROCESS_UID = 20;
@@ -175,10 +175,10 @@ public final class Schema {
   public static final int PROCESS_OVER = 160;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_POINT_SUMMED = 2;
-  public static final int PROCESS_MAX_POINTS = 512;
-  public static final int PROCESS_FIRST_USER_POINT = 384;
-  public static final int PROCESS_TEXT_SIZE = 4352;
-  public static final int PROCESS_TEXT = 4356;
+  public static final int PROCESS_MAX_POINTS = 1024;
+  public static final int PROCESS_FIRST_USER_POINT = 896;
+  public static final int PROCESS_TEXT_SIZE = 8448;
+  public static final int PROCESS_TEXT = 8452;
   public static final int PROCESS_TEXT_CAPACITY = 12000;
   public static final int CONTROL_SIZE = 4096;
   public static final int CONTROL_WORD = 16;
@@ -205,6 +205,14 @@ public final class Schema {
     0x0000000000000000L,
     0x0000000000000000L,
     0x000001fc00000000L,
+    0x0000000000000000L,
+    0x0000000000000000L,
+    0x0000000000000000L,
+    0x0000000000000000L,
+    0x0000000000000000L,
+    0x0000000000000000L,
+    0x0000000000000000L,
+    0x0000000000000000L,
     0x0000000000000000L,
     0xffffffffffffffffL,
     0xffffffffffffffffL

@@ -8,11 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Writes what a process writes, through the public API, and compares it with schema/golden/v0 byte
+ * Writes what a process writes, through the public API, and compares it with schema/golden/v1 byte
  * for byte; the Rust reader asserts the same files. {@code mvn test -Dtest=GoldenTest
  * -Dgolden.write=true} writes them anew.
  */
@@ -21,7 +22,7 @@ class GoldenTest {
   private static final Object FILE = "a stream";
 
   private static final Path GOLDEN =
-      Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("../../schema/golden/v0");
+      Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("../../schema/golden/v1");
   private static final List<String> FILES = List.of("process", "dict-0", "1.seg");
 
   @TempDir Path dir;
@@ -46,6 +47,30 @@ class GoldenTest {
       assertThat(process.resolve(file)).hasSameBinaryContentAs(GOLDEN.resolve("process/" + file));
     }
     assertThat(process).isDirectoryNotContaining(p -> !FILES.contains(p.getFileName().toString()));
+  }
+
+  /** What the collector wrote; {@code rust/native/src/collect/golden.rs} asserts its bytes. */
+  @Test
+  void theGoldenControlPageSaysWhatTheCollectorWanted() throws Exception {
+    Recorder.Options options = Points.options(dir);
+    ControlPage control = new ControlPage(new JdkFiles(), dir, options.uid);
+    Files.copy(GOLDEN.resolve("control"), dir.resolve("control"));
+    assertThat(control.read()).isEqualTo(1);
+    assertThat(control.level()).isEqualTo(Schema.LEVEL_PHASE);
+    assertThat(control.sampling()).isEqualTo(250_000_000);
+    assertThat(control.budget()).isEqualTo(10_000);
+    assertThat(control.eventCost()).isEqualTo(123);
+    assertThat(IntStream.range(0, Schema.PROCESS_MAX_POINTS).filter(control::pointOff))
+        .containsExactly(1, 64, Schema.PROCESS_MAX_POINTS - 1);
+  }
+
+  @Test
+  void aControlPageOfAnotherVersionIsOff() throws Exception {
+    Recorder recorder = Recorder.open(Points.options(dir));
+    byte[] page = Files.readAllBytes(GOLDEN.resolve("control"));
+    page[Schema.PREAMBLE_VERSION] = 2;
+    Files.write(dir.resolve("control"), page);
+    assertThat(recorder.controlWord()).isZero();
   }
 
   private Path write() throws IOException {

@@ -217,7 +217,8 @@ class RecorderTest {
     assertThat(recorder.controlWord()).isZero();
     byte[] page = new byte[Schema.CONTROL_SIZE];
     ByteBuffer control = ByteBuffer.wrap(page).order(ByteOrder.LITTLE_ENDIAN);
-    control.putInt(0, Schema.MAGIC).putShort(Schema.PREAMBLE_FILE_KIND, (short) 4);
+    control.putInt(0, Schema.MAGIC).putShort(Schema.PREAMBLE_VERSION, (short) Schema.VERSION);
+    control.putShort(Schema.PREAMBLE_FILE_KIND, (short) 4);
     control.putInt(Schema.CONTROL_WORD, 77);
     control.put(Schema.CONTROL_POINTS_OFF + 511 / 8, (byte) 0x80);
     control.put(Schema.CONTROL_POINTS_OFF, (byte) 0x04);
@@ -242,7 +243,8 @@ class RecorderTest {
     Recorder recorder = Recorder.open(Points.options(dir));
     byte[] page = new byte[Schema.CONTROL_SIZE];
     ByteBuffer control = ByteBuffer.wrap(page).order(ByteOrder.LITTLE_ENDIAN);
-    control.putInt(0, Schema.MAGIC).putShort(Schema.PREAMBLE_FILE_KIND, (short) 4);
+    control.putInt(0, Schema.MAGIC).putShort(Schema.PREAMBLE_VERSION, (short) Schema.VERSION);
+    control.putShort(Schema.PREAMBLE_FILE_KIND, (short) 4);
     control.putInt(Schema.CONTROL_WORD, 77);
     Files.write(dir.resolve("control"), page);
     assertThat(recorder.controlWord()).isEqualTo(77);
@@ -263,7 +265,8 @@ class RecorderTest {
     Recorder recorder = Recorder.open(Points.options(dir));
     byte[] page = new byte[Schema.CONTROL_SIZE];
     ByteBuffer control = ByteBuffer.wrap(page).order(ByteOrder.LITTLE_ENDIAN);
-    control.putInt(0, Schema.MAGIC).putShort(Schema.PREAMBLE_FILE_KIND, (short) 4);
+    control.putInt(0, Schema.MAGIC).putShort(Schema.PREAMBLE_VERSION, (short) Schema.VERSION);
+    control.putShort(Schema.PREAMBLE_FILE_KIND, (short) 4);
     control.putInt(Schema.CONTROL_WORD, 77);
     Path path = Files.write(dir.resolve("control"), page);
     assertThat(recorder.controlWord()).isEqualTo(77);

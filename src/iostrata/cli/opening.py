@@ -1,0 +1,43 @@
+"""A run opened by a command: what of it is missing is said before anything is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iostrata.cli.console import note
+from iostrata.store.location import default_store
+from iostrata.store.runs import Run, find_run
+from iostrata.text import plural
+
+if TYPE_CHECKING:
+    from iostrata.store.opened import OpenedRun
+
+_MOST_LINES = 8
+
+
+@contextmanager
+def opened_run(store: Path | None, name: str | None) -> Iterator[OpenedRun]:
+    """The run of that name, or the latest; raises UserError where nothing of it can be shown."""
+    with opened(find_run(store or default_store(), name)) as run:
+        yield run
+
+
+@contextmanager
+def opened(run: Run) -> Iterator[OpenedRun]:
+    """A run; likewise."""
+    from iostrata.store.opened import OpenedRun
+
+    with OpenedRun(run) as found:
+        say_incomplete(run.name, found.incomplete)
+        yield found
+
+
+def say_incomplete(name: str, lines: Sequence[str]) -> None:
+    """On standard error, a line each; only the first of many."""
+    for line in lines[:_MOST_LINES]:
+        note(f"run {name} is incomplete: {line}")
+    if len(lines) > _MOST_LINES:
+        note(f"run {name} is incomplete: and {plural(len(lines) - _MOST_LINES, 'more line')}")
