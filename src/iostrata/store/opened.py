@@ -7,17 +7,19 @@ schema/events.toml, times in integer ns.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import duckdb
 
 from iostrata.errors import UserError
 from iostrata.store.files import TABLES, VIEWS, Files, check_columns, run_files
+from iostrata.store.limits import memory, spill_space
 from iostrata.store.runs import Run
 
 _SQL_TYPES = {
@@ -28,6 +30,7 @@ _SQL_TYPES = {
     "f64": "DOUBLE",
 }
 _BATCH = 4096
+_T = TypeVar("_T")
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
@@ -39,16 +42,31 @@ class OpenedRun:
     def __init__(self, run: Run, files: Files | None = None) -> None:
         self.run = run
         self.files = run_files(run) if files is None else files
-        self._db = duckdb.connect(
-            config={
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "temp_directory": str(Path(tempfile.gettempdir()) / f"iostrata-{id(self):x}"),
-            }
+        self.memory = memory()
+        self._gathered = False
+        with ExitStack() as closing:
+            self._folder = Path(closing.enter_context(TemporaryDirectory(prefix="iostrata-")))
+            self._db = closing.enter_context(duckdb.connect(config=self._config()))
+            self._thread = closing.enter_context(ThreadPoolExecutor(1))
+            _views(self._db, self.files)
+            self._lock()
+            self._closing = closing.pop_all()
+
+    def _config(self) -> dict[str, str | bool | int | float | list[str]]:
+        """What does not fit into memory goes to a folder that leaves with the run."""
+        return {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "memory_limit": f"{self.memory}B",
+            "temp_directory": str(self._folder),
+            "max_temp_directory_size": f"{spill_space(self._folder)}B",
+        }
+
+    def _lock(self) -> None:
+        readable = ", ".join(
+            _quoted(f"{path}/") for path in (self.run.path.resolve(), self._folder)
         )
-        _views(self._db, self.files)
-        quoted = f"{run.path.resolve()}/".replace("'", "''")
-        self._db.execute(f"SET allowed_directories = ['{quoted}']")
+        self._db.execute(f"SET allowed_directories = [{readable}]")
         self._db.execute("SET enable_external_access = false")
         self._db.execute("SET lock_configuration = true")
 
@@ -61,20 +79,27 @@ class OpenedRun:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        self._db.close()
+        self._closing.close()
+
+    def gather_sums(self) -> None:
+        """From now on reads `sums`, which lie scattered among calls, from one compressed table: for
+        whoever asks many questions of them."""
+        if not self._gathered:
+            self.rows(f"ATTACH {_quoted(self._folder / 'sums')} AS gathered")
+            self.rows("CREATE TABLE gathered.sums AS FROM sums")
+            self.rows("CREATE OR REPLACE VIEW sums AS FROM gathered.sums")
+            self._gathered = True
 
     def rows(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
         """The rows of a query of ours as dictionaries."""
-        with _interruptible():
-            cursor = self._db.execute(sql, parameters)
-            names = [column[0] for column in cursor.description or []]
-            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        names, rows = self._answer(sql, parameters)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def stream(self, sql: str, parameters: list[Any] | None = None) -> Iterator[tuple[Any, ...]]:
         """The rows of a query of ours, some thousand in memory at a time."""
-        with _interruptible(), self._db.cursor() as cursor:
-            cursor.execute(sql, parameters)
-            while rows := cursor.fetchmany(_BATCH):
+        with self._db.cursor() as cursor:
+            self._waited(cursor, lambda: cursor.execute(sql, parameters))
+            while rows := self._waited(cursor, lambda: cursor.fetchmany(_BATCH)):
                 yield from rows
 
     def user_query(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -89,21 +114,28 @@ class OpenedRun:
             kind = statements[0].type.name
             raise UserError(f"{kind} is not allowed: a run is only read", "use SELECT")
         try:
-            cursor = self._db.execute(statements[0])
-            return [column[0] for column in cursor.description or []], cursor.fetchall()
+            return self._answer(statements[0])
         except duckdb.Error as error:
             raise UserError(_first_line(error), "see iostrata query --help") from error
 
+    def _answer(
+        self, query: str | duckdb.Statement, parameters: list[Any] | None = None
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        def ask() -> tuple[list[str], list[tuple[Any, ...]]]:
+            cursor = self._db.execute(query, parameters)
+            return [column[0] for column in cursor.description or []], cursor.fetchall()
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """DuckDB makes an error of its own of Ctrl-C."""
-    try:
-        yield
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":
-            raise KeyboardInterrupt from error
-        raise
+        return self._waited(self._db, ask)
+
+    def _waited(self, db: duckdb.DuckDBPyConnection, work: Callable[[], _T]) -> _T:
+        """Work of a connection, done where Ctrl-C is not: DuckDB sees it late or not at all."""
+        asked = self._thread.submit(work)
+        try:
+            return asked.result()
+        except KeyboardInterrupt:
+            db.interrupt()
+            wait([asked])
+            raise
 
 
 def _views(db: duckdb.DuckDBPyConnection, files: Files) -> None:
@@ -126,6 +158,11 @@ def _view(db: duckdb.DuckDBPyConnection, name: str, files: list[Path]) -> None:
     columns = TABLES[name][1].items()
     cells = ", ".join(f'NULL::{_SQL_TYPES[kind]} AS "{column}"' for column, kind in columns)
     db.execute(f"CREATE VIEW {name} AS SELECT {cells} WHERE false")
+
+
+def _quoted(path: Path | str) -> str:
+    text = str(path).replace("'", "''")
+    return f"'{text}'"
 
 
 def _first_line(error: duckdb.Error) -> str:
