@@ -76,7 +76,7 @@ class Node:
 def document(opened: OpenedRun, choice: Choice | None = None) -> Row:
     """What `iostrata-native calltree` says of the run; raises UserError."""
     choice = choice or Choice()
-    arguments = [f"--order={choice.order}", f"--by={choice.by}"]
+    arguments = [f"--order={choice.order}", f"--by={choice.by}", f"--memory={opened.memory}"]
     arguments += [f"--keep={pattern}" for pattern in choice.keep]
     arguments += [f"--drop={pattern}" for pattern in choice.drop]
     return native(opened, arguments)
