@@ -7,8 +7,14 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
-from iostrata.cli.console import print_json
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import print_json, progress
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
 
@@ -67,6 +73,7 @@ def calltree(
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """What calls cause, across threads, processes and hosts: calls that came the same way are one.
 
@@ -78,7 +85,11 @@ def calltree(
     from iostrata.store.opened import OpenedRun
 
     choice = Choice(order.value, by.value, tuple(keep or ()), tuple(drop or ()))
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with (
+        OpenedRun(find_run(store or default_store(), run)) as opened,
+        progress(("call tree",), quiet) as step,
+    ):
+        step("call tree")
         roots = call_tree(opened, choice)
     if json:
         print_json([node.as_dict() for node in roots])

@@ -6,8 +6,14 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
-from iostrata.cli.console import print_json
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import print_json, progress
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
 
@@ -31,6 +37,7 @@ def findings(
     rules: Annotated[bool, typer.Option("--rules", help="List the rules; no run is read.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """What holds a run back, what to change, and what that would bring.
 
@@ -38,6 +45,7 @@ def findings(
     from 8 %, a note from 3 %.
     """
     from iostrata.analyse.engine import DuckDb
+    from iostrata.explain.rank import RULE_STEPS
     from iostrata.explain.rules import RULES
     from iostrata.show.findings import explained, findings_lines
     from iostrata.store.opened import OpenedRun
@@ -47,8 +55,18 @@ def findings(
         rows = [[rule.name, rule.title] for rule in RULES]
         print("\n".join(columns(["rule", "what it finds"], rows)))
         return
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with (
+        OpenedRun(find_run(store or default_store(), run)) as opened,
+        progress(("sums", *RULE_STEPS), quiet) as step,
+    ):
+        step("sums")
+        opened.gather_sums()
+        engine = DuckDb(opened)
         if json:
-            print_json(explained(DuckDb(opened), opened.run))
+            document = explained(engine, opened.run, step)
         else:
-            print("\n".join(findings_lines(DuckDb(opened), opened.run, details)).rstrip())
+            lines = findings_lines(engine, opened.run, details, step)
+    if json:
+        print_json(document)
+    else:
+        print("\n".join(lines).rstrip())
