@@ -9,8 +9,8 @@ from pathlib import Path
 
 from iostrata.errors import UserError
 
-MOST_MEMORY = 2 * 10**9  # bytes
-LEAST_MEMORY = 100 * 10**6  # with less a sort of DuckDB's cannot begin
+MOST_MEMORY = 3 * 10**9  # bytes
+LEAST_MEMORY = 50 * 10**6  # with less, scans of two threads may not begin
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 

@@ -30,6 +30,7 @@ _SQL_TYPES = {
     "f64": "DOUBLE",
 }
 _BATCH = 4096
+_MORE = "give more memory with IOSTRATA_MEMORY, or a larger disk with TMPDIR"
 _T = TypeVar("_T")
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
@@ -49,7 +50,7 @@ class OpenedRun:
             self._db = closing.enter_context(duckdb.connect(config=self._config()))
             self._thread = closing.enter_context(ThreadPoolExecutor(1))
             _views(self._db, self.files)
-            self._lock()
+            self._limit()
             self._closing = closing.pop_all()
 
     def _config(self) -> dict[str, str | bool | int | float | list[str]]:
@@ -59,13 +60,15 @@ class OpenedRun:
             "autoload_known_extensions": "false",
             "memory_limit": f"{self.memory}B",
             "temp_directory": str(self._folder),
-            "max_temp_directory_size": f"{spill_space(self._folder)}B",
         }
 
-    def _lock(self) -> None:
+    def _limit(self) -> None:
+        """From here on nothing but the run and the folder is in reach, and no setting changes."""
         readable = ", ".join(
             _quoted(f"{path}/") for path in (self.run.path.resolve(), self._folder)
         )
+        # DuckDB 2.0 does not keep to this one where it is given as it connects
+        self._db.execute(f"SET max_temp_directory_size = '{spill_space(self._folder)}B'")
         self._db.execute(f"SET allowed_directories = [{readable}]")
         self._db.execute("SET enable_external_access = false")
         self._db.execute("SET lock_configuration = true")
@@ -136,6 +139,8 @@ class OpenedRun:
             db.interrupt()
             wait([asked])
             raise
+        except duckdb.OutOfMemoryException as error:
+            raise UserError(_first_line(error), _MORE) from error
 
 
 def _views(db: duckdb.DuckDBPyConnection, files: Files) -> None:
