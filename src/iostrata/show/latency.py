@@ -1,8 +1,8 @@
 """How long single calls took: mean and quantiles per layer and operation.
 
 Of the calls kept one by one, nested ones too; estimates with intervals where only some requests
-were kept. A quantile is the time of one of the calls, and within a thousandth: calls whose first
-ten binary digits agree are counted together, so that memory does not grow with their number.
+were kept. A quantile is the time of one of the calls, and at most a thousandth too short: calls whose
+first eleven binary digits agree are counted together, so that memory does not grow with them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from iostrata.store.opened import OpenedRun
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 # Columns of a row and how they are called.
 STATISTICS = {"mean": "mean", "p50": "median", "p95": "95 %", "p99": "99 %"}
-DIGITS = 10  # of a time, binary: calls that agree in them are alike
+DIGITS = 11  # of a time, binary: calls that agree in them are alike
 _KEYS = "layer, op"
 _TIMED = "dur IS NOT NULL"
 
