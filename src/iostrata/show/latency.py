@@ -1,7 +1,7 @@
 """How long single calls took: mean and quantiles per layer and operation.
 
 Of the calls kept one by one, nested ones too; estimates with intervals where only some requests
-were kept. A quantile is the time of one of the calls, and at most a thousandth too short: calls whose
+were kept. A quantile is the time of one of the calls, at most a thousandth too short: calls whose
 first eleven binary digits agree are counted together, so that memory does not grow with them.
 """
 
