@@ -1,4 +1,4 @@
-"""What summary, findings and report take on made runs: time, CPU, memory, size of the page.
+"""What summary, findings and report take on made runs: time, CPU, memory, and the page of each.
 
     .venv/bin/python -m bench.large.measure STORE RUN... > large.json
 
@@ -6,6 +6,7 @@ Memory is that of all processes of a command together, looked at 50 times a seco
 CPU time that everything else on the machine took meanwhile: times beside other work are no figures.
 `fit` is the straight line through all runs, by least squares: seconds of CPU for each million of
 calls, those for none, and the largest share by which a run lies off the line.
+`ready` is when every control of the page answers in Chromium, ms from the start of navigation.
 With --queries also the longest queries of the report.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from playwright.sync_api import sync_playwright
 
 from iostrata.show.report.document import document
 from iostrata.store.limits import memory
@@ -31,6 +34,7 @@ from iostrata.store.runs import find_run
 
 QUERIES = 20  # the longest
 LOOKS = 50  # a second
+READY = "performance.getEntriesByName('ready')[0].startTime"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _COMMANDS = {"summary": ["--json"], "findings": ["--json"], "report": ["-o", "PAGE"]}
@@ -39,7 +43,8 @@ Figures = dict[str, Any]
 
 
 def command(store: Path, run: str, name: str) -> Figures:
-    """`seconds`, `cpu` and `others` (s of CPU), `memory` (most MB at once), `page` (bytes)."""
+    """`seconds`, `cpu` and `others` (s of CPU), `memory` (most MB at once); of a report also `page`
+    (bytes) and `ready` (ms)."""
     with TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
         words = [str(page) if word == "PAGE" else word for word in _COMMANDS[name]]
@@ -59,13 +64,31 @@ def command(store: Path, run: str, name: str) -> Figures:
         if child.returncode:
             raise SystemExit(f"iostrata {name} {run} failed: {child.returncode}")
         cpu = used.ru_utime + used.ru_stime
-        found = {
+        found: Figures = {
             "seconds": round(time.monotonic() - began, 2),
             "cpu": round(cpu, 2),
             "others": round(max(0.0, _busy() - busy - cpu), 2),
             "memory": round(max(most, used.ru_maxrss * 1024) / 1e6),
         }
-        return found | ({"page": page.stat().st_size} if page.exists() else {})
+        if page.exists():
+            found |= {"page": page.stat().st_size, "ready": ready(page)}
+        return found
+
+
+def ready(page: Path) -> float | None:
+    """Opens a page in Chromium until every control of it answers; ms, None without Chromium."""
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if program is None:
+        return None
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
+        opened = browser.new_page()
+        opened.goto(page.as_uri())
+        opened.wait_for_selector("body[data-ready]")
+        found: float = opened.evaluate(READY)
+        browser.close()
+        return round(found, 1)
 
 
 def _resident(pid: int) -> int:
