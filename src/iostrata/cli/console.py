@@ -54,7 +54,8 @@ def progress(steps: Sequence[str], quiet: bool) -> Iterator[Step]:
         def begins(name: str) -> None:
             place = steps.index(name)
             done = sum(map(cost, steps[:place]))
-            line.update(task, description=f"{name} ({place + 1}/{len(steps)})", completed=done)
+            text = f"{name} ({place + 1}/{len(steps)})"
+            line.update(task, description=text, completed=done, refresh=True)
 
         yield begins
 

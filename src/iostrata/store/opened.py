@@ -49,6 +49,8 @@ class OpenedRun:
             self._folder = Path(closing.enter_context(TemporaryDirectory(prefix="iostrata-")))
             self._db = closing.enter_context(duckdb.connect(config=self._config()))
             self._thread = closing.enter_context(ThreadPoolExecutor(1))
+            self._thread.submit(int).result()  # Ctrl-C while it starts would leave it behind
+            closing.callback(self._db.interrupt)
             _views(self._db, self.files)
             self._limit()
             self._closing = closing.pop_all()
@@ -137,7 +139,8 @@ class OpenedRun:
             return asked.result()
         except KeyboardInterrupt:
             db.interrupt()
-            wait([asked])
+            while wait([asked], timeout=0.1).not_done:  # it may not have begun
+                db.interrupt()
             raise
         except duckdb.OutOfMemoryException as error:
             raise UserError(_first_line(error), _MORE) from error
