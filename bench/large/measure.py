@@ -4,8 +4,9 @@
 
 Memory is that of all processes of a command together, looked at 50 times a second. `others` is the
 CPU time that everything else on the machine took meanwhile: times beside other work are no figures.
-`fit` is the straight line through all runs, by least squares: seconds of CPU for each million of
-calls, those for none, and the largest share by which a run lies off the line.
+`fit` is the straight line through all runs, by least squares of how far off they are, each in parts
+of its own time: seconds of CPU for each million of calls, those for none, and the most that a run
+is off.
 `ready` is when every control of the page answers in Chromium, ms from the start of navigation.
 With --queries also the longest queries of the report.
 """
@@ -132,7 +133,7 @@ def fit(runs: list[Figures], name: str) -> Figures:
     """The straight line of the CPU time of a command over millions of calls."""
     millions = np.array([run["calls"] for run in runs]) / 1e6
     cpu = np.array([run[name]["cpu"] for run in runs])
-    slope, none = np.polyfit(millions, cpu, 1)
+    slope, none = np.polyfit(millions, cpu, 1, w=1 / cpu)
     off = np.abs(slope * millions + none - cpu) / cpu
     return {
         "per_million": round(float(slope), 3),
