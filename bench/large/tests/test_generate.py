@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from bench.large.generate import generate
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
-EVENTS = 20_000
+EVENTS = 100_000
 Known = dict[str, Any]
 
 
@@ -28,15 +29,17 @@ def known(store: Path) -> Known:
     return generate(store, "r", EVENTS)
 
 
-def summary(store: Path) -> dict[str, Any]:
+def summary(store: Path, memory: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "iostrata", "summary", "r", "--json", "--store", str(store)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    limited = {**os.environ, "IOSTRATA_MEMORY": memory}
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=limited)
     said: dict[str, Any] = json.loads(found.stdout)
     return said
 
 
-def test_the_summary_says_what_is_known(store: Path, known: Known) -> None:
-    said = summary(store)
+@pytest.mark.parametrize("memory", ["50MB", "2GB"])
+def test_the_summary_says_what_is_known(store: Path, known: Known, memory: str) -> None:
+    said = summary(store, memory)
     layers = {row["layer"]: row for row in said["layers"]}
     assert {row["layer"] for row in known["layers"]} == set(layers)
     for row in known["layers"]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from iostrata.progress import Step, cost
 from iostrata.text import printable
 
 out = Console(highlight=False, soft_wrap=True, markup=False)
@@ -25,6 +29,35 @@ def complain(message: str, remedy: str = "") -> None:
 def note(message: str) -> None:
     """One line about progress, on standard error."""
     print(printable(f"iostrata: {message}"), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(steps: Sequence[str], quiet: bool) -> Iterator[Step]:
+    """A line on standard error, where that is a terminal and not `quiet`: which of the steps runs,
+    for how long already, and how long the rest may take. It leaves when all is done.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(20),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    silent = quiet or not sys.stderr.isatty()
+    # a step may take minutes: its speed is that of all before it
+    line = Progress(
+        *columns, console=err, transient=True, disable=silent, speed_estimate_period=3600
+    )
+    with line:
+        task = line.add_task("", total=sum(map(cost, steps)))
+
+        def begins(name: str) -> None:
+            place = steps.index(name)
+            done = sum(map(cost, steps[:place]))
+            text = f"{name} ({place + 1}/{len(steps)})"
+            line.update(task, description=text, completed=done, refresh=True)
+
+        yield begins
 
 
 def print_json(value: Any) -> None:

@@ -9,18 +9,21 @@ from ibis.expr import types as ir
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import SEVERITIES, Finding, Rule, Seen, severity
 from iostrata.explain.rules import RULES
+from iostrata.progress import Step, unseen
 
+RULE_STEPS = tuple(rule.name for rule in RULES)
 _ORDER = [name for _, name in SEVERITIES]
 
 
-def explain(facts: Facts) -> list[Finding]:
+def explain(facts: Facts, step: Step = unseen) -> list[Finding]:
     """The findings of a run: by severity, then by what their change may bring; causes before what
-    follows from them.
+    follows from them. Says each of RULE_STEPS, if there is something to judge.
     """
     if not facts.workers:
         return []
     found = {}
     for rule in RULES:
+        step(rule.name)
         made = _finding(rule, facts)
         if made:
             found[rule.name] = made

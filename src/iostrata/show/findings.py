@@ -11,6 +11,7 @@ from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Finding
 from iostrata.explain.rank import explain
 from iostrata.explain.verdict import Verdict, verdict
+from iostrata.progress import Step, unseen
 from iostrata.store.runs import Run
 from iostrata.text import count, printable, seconds, size
 
@@ -18,10 +19,10 @@ _WIDTH = 100
 _UNITS = {"ns": seconds, "bytes": size, "count": count}
 
 
-def explained(engine: Engine, run: Run) -> Row:
+def explained(engine: Engine, run: Run, step: Step = unseen) -> Row:
     """What `iostrata findings --json` prints: wall (ns), verdict, findings in their order."""
     facts = Facts(engine, run)
-    found = explain(facts)
+    found = explain(facts, step)
     return {
         "run": run.name,
         "wall": facts.wall,
@@ -30,20 +31,22 @@ def explained(engine: Engine, run: Run) -> Row:
     }
 
 
-def findings_lines(engine: Engine, run: Run, details: bool = False) -> list[str]:
+def findings_lines(
+    engine: Engine, run: Run, details: bool = False, step: Step = unseen
+) -> list[str]:
     """The verdict, then each finding with its change and gain; with `details` all that is known."""
     facts = Facts(engine, run)
-    found = explain(facts)
+    found = explain(facts, step)
     lines = [*_verdict(verdict(facts, found)), ""]
     for number, finding in enumerate(found, 1):
         lines += _finding(number, finding, details)
     return [printable(line) for line in lines]
 
 
-def short_lines(engine: Engine, run: Run) -> list[str]:
+def short_lines(engine: Engine, run: Run, step: Step = unseen) -> list[str]:
     """The verdict, and a line for each finding that is more than a note."""
     facts = Facts(engine, run)
-    found = explain(facts)
+    found = explain(facts, step)
     said = verdict(facts, found)
     lines = [*_wrapped(f"verdict: {said.text}")]
     lines += [_head(n, each) for n, each in enumerate(found, 1) if each.severity != "note"]

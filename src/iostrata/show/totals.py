@@ -8,10 +8,15 @@ Sizes are bytes, times ns summed over threads.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from iostrata.schema.directions import DIRECTIONS, MOVING
+from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.sizes import size_classes
+from iostrata.analyse.targets import targets as by_target
+from iostrata.progress import Step, unseen
+from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
 from iostrata.show import sample
@@ -113,9 +118,20 @@ class Totals:
         }
 
 
-def totals(opened: OpenedRun) -> Totals:
-    """Reads the totals of a run."""
+TOTALS_STEPS = ("sums", "sample", "latencies", "targets", "totals")
+
+
+def totals(opened: OpenedRun, most_targets: int = 20, step: Step = unseen) -> Totals:
+    """Reads the totals of a run; says each of TOTALS_STEPS."""
+    step("sums")
+    opened.gather_sums()
+    step("sample")
     sampled = drawn(opened)
+    step("latencies")
+    times = latencies(opened, sampled)
+    step("targets")
+    targets = hottest(opened, sampled, most_targets)
+    step("totals")
     processes = opened.rows(_PROCESSES)
     losses = opened.rows(_LOSSES)[0]
     return Totals(
@@ -127,12 +143,12 @@ def totals(opened: OpenedRun) -> Totals:
         faulted=sorted(row["point"] for row in opened.rows(_FAULTED)),
         layers=in_layer_order(opened.rows(_BY_LAYER)),
         ops=in_layer_order(opened.rows(_BY_OP)),
-        latencies=latencies(opened, sampled),
-        targets=hottest(opened, 20),
+        latencies=times,
+        targets=targets,
         tasks=opened.rows(_BY_TASK),
         orphans=in_layer_order(_orphans(opened, sampled)),
         sampled=sampled,
-        sizes=in_layer_order(opened.rows(_SIZES)),
+        sizes=in_layer_order(_sizes(opened)),
         pauses=opened.rows(_PAUSES),
         unfinished=opened.rows(_UNFINISHED)[0]["n"],
         user_points=user_points(opened),
@@ -140,17 +156,28 @@ def totals(opened: OpenedRun) -> Totals:
     )
 
 
-def hottest(opened: OpenedRun, most: int) -> list[Row]:
+def hottest(opened: OpenedRun, is_sampled: bool, most: int) -> list[Row]:
     """The targets that took longest, of the calls kept one by one; shape as `Totals.targets`.
 
-    Of all calls where sums know their targets, as those of some imported runs do.
+    Of all calls in layers whose sums know their targets, as those of some imported runs do.
     """
-    if sample.is_sampled(opened):
+    if is_sampled:
         from iostrata.show import sampled  # it needs what this module makes
 
         return sampled.hottest(opened, most)
-    known = opened.rows("SELECT 1 FROM sums WHERE target <> '' LIMIT 1")
-    return opened.rows(_TARGETS_OF_SUMS if known else _TARGETS, [most])
+    found = DuckDb(opened).rows(by_target().limit(most))
+    return [{_COLUMNS.get(name, name): value for name, value in row.items()} for row in found]
+
+
+def _sizes(opened: OpenedRun) -> list[Row]:
+    """Calls per class of SIZES; classes above all of them, and none, are of unknown size."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in DuckDb(opened).rows(size_classes()):
+        empty = {"layer": row["layer"], "op": row["op"], **dict.fromkeys(_CLASSES, 0)}
+        sizes = found.setdefault((row["op"], row["layer"]), empty)
+        above = math.inf if row["size_class"] is None else row["size_class"]
+        sizes[next((name for name, top in SIZES if above <= top), "unknown")] += row["calls"]
+    return [row for _, row in sorted(found.items())]
 
 
 def drawn(opened: OpenedRun) -> bool:
@@ -197,6 +224,8 @@ MOVED = ", ".join(
 )
 _ALL_MOVED = ", ".join(f"sum(bytes_{way})::BIGINT AS bytes_{way}" for way in DIRECTIONS)
 _WAYS = ", ".join(f"bytes_{way}" for way in DIRECTIONS)
+_COLUMNS = {way: f"bytes_{way}" for way in DIRECTIONS}
+_CLASSES = (*(name for name, _ in SIZES), "unknown")
 
 
 # Each process gives points of users ids of its own.
@@ -266,36 +295,6 @@ _BY_TASK = f"""
     FROM ({summed("job, task, layer")})
     WHERE coalesce(job, task, '') <> '' ORDER BY job, task, layer"""
 
-
-def _targets(rows: str, calls: str, time: str) -> str:
-    return f"""
-        SELECT layer, category, target, block,
-            coalesce(sum({calls}) FILTER ({OUTER}), 0)::BIGINT AS calls, {MOVED},
-            coalesce(sum({time}) FILTER ({OUTER}), 0)::BIGINT AS time
-        FROM {rows} WHERE target IS NOT NULL AND target <> ''
-        GROUP BY layer, category, target, block ORDER BY time DESC, target, block LIMIT ?"""
-
-
-_TARGETS = _targets("calls", "1", "dur")
-_TARGETS_OF_SUMS = _targets("sums", '"count"', "timed_dur")
-
-
-def _size_columns() -> str:
-    below, cells = -1, []
-    for name, top in SIZES:
-        cells.append(
-            f'sum(CASE WHEN size_class > {below} AND size_class <= {top} THEN "count" ELSE 0 END)'
-            f'::BIGINT AS "{name}"'
-        )
-        below = top
-    cells.append(f'sum(CASE WHEN size_class > {below} THEN "count" ELSE 0 END)::BIGINT AS unknown')
-    return ", ".join(cells)
-
-
-_SIZES = f"""
-    SELECT layer, op, {_size_columns()} FROM sums
-    WHERE {UNCOVERED} AND op IN ({_one_of(MOVING)})
-    GROUP BY layer, op ORDER BY op"""
 
 # A sample of less than half a second says little about the most: clocks tick 100 times a second.
 _BUSY = "(cpu_user + cpu_system) / (cores::DOUBLE * interval)"

@@ -13,9 +13,14 @@ from iostrata.text import columns, count, near, plural, seconds, size
 MOST_NODES = 1000
 
 
-def call_tree(opened: OpenedRun, choice: Choice | None = None) -> list[Node]:
-    """The calls that nothing caused, or nothing that was kept, with all below; longest first."""
-    return shallow(nodes_of(opened, document(opened, choice)))
+def call_tree(
+    opened: OpenedRun, choice: Choice | None = None, trees: Row | None = None
+) -> list[Node]:
+    """The calls that nothing caused, or nothing that was kept, with all below; longest first.
+
+    `trees`: what `show.trees.document` says of the choice, if it is there.
+    """
+    return shallow(nodes_of(opened, trees or document(opened, choice)))
 
 
 def tree_lines(roots: list[Node], depth: int, least: float) -> list[str]:
@@ -42,14 +47,14 @@ def tree_lines(roots: list[Node], depth: int, least: float) -> list[str]:
     return columns(names, cells, range(1, 5))
 
 
-def tree_document(opened: OpenedRun) -> list[Row]:
+def tree_document(opened: OpenedRun, trees: Row | None = None) -> list[Row]:
     """The call tree for a report: name, layer, op, calls, total, self, bytes, errors, min, max,
     p50, p99 (times in ns, null where not known), estimated, below.
 
     At most 2 MOST_NODES nodes: those that took longest, and where others were left out one without
     layer that has their sums.
     """
-    roots = call_tree(opened)
+    roots = call_tree(opened, trees=trees)
     kept: set[int] = set()
     queue = [(-node.time, at, node) for at, node in enumerate(roots)]
     heapq.heapify(queue)

@@ -84,7 +84,8 @@ class Node:
 
 def document(opened: OpenedRun, choice: Choice | None = None, told: Told | None = None) -> Row:
     """What `iostrata-native calltree` says of the run; raises UserError."""
-    return native(opened, (choice or Choice()).arguments(), told)
+    arguments = [*(choice or Choice()).arguments(), f"--memory={opened.memory}"]
+    return native(opened, arguments, told)
 
 
 def native(opened: OpenedRun, arguments: Sequence[str], told: Told | None = None) -> Row:

@@ -7,12 +7,13 @@ schema/events.toml, times in integer ns.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import duckdb
 
@@ -31,6 +32,7 @@ from iostrata.store.files import (
     look_inside,
     refuse,
 )
+from iostrata.store.limits import memory, spill_space
 from iostrata.store.missing import bad_files, incomplete
 from iostrata.store.runs import Run, check_version
 
@@ -39,6 +41,8 @@ _PUZZLED = (duckdb.Error, ArithmeticError, LookupError, TypeError, ValueError)
 # What a user's query comes to that does not fit the tables.
 _WRONG_QUERY = (duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException)
 _BATCH = 4096
+_MORE = "give more memory with IOSTRATA_MEMORY, or a larger disk with TMPDIR"
+_T = TypeVar("_T")
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
@@ -57,23 +61,45 @@ class OpenedRun:
             refuse(judged)
         self.files = judged.files()
         self.skipped = [part.path for part in judged.bad["events"]]
-        self._db = duckdb.connect(
-            config={
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "temp_directory": str(Path(tempfile.gettempdir()) / f"iostrata-{id(self):x}"),
-            }
+        self.memory = memory()
+        self._gathered = False
+        with ExitStack() as closing:
+            self._folder = Path(closing.enter_context(TemporaryDirectory(prefix="iostrata-")))
+            self._db = closing.enter_context(duckdb.connect(config=self._config()))
+            self._thread = closing.enter_context(ThreadPoolExecutor(1))
+            self._thread.submit(int).result()  # Ctrl-C while it starts would leave it behind
+            closing.callback(self._db.interrupt)
+            self._views(judged)
+            self._limit()
+            self.incomplete = self._missing(judged, whole=files is None)
+            self._closing = closing.pop_all()
+
+    def _config(self) -> dict[str, str | bool | int | float | list[str]]:
+        """What does not fit into memory goes to a folder that leaves with the run."""
+        return {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "memory_limit": f"{self.memory}B",
+            "temp_directory": str(self._folder),
+        }
+
+    def _limit(self) -> None:
+        """From here on nothing but the run and the folder is in reach, and no setting changes."""
+        readable = ", ".join(
+            _quoted(f"{path}/") for path in (self.run.path.resolve(), self._folder)
         )
-        self._views(judged)
-        quoted = f"{run.path.resolve()}/".replace("'", "''")
-        self._db.execute(f"SET allowed_directories = ['{quoted}']")
+        # DuckDB 2.0 does not keep to this one where it is given as it connects
+        self._db.execute(f"SET max_temp_directory_size = '{spill_space(self._folder)}B'")
+        self._db.execute(f"SET allowed_directories = [{readable}]")
         self._db.execute("SET enable_external_access = false")
         self._db.execute("SET lock_configuration = true")
-        if files is not None:
-            self.incomplete = bad_files(run, judged)
-            return
+
+    def _missing(self, judged: Judged, whole: bool) -> list[str]:
+        """Of a whole run also hosts and processes, of some files only what is wrong with them."""
+        if not whole:
+            return bad_files(self.run, judged)
         try:
-            self.incomplete = incomplete(run, judged, self.rows)
+            return incomplete(self.run, judged, self.rows)
         except duckdb.Error as error:
             self._blame(error)
             raise
@@ -87,7 +113,7 @@ class OpenedRun:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        self._db.close()
+        self._closing.close()
         if isinstance(error, _PUZZLED):
             self._blame(error)
 
@@ -101,18 +127,25 @@ class OpenedRun:
                 if bad is not None:
                     raise UserError(f"{bad.path} {bad.why}", bad.remedy) from error
 
+    def gather_sums(self) -> None:
+        """From now on reads `sums`, which lie scattered among calls, from one compressed table: for
+        whoever asks many questions of them."""
+        if not self._gathered:
+            self.rows(f"ATTACH {_quoted(self._folder / 'sums')} AS gathered")
+            self.rows("CREATE TABLE gathered.sums AS FROM sums")
+            self.rows("CREATE OR REPLACE VIEW sums AS FROM gathered.sums")
+            self._gathered = True
+
     def rows(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
         """The rows of a query of ours as dictionaries."""
-        with _interruptible():
-            cursor = self._db.execute(sql, parameters)
-            names = [column[0] for column in cursor.description or []]
-            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        names, rows = self._answer(sql, parameters)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def stream(self, sql: str, parameters: list[Any] | None = None) -> Iterator[tuple[Any, ...]]:
         """The rows of a query of ours, some thousand in memory at a time."""
-        with _interruptible(), self._db.cursor() as cursor:
-            cursor.execute(sql, parameters)
-            while rows := cursor.fetchmany(_BATCH):
+        with self._db.cursor() as cursor:
+            self._waited(cursor, lambda: cursor.execute(sql, parameters))
+            while rows := self._waited(cursor, lambda: cursor.fetchmany(_BATCH)):
                 yield from rows
 
     def user_query(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -127,8 +160,7 @@ class OpenedRun:
             kind = statements[0].type.name
             raise UserError(f"{kind} is not allowed: a run is only read", "use SELECT")
         try:
-            cursor = self._db.execute(statements[0])
-            return [column[0] for column in cursor.description or []], cursor.fetchall()
+            return self._answer(statements[0])
         except duckdb.Error as error:
             if not isinstance(error, _WRONG_QUERY):
                 self._blame(error)
@@ -141,16 +173,27 @@ class OpenedRun:
             where = " AND ".join(conditions)
             self._db.execute(f"CREATE VIEW {name} AS SELECT * FROM events WHERE {where}")
 
+    def _answer(
+        self, query: str | duckdb.Statement, parameters: list[Any] | None = None
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        def ask() -> tuple[list[str], list[tuple[Any, ...]]]:
+            cursor = self._db.execute(query, parameters)
+            return [column[0] for column in cursor.description or []], cursor.fetchall()
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """DuckDB makes an error of its own of Ctrl-C."""
-    try:
-        yield
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":
-            raise KeyboardInterrupt from error
-        raise
+        return self._waited(self._db, ask)
+
+    def _waited(self, db: duckdb.DuckDBPyConnection, work: Callable[[], _T]) -> _T:
+        """Work of a connection, done where Ctrl-C is not: DuckDB sees it late or not at all."""
+        asked = self._thread.submit(work)
+        try:
+            return asked.result()
+        except KeyboardInterrupt:
+            db.interrupt()
+            while wait([asked], timeout=0.1).not_done:  # it may not have begun
+                db.interrupt()
+            raise
+        except duckdb.OutOfMemoryException as error:
+            raise UserError(first_line(error), _MORE) from error
 
 
 def _select(table: str, parts: list[Part]) -> str:
@@ -174,5 +217,9 @@ def _cells(table: str, there: tuple[str, ...]) -> str:
 
 
 def _texts(paths: list[Path]) -> str:
-    quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-    return f"[{quoted}]"
+    return f"[{', '.join(map(_quoted, paths))}]"
+
+
+def _quoted(path: Path | str) -> str:
+    text = str(path).replace("'", "''")
+    return f"'{text}'"

@@ -13,6 +13,7 @@ StoreOption = Annotated[
     typer.Option(help="Store of runs; $IOSTRATA_STORE, else ~/.local/share/iostrata."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 
 
 def examples(*lines: str) -> str:

@@ -7,8 +7,14 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
-from iostrata.cli.console import print_json
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
 
 
@@ -66,6 +72,7 @@ def calltree(
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """What calls cause, across threads, processes and hosts: calls that came the same way are one.
 
@@ -76,7 +83,11 @@ def calltree(
     from iostrata.show.trees import Choice
 
     choice = Choice(order.value, by.value, tuple(keep or ()), tuple(drop or ()))
-    with opened_run(store, run) as opened:
+    with (
+        opened_run(store, run) as opened,
+        progress(("call tree",), quiet) as step,
+    ):
+        step("call tree")
         roots = call_tree(opened, choice)
     if json:
         print_json([node.as_dict() for node in roots])

@@ -6,8 +6,14 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
-from iostrata.cli.console import print_json
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
 
 
@@ -30,6 +36,7 @@ def findings(
     rules: Annotated[bool, typer.Option("--rules", help="List the rules; no run is read.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """What holds a run back, what to change, and what that would bring.
 
@@ -37,6 +44,7 @@ def findings(
     from 8 %, a note from 3 %.
     """
     from iostrata.analyse.engine import DuckDb
+    from iostrata.explain.rank import RULE_STEPS
     from iostrata.explain.rules import RULES
     from iostrata.show.findings import explained, findings_lines
     from iostrata.text import columns
@@ -45,9 +53,18 @@ def findings(
         rows = [[rule.name, rule.title] for rule in RULES]
         print("\n".join(columns(["rule", "what it finds"], rows)))
         return
-    with opened_run(store, run) as opened:
+    with (
+        opened_run(store, run) as opened,
+        progress(("sums", *RULE_STEPS), quiet) as step,
+    ):
+        step("sums")
+        opened.gather_sums()
+        engine = DuckDb(opened)
         if json:
-            found = explained(DuckDb(opened), opened.run)
-            print_json(found | {"incomplete": opened.incomplete})
+            document = explained(engine, opened.run, step) | {"incomplete": opened.incomplete}
         else:
-            print("\n".join(findings_lines(DuckDb(opened), opened.run, details)).rstrip())
+            lines = findings_lines(engine, opened.run, details, step)
+    if json:
+        print_json(document)
+    else:
+        print("\n".join(lines).rstrip())

@@ -9,8 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
-from iostrata.cli.console import note, print_json
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import note, print_json, progress
 from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError
 from iostrata.text import size
@@ -39,6 +45,7 @@ def report(
     ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Writes a run as one HTML file that needs no network and holds aggregates, never events.
 
@@ -46,7 +53,7 @@ def report(
     """
     if example and run is not None:
         raise UserError(f"--example shows its own run, not {run}", "leave one of the two out")
-    made = _example() if example else document_of(run, store)
+    made = _example() if example else document_of(run, store, quiet)
     if json:
         print_json(made)
         return
@@ -56,12 +63,15 @@ def report(
         note(f"no browser opened: open {path} yourself")
 
 
-def document_of(run: str | None, store: Path | None = None) -> dict[str, Any]:
+def document_of(run: str | None, store: Path | None = None, quiet: bool = False) -> dict[str, Any]:
     """The report's numbers of a run; raises UserError."""
-    from iostrata.show.report.document import document
+    from iostrata.show.report.document import STEPS, document
 
-    with opened_run(store, run) as opened:
-        return document(opened)
+    with (
+        opened_run(store, run) as opened,
+        progress(STEPS, quiet) as step,
+    ):
+        return document(opened, step)
 
 
 def write_page(document: dict[str, Any], path: Path) -> Path:
@@ -79,10 +89,11 @@ def write_html(text: str, path: Path, what: str) -> Path:
         draft.write_text(text, "utf-8")
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise UserError(
             f"{path} cannot be written: {error.strerror}", "name another file with -o"
         ) from error
+    finally:
+        draft.unlink(missing_ok=True)
     note(f"{what}, {size(len(text.encode()))}")
     return path
 

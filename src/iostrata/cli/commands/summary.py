@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
-from iostrata.cli.console import print_json
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import print_json, progress
+from iostrata.progress import Step, unseen
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
 
@@ -25,30 +32,41 @@ def register(app: typer.Typer) -> None:
     )(summary)
 
 
-def summary(run: RunArgument = None, store: StoreOption = None, json: JsonOption = False) -> None:
+def summary(
+    run: RunArgument = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
     """What a run did: how complete the picture is, then totals by layer, operation, target, task;
     last what holds it back (more: iostrata findings).
 
     Totals are exact whatever was dropped.
     The time of a layer is summed over threads; a ~ marks times scaled up from sampled clocks.
+    Median, 95 % and 99 % of a call's time are at most a thousandth too short.
     """
-    from iostrata.show.totals import totals
+    from iostrata.explain.rank import RULE_STEPS
+    from iostrata.show.totals import TOTALS_STEPS, totals
     from iostrata.store.opened import OpenedRun
 
     with OpenedRun(find_run(store or default_store(), run)) as opened:
         if json:
-            print_json(totals(opened).as_dict())
+            with progress(TOTALS_STEPS, quiet) as step:
+                found = totals(opened, step=step)
+            print_json(found.as_dict())
         else:
-            print("\n".join(summary_text(opened)))
+            with progress((*TOTALS_STEPS, *RULE_STEPS), quiet) as step:
+                lines = summary_text(opened, step)
+            print("\n".join(lines))
 
 
-def summary_text(opened: OpenedRun) -> list[str]:
+def summary_text(opened: OpenedRun, step: Step = unseen) -> list[str]:
     """The lines of a summary, the verdict last."""
     from iostrata.analyse.engine import DuckDb
     from iostrata.show.findings import short_lines
     from iostrata.show.summary import summary_lines
     from iostrata.show.totals import totals
 
-    found = totals(opened)
+    found = totals(opened, step=step)
     lines = summary_lines(found)
-    return [*lines, "", *short_lines(DuckDb(opened), opened.run)] if found.layers else lines
+    return [*lines, "", *short_lines(DuckDb(opened), opened.run, step)] if found.layers else lines

@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from iostrata.analyse.engine import DuckDb
+from iostrata.explain.rank import RULE_STEPS
+from iostrata.progress import Step, unseen
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.show.critical import critical_document
 from iostrata.show.findings import explained
@@ -19,32 +21,34 @@ from iostrata.show.report.flow import by_category, flow
 from iostrata.show.report.hosts import hosts
 from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import completeness, why_empty
-from iostrata.show.totals import (
-    SIZES,
-    Row,
-    Totals,
-    hottest,
-    in_layer_order,
-    summed,
-    totals,
-)
+from iostrata.show.totals import SIZES, TOTALS_STEPS, Row, Totals, in_layer_order, summed, totals
 from iostrata.show.tree import tree_document
+from iostrata.show.trees import document as call_trees
 from iostrata.store.opened import OpenedRun
 
 VERSION = 1
 
 
-def document(opened: OpenedRun) -> Row:
-    """JSON values of one run; `sizes`, `layers` and `ops` are as in `iostrata summary --json`."""
-    return fitted(_whole(opened))
+STEPS = (*TOTALS_STEPS, "time line", "tasks", "flow", *RULE_STEPS, "call tree", "critical path")
 
 
-def _whole(opened: OpenedRun) -> Row:
-    found = totals(opened)
+def document(opened: OpenedRun, step: Step = unseen) -> Row:
+    """JSON values of one run; `sizes`, `layers` and `ops` are as in `iostrata summary --json`.
+
+    Says each of STEPS.
+    """
+    return fitted(_whole(opened, step))
+
+
+def _whole(opened: OpenedRun, step: Step) -> Row:
+    found = totals(opened, MOST_TARGETS + 1, step)
+    step("time line")
     axis = axis_of(opened)
+    lines = {"series": series(opened, axis), "system": hosts(opened, axis)}
+    step("tasks")
     all_tasks = tasks(opened, found.tasks)
+    step("flow")
     waits = in_layer_order(opened.rows(_WAITS))
-    categories = by_category(opened)
     return {
         "version": VERSION,
         "iostrata": version("iostrata"),
@@ -54,29 +58,32 @@ def _whole(opened: OpenedRun) -> Row:
         "layers": found.layers,
         "ops": found.ops,
         "axis": axis.as_dict(),
-        "series": series(opened, axis),
+        **lines,
         "tasks": _bounded(sorted(all_tasks, key=lambda t: -t["time"])),
         "flow": flow(opened),
-        "categories": _bounded(categories),
+        "categories": _bounded(by_category(opened)),
         "size_classes": [name for name, _ in SIZES] + ["unknown"],
         "sizes": found.sizes,
-        "targets": _bounded(_targets(opened)),
+        "targets": _bounded(_targets(found.targets)),
         "waits": _bounded(sorted(waits, key=lambda row: -row["time"])),
-        "system": hosts(opened, axis),
-    } | _explained(opened)
+        **_explained(opened, step),
+    }
 
 
-def _explained(opened: OpenedRun) -> Row:
+def _explained(opened: OpenedRun, step: Step) -> Row:
     """`verdict`, `findings`, `tree` and `critical`; what is absent the page leaves out."""
-    found = explained(DuckDb(opened), opened.run)
+    found = explained(DuckDb(opened), opened.run, step)
     made = {name: found[name] for name in ("verdict", "findings")}
-    tree = tree_document(opened)
-    return made | ({"tree": tree, "critical": _critical(opened)} if tree else {})
+    step("call tree")
+    trees = call_trees(opened)
+    tree = tree_document(opened, trees)
+    step("critical path")
+    return made | ({"tree": tree, "critical": _critical(opened, trees)} if tree else {})
 
 
-def _critical(opened: OpenedRun) -> Row:
+def _critical(opened: OpenedRun, trees: Row) -> Row:
     """The critical path with its functions added up over roles and hosts."""
-    found = critical_document(opened)
+    found = critical_document(opened, trees)
     functions: dict[str, Row] = {}
     for row in found["by_function"]:
         name = {key: row[key] for key in ("name", "layer", "op")}
@@ -118,13 +125,13 @@ def _completeness(found: Totals) -> Row:
     }
 
 
-def _targets(opened: OpenedRun) -> list[Row]:
+def _targets(hottest: list[Row]) -> list[Row]:
     """Ids of blocks have 64 bits, more than a number of the page holds: as text.
 
     Where too few requests are in the sample to estimate the numbers of a row, it says `few`.
     """
     rows = []
-    for row in hottest(opened, MOST_TARGETS + 1):
+    for row in hottest:
         block = None if row["block"] is None else str(row["block"])
         few = {} if row["time"] is not None else {"few": True}
         shown = {k: 0 if v is None and k in _NUMBERS else v for k, v in row.items()}

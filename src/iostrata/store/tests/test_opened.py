@@ -7,7 +7,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
-from iostrata.store.opened import OpenedRun, _interruptible
+from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum, sample
 
@@ -152,10 +152,3 @@ def test_rows_come_some_at_a_time(tmp_path: Path) -> None:
         rows = run.stream("SELECT range FROM range(10_000_000_000_000) WHERE range >= ?", [5])
         assert [next(rows), next(rows)] == [(5,), (6,)]
         assert list(run.stream("SELECT layer, 1 FROM sums")) == [("java", 1)]
-
-
-def test_a_query_that_is_interrupted_is_ctrl_c() -> None:
-    with pytest.raises(KeyboardInterrupt), _interruptible():
-        raise RuntimeError("Query interrupted")  # what DuckDB says
-    with pytest.raises(RuntimeError, match="else"), _interruptible():
-        raise RuntimeError("something else")
