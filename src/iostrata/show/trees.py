@@ -101,11 +101,15 @@ def native(opened: OpenedRun, arguments: Sequence[str], told: Told | None = None
         tempfile.TemporaryFile() as out,
         subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True) as child,
     ):
-        for line in child.stderr or ():
-            if told and line.startswith("{"):
-                told(json.loads(line)["percent"] / 100)
-            else:
-                lines.append(line.strip())
+        try:
+            for line in child.stderr or ():
+                if told and line.startswith("{"):
+                    told(json.loads(line)["percent"] / 100)
+                else:
+                    lines.append(line.strip())
+        except BaseException:  # Ctrl-C may have reached us alone
+            child.kill()
+            raise
         if child.wait() != 0:
             raise UserError(f"call trees: {lines[-1].removeprefix('iostrata-native: ')}")
         out.seek(0)
