@@ -21,6 +21,7 @@ async function script(source) {
 }
 const style = await build({
   entryPoints: [new URL("src/style.css", here).pathname],
+  bundle: true,
   minify: true,
   write: false,
 });
