@@ -14,8 +14,8 @@ final class Row {
   private Row() {}
 
   /**
-   * point | inner and covered &lt;&lt; 10 | category of the target &lt;&lt; 16 | size class &lt;&lt;
-   * 24 | context &lt;&lt; 32
+   * point | inner and covered &lt;&lt; 10 | category of the target &lt;&lt; 16 | size class
+   * &lt;&lt; 24 | context &lt;&lt; 32
    */
   static long key(int point, int flags, long target, long bytes, int context) {
     return point
