@@ -7,6 +7,7 @@ import os
 import shutil
 import struct
 import subprocess
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,9 @@ JDKS = {
 }
 JARS = Path(__file__).parents[2] / "java/agent/target/hadoop/3.5.0"
 Iostrata = Callable[..., subprocess.CompletedProcess[str]]
-POINTS, MAX_POINTS = 256, 512  # [process] of schema/events.toml
+# Of a process page: where things are.
+PAGE = tomllib.loads((Path(__file__).parents[2] / "schema/events.toml").read_text())["process"]
+POINTS, MAX_POINTS = PAGE["points"], PAGE["max_points"]
 PROCESS_STATE, DETACHED = 48, 3
 WOVEN, FAULTED = 1, 2
 FILE_INPUT_READ = 3  # java.io.FileInputStream#read([BII), loaded before any agent
@@ -81,8 +84,9 @@ class Bench:
         """Adds what the process page says, and takes it away."""
         for page in self.traces.glob("*/*/process"):
             raw = page.read_bytes()
-            size = int.from_bytes(raw[4352:4356], "little")
-            lines = raw[4356 : 4356 + size].decode().splitlines()
+            text, text_size = PAGE["text"], PAGE["text_size"]
+            size = int.from_bytes(raw[text_size : text_size + 4], "little")
+            lines = raw[text : text + size].decode().splitlines()
             traced.text = dict(line.split("=", 1) for line in lines)
             states = {point: raw[POINTS + 8 * point] for point in range(MAX_POINTS)}
             traced.states = {point: state for point, state in states.items() if state}

@@ -51,13 +51,13 @@ def progress(steps: Sequence[str], quiet: bool) -> Iterator[Step]:
     with line:
         task = line.add_task("", total=sum(map(cost, steps)))
 
-        def begins(name: str) -> None:
+        def runs(name: str, part: float = 0.0) -> None:
             place = steps.index(name)
-            done = sum(map(cost, steps[:place]))
+            done = sum(map(cost, steps[:place])) + part * cost(name)
             text = f"{name} ({place + 1}/{len(steps)})"
             line.update(task, description=text, completed=done, refresh=True)
 
-        yield begins
+        yield runs
 
 
 def print_json(value: Any) -> None:

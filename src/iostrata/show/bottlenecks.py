@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from iostrata.progress import Step, unseen, within
 from iostrata.show.critical import WAITING, critical_document
 from iostrata.show.sample import Row
 from iostrata.show.trees import document
@@ -35,10 +36,13 @@ class Bottlenecks:
         }
 
 
-def bottlenecks(opened: OpenedRun, by: str = "critical") -> Bottlenecks:
-    """Ranks the functions of a run; `by` of RANKS. Raises UserError."""
-    trees = document(opened)
-    critical = critical_document(opened, trees)
+STEPS = ("call tree", "critical path")
+
+
+def bottlenecks(opened: OpenedRun, by: str = "critical", step: Step = unseen) -> Bottlenecks:
+    """Ranks the functions of a run; `by` of RANKS; says each of STEPS. Raises UserError."""
+    trees = document(opened, told=within(step, "call tree"))
+    critical = critical_document(opened, trees, within(step, "critical path"))
     rows: dict[tuple[str, str, str, str], Row] = {}
     for one in trees["functions"]:
         row = _row(rows, one)

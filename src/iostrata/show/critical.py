@@ -16,7 +16,7 @@ from pathlib import Path
 
 from iostrata.show.coverage import DAEMONS
 from iostrata.show.sample import Row
-from iostrata.show.trees import document, native
+from iostrata.show.trees import Told, document, native
 from iostrata.store.opened import OpenedRun
 
 # Operations whose own time is waiting for a peer, a queue or a lock: it ends when another thread,
@@ -79,12 +79,12 @@ class Marks:
     shuffles: dict[int, int]
 
 
-def critical_document(opened: OpenedRun, trees: Row | None = None) -> Row:
+def critical_document(opened: OpenedRun, trees: Row | None = None, told: Told | None = None) -> Row:
     """wall (ns), parts (name, layer, op, role, host, start, end, waiting; at most about 400, one
     after the other) and by_function (name, layer, op, role, host, waiting, time, times; longest
     first). The parts fill the wall time of the job, and so do the functions.
 
-    `trees`: the run's `show.trees.document`, if it is there.
+    `trees`: the run's `show.trees.document`, if it is there; `told` as in `show.trees.native`.
     """
     clocks = (trees or document(opened))["clocks"]
     offsets = {clock["host"]: clock["offset"] for clock in clocks}
@@ -94,7 +94,7 @@ def critical_document(opened: OpenedRun, trees: Row | None = None) -> Row:
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(question, file)
         file.flush()
-        found = native(opened, [f"--critical={Path(file.name)}"])
+        found = native(opened, [f"--critical={Path(file.name)}"], told)
     for row in (*found["parts"], *found["by_function"]):
         row["name"] = f"{row['layer']}.{row['op']}"
     return found

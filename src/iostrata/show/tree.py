@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 
 from iostrata.show.sample import Row
-from iostrata.show.trees import Choice, Node, cut, document, nodes_of, number, shallow
+from iostrata.show.trees import Choice, Node, Told, cut, document, nodes_of, number, shallow
 from iostrata.store.opened import OpenedRun
 from iostrata.text import columns, count, near, plural, seconds, size
 
@@ -14,13 +14,16 @@ MOST_NODES = 1000
 
 
 def call_tree(
-    opened: OpenedRun, choice: Choice | None = None, trees: Row | None = None
+    opened: OpenedRun,
+    choice: Choice | None = None,
+    trees: Row | None = None,
+    told: Told | None = None,
 ) -> list[Node]:
     """The calls that nothing caused, or nothing that was kept, with all below; longest first.
 
-    `trees`: what `show.trees.document` says of the choice, if it is there.
+    `trees`: what `show.trees.document` says of the choice, if it is there; `told` as there.
     """
-    return shallow(nodes_of(opened, trees or document(opened, choice)))
+    return shallow(nodes_of(opened, trees or document(opened, choice, told)))
 
 
 def tree_lines(roots: list[Node], depth: int, least: float) -> list[str]:

@@ -7,8 +7,14 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, RunArgument, StoreOption, examples
-from iostrata.cli.console import print_json
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
 
 
@@ -42,16 +48,17 @@ def bottlenecks(
     most: Annotated[int, typer.Option(min=1, help="Functions to show.")] = 20,
     store: StoreOption = None,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """What holds a run back, working and waiting for a peer told apart.
 
     The critical path adds up to the wall time of the job; self and total are of all threads.
     """
-    from iostrata.show.bottlenecks import bottleneck_lines
+    from iostrata.show.bottlenecks import STEPS, bottleneck_lines
     from iostrata.show.bottlenecks import bottlenecks as ranked
 
-    with opened_run(store, run) as opened:
-        found = ranked(opened, by.value)
+    with opened_run(store, run) as opened, progress(STEPS, quiet) as step:
+        found = ranked(opened, by.value, step)
     if json:
         print_json(found.as_dict() | {"incomplete": opened.incomplete})
     else:

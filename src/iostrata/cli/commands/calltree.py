@@ -16,6 +16,7 @@ from iostrata.cli.commands._arguments import (
 )
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
+from iostrata.progress import within
 
 
 class Order(StrEnum):
@@ -87,8 +88,7 @@ def calltree(
         opened_run(store, run) as opened,
         progress(("call tree",), quiet) as step,
     ):
-        step("call tree")
-        roots = call_tree(opened, choice)
+        roots = call_tree(opened, choice, told=within(step, "call tree"))
     if json:
         print_json([node.as_dict() for node in roots])
     else:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 from iostrata.analyse.engine import DuckDb
 from iostrata.explain.rank import RULE_STEPS
-from iostrata.progress import Step, unseen
+from iostrata.progress import Step, unseen, within
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.show.critical import critical_document
 from iostrata.show.findings import explained
@@ -23,6 +23,7 @@ from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import completeness, why_empty
 from iostrata.show.totals import SIZES, TOTALS_STEPS, Row, Totals, in_layer_order, summed, totals
 from iostrata.show.tree import tree_document
+from iostrata.show.trees import Told
 from iostrata.show.trees import document as call_trees
 from iostrata.store.opened import OpenedRun
 
@@ -74,16 +75,15 @@ def _explained(opened: OpenedRun, step: Step) -> Row:
     """`verdict`, `findings`, `tree` and `critical`; what is absent the page leaves out."""
     found = explained(DuckDb(opened), opened.run, step)
     made = {name: found[name] for name in ("verdict", "findings")}
-    step("call tree")
-    trees = call_trees(opened)
+    trees = call_trees(opened, told=within(step, "call tree"))
     tree = tree_document(opened, trees)
-    step("critical path")
-    return made | ({"tree": tree, "critical": _critical(opened, trees)} if tree else {})
+    told = within(step, "critical path")
+    return made | ({"tree": tree, "critical": _critical(opened, trees, told)} if tree else {})
 
 
-def _critical(opened: OpenedRun, trees: Row) -> Row:
+def _critical(opened: OpenedRun, trees: Row, told: Told) -> Row:
     """The critical path with its functions added up over roles and hosts."""
-    found = critical_document(opened, trees)
+    found = critical_document(opened, trees, told)
     functions: dict[str, Row] = {}
     for row in found["by_function"]:
         name = {key: row[key] for key in ("name", "layer", "op")}
