@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -63,6 +65,8 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
+    # Its workers are this Python, which has pyarrow, not the first of the PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # A local session needs none of the 200 parts that a cluster's shuffle has.
     given = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4"}
     builder = SparkSession.builder.appName("iostrata")
