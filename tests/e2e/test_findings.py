@@ -13,7 +13,7 @@ from tests.e2e.cluster import Cluster, lab_up
 
 from iostrata import lab as labs
 
-SOURCE = Path(__file__).parents[2] / "bench" / "rules" / "Client.java"
+SOURCES = Path(__file__).parents[2] / "bench" / "rules"
 # Times that the program does it: so many that the start of a JVM is the least of it.
 CAUSES = {"many-small-outputs": 250, "metadata-storm": 8000, "frequent-flush": 3000}
 
@@ -24,7 +24,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         environment = labs.find(up.name).environment()
         classes = up.folder / "classes"
         subprocess.run(
-            ["javac", "-cp", environment["CLASSPATH"], "-d", str(classes), str(SOURCE)], check=True
+            ["javac", "-cp", environment["CLASSPATH"], "-d", classes, *SOURCES.glob("*.java")],
+            check=True,
         )
         up.environment["CLASSPATH"] = f"{classes}:{environment['CLASSPATH']}"
         up.hadoop("hadoop", "fs", "-mkdir", "-p", "/causes")

@@ -14,6 +14,7 @@ import typer
 
 from iostrata.cli.commands._arguments import RunArgument, StoreOption, examples
 from iostrata.cli.console import err, note
+from iostrata.cli.files import whole_file
 from iostrata.cli.opening import opened_run
 from iostrata.errors import InternalError, UserError
 from iostrata.show.export.formats import FORMATS, Format, find_format
@@ -154,17 +155,8 @@ def _write(source: Source, known: Format, output: Path | None) -> tuple[str, int
     if str(output) == "-":
         return "standard output", _print(source, known)
     path = (output or Path(f"iostrata-{source.run.name}{known.suffix}")).absolute()
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with draft.open("wb") as file:
-            written = known.writer()(source, file)
-        draft.replace(path)
-    except OSError as error:
-        raise UserError(
-            f"{path} cannot be written: {error.strerror}", "name another file with -o"
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        written = known.writer()(source, file)
     print(path)
     return size(path.stat().st_size), written
 

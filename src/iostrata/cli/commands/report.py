@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +16,7 @@ from iostrata.cli.commands._arguments import (
     examples,
 )
 from iostrata.cli.console import note, print_json, progress
+from iostrata.cli.files import whole_file
 from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError
 from iostrata.text import size
@@ -84,16 +84,8 @@ def write_page(document: dict[str, Any], path: Path) -> Path:
 def write_html(text: str, path: Path, what: str) -> Path:
     """Writes a page, whole or not at all, and says what it is and how large; its absolute path."""
     path = path.absolute()
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, "utf-8")
-        draft.replace(path)
-    except OSError as error:
-        raise UserError(
-            f"{path} cannot be written: {error.strerror}", "name another file with -o"
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(text.encode())
     note(f"{what}, {size(len(text.encode()))}")
     return path
 
