@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.processes import start_ticks
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import SECOND, START, make_run, process, row_of_call, sample, write
+from iostrata.store.tests.others import let_in, nobody
 
 Break = Callable[[Path], object]
 PART, PART_2 = "events/host=one/part-000001.parquet", "events/host=two/part-000001-by-one.parquet"
@@ -396,21 +397,10 @@ def test_a_run_that_goes_away_while_it_is_read(store: Path) -> None:
         OpenedRun(run)
 
 
-@contextlib.contextmanager
-def nobody() -> Iterator[None]:
-    """Files are opened with the rights of uid 65534."""
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
 def test_what_may_not_be_read_is_named(store: Path) -> None:
     # GIVEN a run that others may read but for a part, a folder of parts, and its facts
-    for folder in [store, *store.parents][:4]:
-        folder.chmod(0o755)
+    let_in(store)
     for name in (PART, "system/host=one", "run.json"):
         (store / "r" / name).chmod(0)
     with nobody():

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from iostrata.store.location import check_run_name, default_store
 from iostrata.store.processes import alive, start_ticks
 from iostrata.store.runs import find_run, list_runs
 from iostrata.store.tests.made import SECOND, START, make_run
+from iostrata.store.tests.others import let_in, nobody
 
 
 def line(error: UserError) -> str:
@@ -72,21 +71,10 @@ def test_store_that_is_a_file(tmp_path: Path) -> None:
     )
 
 
-@contextmanager
-def nobody() -> Iterator[None]:
-    """Files are opened with the rights of uid 65534."""
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
 def test_store_and_run_of_somebody_else(tmp_path: Path) -> None:
     # GIVEN a store that others may enter with a run they may not, and a closed one
-    for folder in [tmp_path, *tmp_path.parents][:3]:
-        folder.chmod(0o755)
+    let_in(tmp_path)
     make_run(tmp_path / "node", "theirs").chmod(0o700)
     make_run(tmp_path / "closed", "theirs")
     (tmp_path / "closed").chmod(0o700)
