@@ -101,6 +101,9 @@ public final class Tasks {
 
     /** Computes for so many microseconds. */
     private static void busy(int microseconds) {
+        if (microseconds == 0) {
+            return;
+        }
         long end = System.nanoTime() + microseconds * 1000L;
         Random random = new Random(1);
         while (System.nanoTime() < end) {
@@ -111,12 +114,15 @@ public final class Tasks {
     public static final class Count extends Reducer<Text, Text, Text, LongWritable> {
         private final LongWritable sum = new LongWritable();
         private int each;
+        private int eachValue;
 
         @Override
         protected void setup(Context context) {
             Configuration configuration = context.getConfiguration();
-            boolean slow = configuration.get(CAUSE).equals("one-reduce");
-            each = slow ? configuration.getInt(TIMES, 1) : 0;
+            String cause = configuration.get(CAUSE);
+            int times = configuration.getInt(TIMES, 1);
+            each = cause.equals("one-reduce") ? times : 0;
+            eachValue = cause.equals("shuffle-skew") ? times : 0;
         }
 
         @Override
@@ -126,6 +132,7 @@ public final class Tasks {
             long count = 0;
             for (Text value : values) {
                 count += value.getLength();
+                busy(eachValue);
             }
             sum.set(count);
             context.write(key, sum);

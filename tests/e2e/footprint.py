@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 import tomllib
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ SCHEMA = tomllib.loads(Path(__file__).parents[2].joinpath("schema/events.toml").
 ROWS_AT: int = SCHEMA["segment"]["rows"]
 # Held open by the JVM; looked at every now and then by the agent, and closed at once.
 UNCOUNTED = (".jar", "/control")
+LOOKS, BETWEEN = 5, 0.1  # s
 VERSION = re.compile(r"\.v\d+_\d+_\d+\b")
 
 
@@ -91,7 +94,7 @@ def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
         for n, size, cls in HISTOGRAM.findall(said)
         if "io.iostrata" in cls
     }
-    links = [read_link(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
+    descriptors = held(pid)
     names = [name_of(task) for task in tasks(pid)]
     for name, count in rows_by_segment(pid, directory).items():
         rows[name] = max(count, rows.get(name, 0))  # a thread may have it since that knows fewer
@@ -100,9 +103,10 @@ def footprint(pid: int, java_home: Path, directory: Path) -> Footprint:
         heap=int(total[1]),
         threads=max(threads, len(names)),
         our_threads=sum(name.startswith("iostrata") for name in names),
-        descriptors=len(links),
+        descriptors=len(descriptors),
         our_descriptors=sum(
-            link.startswith(f"{directory}/") and not link.endswith(UNCOUNTED) for link in links
+            link.startswith(f"{directory}/") and not link.endswith(UNCOUNTED)
+            for link in descriptors
         ),
         mapped=mapped(pid, directory),
         rows=sum(rows.values()),
@@ -131,11 +135,23 @@ def name_of(task: Path) -> str:
         return ""
 
 
-def read_link(path: Path) -> str:
-    try:
-        return str(path.readlink())
-    except OSError:  # closed since
-        return ""
+def held(pid: int) -> list[str]:
+    """Descriptors open in each of several looks: what is opened for a look and closed is left out.
+
+    A process that waits for a processor may have such a one open for a while.
+    """
+    found = set(links(pid))
+    for _ in range(LOOKS - 1):
+        time.sleep(BETWEEN)
+        found &= set(links(pid))
+    return [link for _, link in found]
+
+
+def links(pid: int) -> Iterator[tuple[str, str]]:
+    """Number and link of each descriptor."""
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # closed since
+            yield path.name, str(path.readlink())
 
 
 def mapped(pid: int, directory: Path) -> list[str]:

@@ -1,11 +1,12 @@
 //! Where rows come from: the Parquet files of a run, or Arrow on standard input.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -97,7 +98,7 @@ impl Source {
         threads: usize,
         mut each: impl FnMut(&RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        quietly(|| match self {
+        match self {
             Source::Run(files) if threads == 1 => {
                 files.iter().try_for_each(|path| named(path, || parquet(open(path)?, &mut each)))
             }
@@ -106,7 +107,7 @@ impl Source {
                 let read = || arrow(std::io::stdin().lock(), &mut each);
                 whole(read).context("the Arrow stream on standard input cannot be read")
             }
-        })
+        }
     }
 }
 
@@ -160,19 +161,26 @@ fn named<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     whole(read).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-/// Foreign bytes may be such that a decoder of the format gives up by a panic: an error like others.
-pub fn whole<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
-    let outcome = panic::catch_unwind(AssertUnwindSafe(read));
-    outcome.unwrap_or_else(|_| Err(anyhow!("it is damaged")))
+thread_local! {
+    static DECODES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Panics in `read`, in whatever thread, print nothing.
-fn quietly<T>(read: impl FnOnce() -> T) -> T {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let outcome = read();
-    panic::set_hook(hook);
-    outcome
+/// Foreign bytes may be such that a decoder of the format gives up by a panic: an error like others,
+/// of which nothing is printed.
+pub fn whole<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    static HUSH: Once = Once::new();
+    HUSH.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !DECODES.get() {
+                others(info);
+            }
+        }));
+    });
+    let before = DECODES.replace(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(read));
+    DECODES.set(before);
+    outcome.unwrap_or_else(|_| Err(anyhow!("it is damaged")))
 }
 
 fn metadata(file: &impl ChunkReader) -> Result<ArrowReaderMetadata> {
