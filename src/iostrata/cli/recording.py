@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -12,8 +14,10 @@ from rich.text import Text
 
 from iostrata.cli.console import complain, err, note
 from iostrata.errors import UserError
+from iostrata.record.collector import NODE_DIR, Collector, collector_of, lab_dir
 from iostrata.record.protocol import Progress
-from iostrata.record.session import Recorded
+from iostrata.record.session import Recorded, Request, Survey, new_run_name
+from iostrata.store.location import check_run_name, default_store
 from iostrata.text import count, plural, printable, seconds, size
 
 
@@ -89,3 +93,46 @@ def _first_line(recorded: Recorded) -> str:
         return "the run cannot be read back"
     first = "; ".join(completeness(found)[:4])
     return first if found.layers else f"{first}: {why_empty(found)}"
+
+
+def request_for(
+    command: list[str],
+    directory: Path | None,
+    lab: str | None,
+    run: str | None,
+    store: Path | None,
+    private: bool,
+) -> Request:
+    """What is to be recorded and where: a lab's collector, one that is named, the node's, or one
+    of one's own. Raises UserError.
+    """
+    if directory is not None and (private or lab is not None):
+        raise UserError("--dir names a collector already", "leave --lab or --private out")
+    name = check_run_name(run) if run else new_run_name()
+    own = (store or default_store()).absolute()
+    environment = dict(os.environ)
+    expect: list[tuple[str, int]] = []
+    survey: Survey | None = None
+    collector: Collector | None
+    if lab is not None:
+        from iostrata.cli.labs import lab_environment, lab_survey
+
+        environment, expect = lab_environment(lab)
+        survey = lab_survey(lab)
+        collector = None
+        if not private:
+            remedy = "iostrata lab up hadoop"
+            collector = _needed(lab_dir(lab), f"lab {lab} records nothing", remedy)
+    elif directory is not None:
+        remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
+        collector = _needed(directory.absolute(), f"no collector is alive in {directory}", remedy)
+    else:
+        collector = None if private else collector_of(NODE_DIR)
+    return Request(command, own, name, collector, environment, expect, survey=survey)
+
+
+def _needed(directory: Path, message: str, remedy: str) -> Collector:
+    collector = collector_of(directory)
+    if collector is None:
+        raise UserError(message, remedy)
+    return collector

@@ -24,6 +24,7 @@ from iostrata.cli.commands import (
     summary,
     top,
     weave,
+    workload,
 )
 
 COMMANDS = (
@@ -46,6 +47,7 @@ COMMANDS = (
     attach,
     detach,
     lab,
+    workload,
     prepare,
     weave,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,15 +11,13 @@ import typer
 
 from iostrata.cli.commands._arguments import StoreOption, examples
 from iostrata.cli.console import note
-from iostrata.cli.recording import Live, conclude
+from iostrata.cli.recording import Live, conclude, request_for
 from iostrata.errors import UserError
-from iostrata.record.collector import NODE_DIR, Collector, collector_of, lab_dir
-from iostrata.record.session import COULD_NOT_RECORD, Request, Survey, new_run_name
+from iostrata.record.session import COULD_NOT_RECORD
 from iostrata.record.session import record as record_session
 from iostrata.schema.detail import asked_for
 from iostrata.schema.names import points_named
 from iostrata.schema.users import read_user_points
-from iostrata.store.location import check_run_name, default_store
 
 
 def register(app: typer.Typer) -> None:
@@ -88,7 +85,7 @@ def record(
     A failing or interrupted command leaves a run too, marked as such.
     """
     try:
-        request = _request(command, dir, lab, run, store, private)
+        request = request_for(command, dir, lab, run, store, private)
         request = replace(
             request,
             points_off=points_named(without_point or []),
@@ -104,43 +101,3 @@ def record(
     if not quiet:
         conclude(recorded)
     sys.exit(recorded.code)
-
-
-def _request(
-    command: list[str],
-    directory: Path | None,
-    lab: str | None,
-    run: str | None,
-    store: Path | None,
-    private: bool,
-) -> Request:
-    if directory is not None and (private or lab is not None):
-        raise UserError("--dir names a collector already", "leave --lab or --private out")
-    name = check_run_name(run) if run else new_run_name()
-    own = (store or default_store()).absolute()
-    environment = dict(os.environ)
-    expect: list[tuple[str, int]] = []
-    survey: Survey | None = None
-    collector: Collector | None
-    if lab is not None:
-        from iostrata.cli.labs import lab_environment, lab_survey
-
-        environment, expect = lab_environment(lab)
-        survey = lab_survey(lab)
-        collector = None
-        if not private:
-            remedy = "iostrata lab up hadoop"
-            collector = _needed(lab_dir(lab), f"lab {lab} records nothing", remedy)
-    elif directory is not None:
-        remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
-        collector = _needed(directory.absolute(), f"no collector is alive in {directory}", remedy)
-    else:
-        collector = None if private else collector_of(NODE_DIR)
-    return Request(command, own, name, collector, environment, expect, survey=survey)
-
-
-def _needed(directory: Path, message: str, remedy: str) -> Collector:
-    collector = collector_of(directory)
-    if collector is None:
-        raise UserError(message, remedy)
-    return collector

@@ -1,0 +1,16 @@
+package io.iostrata.jobs;
+
+import org.apache.hadoop.util.ProgramDriver;
+
+/** What iostrata runs on clusters, by name: {@code hadoop jar iostrata-jobs.jar NAME ARGUMENTS}. */
+public final class Main {
+  private Main() {}
+
+  public static void main(String[] arguments) throws Throwable {
+    ProgramDriver programs = new ProgramDriver();
+    programs.addClass("facts", ClusterFacts.class, "prints what the cluster has, as JSON");
+    programs.addClass("exists", Exists.class, "prints whether HDFS has a path");
+    programs.addClass("end", EndJobs.class, "ends the applications with a tag");
+    System.exit(programs.run(arguments));
+  }
+}

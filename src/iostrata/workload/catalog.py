@@ -1,0 +1,18 @@
+"""All workloads, each a line."""
+
+from __future__ import annotations
+
+from iostrata.errors import UserError
+from iostrata.workload.interface import Workload
+from iostrata.workload.standard import STANDARD
+
+WORKLOADS: tuple[Workload, ...] = (*STANDARD,)
+
+
+def workload_named(name: str) -> Workload:
+    """Raises UserError for one that is not there."""
+    for workload in WORKLOADS:
+        if workload.name == name:
+            return workload
+    names = ", ".join(workload.name for workload in WORKLOADS)
+    raise UserError(f"no workload {name}", names)

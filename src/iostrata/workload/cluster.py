@@ -1,0 +1,118 @@
+"""The cluster that a workload runs on: what `hadoop` of an environment reaches."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from iostrata.errors import UserError
+
+TOLD = 12  # last lines of a command that failed
+GRACE = 20.0  # s for a command that was asked to end
+_PACKAGE = Path(__file__).resolve().parent.parent
+JAR = "iostrata-jobs.jar"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a cluster has: bytes without replicas, live nodes; of YARN zeros where it has none."""
+
+    free: int
+    replication: int
+    datanodes: int
+    nodemanagers: int
+    memory: int  # bytes that containers may have
+    cores: int
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Runs commands with the environment of a cluster's client."""
+
+    environment: Mapping[str, str]
+
+    def run(self, command: Sequence[str], output: Path | None = None) -> str:
+        """Standard output of a command, all of whose output also goes to the file `output`.
+
+        Raises UserError with its last lines when it fails. Ctrl-C ends the command, too.
+        """
+        path = shutil.which(command[0], path=self.environment.get("PATH"))
+        if path is None:
+            raise UserError(f"{command[0]} is not on the PATH", "name a lab: --lab NAME")
+        running = subprocess.Popen(
+            [path, *command[1:]],
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            out, err = running.communicate()
+        except BaseException:
+            _end(running)
+            raise
+        if output is not None:
+            output.write_text(out + err)
+        if running.returncode:
+            last = "\n".join((out + err).splitlines()[-TOLD:])
+            words = " ".join(command[:4])
+            raise UserError(f"{words} … failed with {running.returncode}", last, exit_code=1)
+        return out
+
+    def hadoop(self, *words: str) -> str:
+        """`hadoop WORDS`."""
+        return self.run(["hadoop", *words])
+
+    def job(self, name: str, *words: str) -> str:
+        """The program `name` of our jar of jobs (java/jobs, Main.java)."""
+        return self.run(["hadoop", "jar", str(jobs_jar()), name, *words])
+
+    def exists(self, path: str) -> bool:
+        """Whether HDFS has it."""
+        return self.job("exists", path).strip() == "true"
+
+    def remove(self, path: str) -> None:
+        """Removes it from HDFS with all below it; nothing happens where it is not."""
+        self.hadoop("fs", "-rm", "-r", "-f", "-skipTrash", path)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Asked once."""
+        return Facts(**json.loads(self.job("facts")))
+
+
+def jobs_jar() -> Path:
+    """What runs on clusters: $IOSTRATA_JOBS, of the installed package, of the checkout."""
+    named = os.environ.get("IOSTRATA_JOBS")
+    places = (
+        [Path(named)]
+        if named
+        else [_PACKAGE / "_native" / JAR, _PACKAGE.parent.parent / "java/jobs/target" / JAR]
+    )
+    for place in places:
+        if place.is_file():
+            return place.absolute()
+    raise UserError(f"{places[-1]} is not there", "build it: make build")
+
+
+def _end(running: subprocess.Popen[str]) -> None:
+    """Ends a command with all that it started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(running.pid, number)
+            running.communicate(timeout=GRACE)
+            return
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue

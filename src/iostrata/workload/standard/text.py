@@ -1,0 +1,112 @@
+"""RandomTextWriter, and what reads its words: WordCount, Sort, Grep."""
+
+from __future__ import annotations
+
+from iostrata.workload import mapreduce
+from iostrata.workload.interface import Context, Result, Workload
+from iostrata.workload.parameters import BYTES, Parameter
+
+PACKAGE = "org.apache.hadoop.examples"
+SIZE = Parameter(
+    "size", "of the text, without the format of its files", 64 << 20, BYTES, low=1 << 10,
+    high=1 << 50, scaled=True,
+)  # fmt: skip
+MAPS = Parameter("maps", "that write the text", 2, "tasks", low=1, high=10_000)
+REDUCES = Parameter("reduces", "of the job", 2, "tasks", low=0, high=10_000)
+PATTERN = Parameter("pattern", "a regular expression that is looked for", "[a-z]*ness")
+# Text in sequence files takes up to a third more than its words: lengths and marks.
+FORMAT = 4 / 3
+_TEXT_INPUT = "org.apache.hadoop.mapreduce.lib.input.SequenceFileAsTextInputFormat"
+_AS_TEXT = f"-Dmapreduce.job.inputformat.class={_TEXT_INPUT}"
+
+
+def _size(context: Context) -> int:
+    return int(context.number("size") * FORMAT)
+
+
+def _write(context: Context, folder: str) -> mapreduce.Job:
+    maps, size = context.number("maps"), context.number("size")
+    each = -(-size // maps)
+    # its number of maps is total bytes by bytes of a map
+    total = f"-Dmapreduce.randomtextwriter.totalbytes={each * maps}"
+    part = f"-Dmapreduce.randomtextwriter.bytespermap={each}"
+    jobs, _ = mapreduce.run(context, f"{PACKAGE}.RandomTextWriter", total, part, folder)
+    return jobs[0]
+
+
+def _randomtext(context: Context) -> Result:
+    context.step("run")
+    job = _write(context, context.folder)
+    return {"asked_bytes": context.number("size"), "jobs": [job.as_dict()]}
+
+
+def _input(context: Context) -> None:
+    context.step("input")
+    _write(context, f"{context.folder}/in")
+
+
+def _over_text(context: Context, program: str, *options: str, last: tuple[str, ...] = ()) -> Result:
+    context.step("run")
+    places = (f"{context.folder}/in", f"{context.folder}/out")
+    jobs, _ = mapreduce.run(context, f"{PACKAGE}.{program}", *options, *places, *last)
+    return {"asked_bytes": context.number("size"), "jobs": [job.as_dict() for job in jobs]}
+
+
+def _reduces(context: Context) -> str:
+    return f"-Dmapreduce.job.reduces={context.number('reduces')}"
+
+
+def _wordcount(context: Context) -> Result:
+    return _over_text(context, "WordCount", _AS_TEXT, _reduces(context))
+
+
+def _sort(context: Context) -> Result:
+    words = ("-r", str(context.number("reduces")))
+    text = "org.apache.hadoop.io.Text"
+    return _over_text(context, "Sort", *words, "-outKey", text, "-outValue", text)
+
+
+def _grep(context: Context) -> Result:
+    return _over_text(context, "Grep", _AS_TEXT, last=(context.text("pattern"),))
+
+
+RANDOMTEXT = Workload(
+    name="randomtextwriter",
+    about="writes sequence files of random words",
+    stresses="the write pipeline of HDFS, the format of records",
+    parameters=(SIZE, MAPS),
+    run=_randomtext,
+    bytes=_size,
+    steps=("run",),
+    sources=("Fig. 4 of IOSIG+ (S1)",),
+)
+WORDCOUNT = Workload(
+    name="wordcount",
+    about="counts the words of a text",
+    stresses="CPU of maps, combiners; little shuffle",
+    parameters=(SIZE, MAPS, REDUCES),
+    run=_wordcount,
+    prepare=_input,
+    bytes=_size,
+    steps=("input", "run"),
+)
+SORT = Workload(
+    name="sort",
+    about="sorts records: map and reduce hand on what they get",
+    stresses="spills, shuffle, merging; nothing is computed",
+    parameters=(SIZE, MAPS, REDUCES),
+    run=_sort,
+    prepare=_input,
+    bytes=lambda context: 2 * _size(context),
+    steps=("input", "run"),
+)
+GREP = Workload(
+    name="grep",
+    about="counts what matches a pattern, then sorts the counts",
+    stresses="reading; two jobs in a row, hardly any output",
+    parameters=(SIZE, MAPS, PATTERN),
+    run=_grep,
+    prepare=_input,
+    bytes=_size,
+    steps=("input", "run"),
+)
