@@ -18,6 +18,7 @@ from iostrata import lab
 from iostrata.lab import cgroups, namespaces
 from iostrata.lab.hadoop import ready
 from iostrata.lab.nodes import Node
+from iostrata.store.runs import find_run
 
 pytestmark = [
     pytest.mark.cluster,
@@ -109,6 +110,8 @@ def test_each_event_is_on_its_host(cluster: Cluster, job: dict[str, int]) -> Non
     assert len(tasks) == 4
     assert set(tasks) <= set(NAMES)
     assert cluster.iostrata("summary", "job").stdout.startswith("traced 13/13 processes, 3/3 Data")
+    racks = {name: f"/{name.partition('.')[2]}" for name in NAMES}
+    assert find_run(cluster.store, "job").racks == racks
 
 
 def test_bytes_of_each_host_are_what_its_datanode_says(

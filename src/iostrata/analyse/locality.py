@@ -14,7 +14,7 @@ from iostrata.analyse.tables import SUMS, uncovered
 def locality(racks: Mapping[str, str] | None = None) -> ir.Table:
     """Per attempt: job, role, task, host, local, rack_local, remote (bytes that DataNodes sent for
     it from its host, from another one of its rack, from elsewhere). `racks` names the racks of
-    hosts; a host without one shares it with nobody.
+    hosts, as `Run.racks`; a host without one shares it with nobody.
 
     What a client reads without a DataNode (short-circuit) is in none.
     """

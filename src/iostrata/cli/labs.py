@@ -115,7 +115,8 @@ def lab_survey(name: str | None) -> Survey:
         try:
             listed = found.datanodes()
             asked["datanodes"] = [
-                {"name": at, "host": node or host, "pid": pid} for at, node, pid in listed
+                {"name": at, "rack": rack, "host": node or host, "pid": pid}
+                for at, rack, node, pid in listed
             ]
         except _NO_ANSWER as error:
             asked["unasked"].append(f"the NameNode for its DataNodes: {error}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ibis.expr import types as ir
@@ -18,9 +19,10 @@ SERVERS = ("NameNode", "DataNode", "ResourceManager", "NodeManager", "appmaster"
 
 @dataclass(frozen=True)
 class Scope:
-    """The roles of those that do the run's work: its tasks, else its programs."""
+    """The roles of those that do the run's work: its tasks, else its programs; racks of hosts."""
 
     roles: tuple[str, ...]
+    racks: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def workers(self, rows: ir.Table = SUMS) -> ir.Table:
         """Rows of those alone."""
@@ -59,7 +61,7 @@ class Facts:
     def scope(self) -> Scope:
         roles = {row["role"] for row in self._processes}
         tasks = tuple(role for role in TASKS if role in roles)
-        return Scope(tasks or tuple(sorted(roles - {*SERVERS})))
+        return Scope(tasks or tuple(sorted(roles - {*SERVERS})), self.run.racks)
 
     @cached_property
     def _processes(self) -> list[Row]:

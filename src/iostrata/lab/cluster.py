@@ -184,8 +184,8 @@ class Lab:
         """The attempts of an ended job that were started, by its history; `timeout` as above."""
         return history.started(history.fetch(self.state.hdfs, job_id, timeout))
 
-    def datanodes(self) -> list[tuple[str, str, int | None]]:
-        """The DataNodes that the NameNode lists: address, node, and the process if it is known.
+    def datanodes(self) -> list[tuple[str, str, str, int | None]]:
+        """The DataNodes that the NameNode lists: address, rack, node, and the process if known.
 
         The node is empty for one of this machine. Raises LabError when the NameNode does not
         answer.
@@ -197,10 +197,10 @@ class Lab:
         pids = {(d.node, port): d.pid for d in known for port in processes.listening(d.pid)}
         names = {node.address: node.name for node in self.state.nodes}
         found = []
-        for address in listed:
+        for address, rack in listed:
             host, _, port = address.rpartition(":")
             node = names.get(host, "")
-            found.append((address, node, pids.get((node, int(port)))))
+            found.append((address, rack, node, pids.get((node, int(port)))))
         return found
 
     def restart(self, progress: Callable[[str], None] = lambda _: None) -> None:

@@ -45,6 +45,7 @@ def _is_node(value: Any) -> bool:
         isinstance(value, dict)
         and _is_text(value.get("name"))
         and _is_text(value.get("host"))
+        and _is_text(value.get("rack", ""))
         and (value.get("pid") is None or is_number(value["pid"]))
     )
 

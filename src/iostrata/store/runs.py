@@ -59,6 +59,12 @@ class Run:
     published: bool = True
     damage: tuple[str, ...] = ()
 
+    @property
+    def racks(self) -> dict[str, str]:
+        """The rack of each host with a DataNode, as the NameNode listed them."""
+        nodes = self.cluster.get("datanodes") or ()
+        return {node["host"]: node["rack"] for node in nodes if node.get("rack")}
+
     def as_dict(self) -> dict[str, Any]:
         """The run as JSON values."""
         fields = asdict(self)

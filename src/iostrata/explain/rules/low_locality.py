@@ -15,10 +15,11 @@ LEAST = 0.3  # of the bytes
 
 
 def evidence(scope: Scope) -> ir.Table:
-    rows = locality()
+    rows = locality(scope.racks)
     rows = rows.filter(rows.role.isin(scope.roles))
     return rows.agg(
         local=rows.local.sum().fill_null(0).cast("int64"),
+        rack_local=rows.rack_local.sum().fill_null(0).cast("int64"),
         remote=rows.remote.sum().fill_null(0).cast("int64"),
         hosts=rows.host.nunique(),
     )
@@ -26,18 +27,20 @@ def evidence(scope: Scope) -> ir.Table:
 
 def judge(rows: list[Row], facts: Facts) -> Seen | None:
     row = rows[0]
-    total = row["local"] + row["remote"]
-    if row["hosts"] < 2 or not total or row["remote"] < LEAST * total:
+    away = row["rack_local"] + row["remote"]
+    total = row["local"] + away
+    if row["hosts"] < 2 or not total or away < LEAST * total:
         return None
     reads = facts.rows(account(facts.scope.workers(named("hdfs.read")), "layer"))
     time = reads[0]["time"] if reads else 0
-    part = row["remote"] / total
+    part = away / total
     return Seen(
         share=facts.share(time * part),
         text=f"{part:.0%} of the {size(total)} that tasks read from DataNodes came from other "
         "hosts",
         evidence=[
-            Evidence("read from other hosts", row["remote"], "bytes"),
+            Evidence("read from other hosts", away, "bytes"),
+            Evidence("of these from the same rack", row["rack_local"], "bytes"),
             Evidence("read from the own host", row["local"], "bytes"),
             Evidence("time of all reads", time, "ns"),
         ],

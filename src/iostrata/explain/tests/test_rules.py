@@ -392,6 +392,18 @@ def test_the_cause_ranks_first(facts_of: Made, case: Case) -> None:
     assert first.change
 
 
+def test_input_of_the_same_rack_is_told_apart(facts_of: Made) -> None:
+    case = next(case for case in CASES if case.rule == "low-locality")
+    nodes = [
+        {"name": host, "host": host, "pid": None, "rack": "/one"} for host in ("node0", "node1")
+    ]
+    facts = facts_of(case.events, processes=case.processes, cluster={"datanodes": nodes})
+    found = explain(facts)[0]
+    assert (found.rule, found.seen) == (case.rule, case.seen)
+    said = {one.what: one.value for one in found.evidence}
+    assert said["read from other hosts"] == said["of these from the same rack"] == 80 * MB
+
+
 def test_a_busy_core_is_no_matter_of_storage(facts_of: Made) -> None:
     tasks = [attempt("map", n, 0, 30, cpu=29 * SECOND) for n in range(4)]
     (found,) = explain(facts_of([], processes=tasks))

@@ -43,12 +43,15 @@ def _namenode_info(at: str) -> dict[str, Any]:
     return dict(beans[0]) if beans else {}
 
 
-def datanodes(at: str) -> list[str] | None:
-    """HOST:PORT of each DataNode that the NameNode holds for live; None if it does not answer."""
+def datanodes(at: str) -> list[tuple[str, str]] | None:
+    """HOST:PORT and rack of each DataNode that the NameNode holds for live; None if it does not
+    answer.
+    """
     info = _namenode_info(at)
     if not info:
         return None
-    return sorted(node["xferaddr"] for node in json.loads(info["LiveNodes"]).values())
+    live = json.loads(info["LiveNodes"]).values()
+    return sorted((node["xferaddr"], node["location"]) for node in live)
 
 
 def hdfs_lacks(at: str, datanodes: int) -> str:
