@@ -4,8 +4,8 @@
     python scripts/dist.py --here          against this machine's glibc: what the tests install
     python scripts/dist.py --to FOLDER     another folder than dist/
 
-Both hold the same binary, the same loader of the agent and the same jar. Run by `make dist`, which
-builds the jar first.
+Both hold the same binary, the same loader of the agent and the same jar; the wheel has the jar of
+jobs that workloads run, too. Run by `make dist`, which builds the jars first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE = ROOT / "scripts" / "node"
-JAR = ROOT / "java/agent/target/iostrata-agent.jar"
+JOBS = ROOT / "java/jobs/target/iostrata-jobs.jar"
+JARS = (ROOT / "java/agent/target/iostrata-agent.jar", JOBS)
 NATIVES = ("iostrata-native", "libiostrata_loader.so")
 # The oldest that Rust's standard library runs on; CentOS 7 has it.
 GLIBC = (2, 17)
@@ -67,12 +68,12 @@ def cross_built() -> Path:
 
 
 def stage(folder: Path, built: Path) -> tuple[int, int]:
-    """Copy binary and loader (without debug information) and jar into `folder`.
+    """Copy binary and loader (without debug information) and jars into `folder`.
 
     Returns the glibc that both run on.
     """
     natives = [built / name for name in NATIVES]
-    for path in (*natives, JAR):
+    for path in (*natives, *JARS):
         if not path.is_file():
             raise DistError(f"no {path}: make build")
     folder.mkdir()
@@ -81,8 +82,10 @@ def stage(folder: Path, built: Path) -> tuple[int, int]:
         shutil.copyfile(path, copy)
         subprocess.run(["strip", "--strip-debug", str(copy)], check=True)
         copy.chmod(0o755)
-    shutil.copyfile(JAR, folder / "iostrata-agent.jar")
-    (folder / "iostrata-agent.jar").chmod(0o644)
+    for path in JARS:
+        copy = folder / path.name
+        shutil.copyfile(path, copy)
+        copy.chmod(0o644)
     return max(needed_glibc((folder / name).read_bytes()) for name in NATIVES)
 
 
@@ -104,7 +107,8 @@ def make_wheel(staged: Path, glibc: tuple[int, int], target: Path) -> Path:
 def make_tarball(staged: Path, target: Path) -> Path:
     """iostrata-node.tar.gz; the same bytes for the same content."""
     path = target / "iostrata-node.tar.gz"
-    files = sorted([*staged.iterdir(), *NODE.iterdir(), ROOT / "LICENSE"], key=lambda p: p.name)
+    parts = [file for file in staged.iterdir() if file.name != JOBS.name]
+    files = sorted([*parts, *NODE.iterdir(), ROOT / "LICENSE"], key=lambda p: p.name)
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = member.mtime = 0

@@ -204,7 +204,7 @@ ON_NODES = (
     ),
     Job(
         "uncompressed-intermediate",
-        f"{_WORDS} {_THREE} none 1 {{seed}} /causes/text /causes/out-{{run}}",
+        f"{_WORDS} -Dmapreduce.job.reduces=6 none 1 {{seed}} /causes/text /causes/out-{{run}}",
         lab=NODES,
         brakes=dict.fromkeys(_EACH, "--net 3MB/s"),
     ),
@@ -217,10 +217,10 @@ ON_NODES = (
     ),
     Job(
         "unbalanced-volumes",
-        f"{_DFSIO} -Ddfs.blocksize=4m -write -nrFiles 3 -size {{times}}MB",
-        (24, 40),
+        f"{_DFSIO} -Ddfs.blocksize=20m -write -nrFiles 3 -size {{times}}MB",
+        (160, 240),
         "two-volumes",
-        brakes={"node-1": "--disk 6MB/s"},
+        brakes={"node-1": "--disk 12MB/s"},
     ),
 )
 

@@ -262,7 +262,8 @@ def main() -> None:
     path = chosen.folder / "matrix.json"
     rows: list[Row] = json.loads(path.read_text()) if path.exists() else []
     if chosen.page:
-        print(page(rows))
+        order = [job.title for job in JOBS]
+        print(page(sorted(rows, key=lambda row: (order.index(row["job"]), row["seed"]))))
         return
     if chosen.judge:
         for row in rows:

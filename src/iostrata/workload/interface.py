@@ -29,8 +29,9 @@ class Context:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What each of its jobs must be given."""
-        return (f"-Dmapreduce.job.tags={self.tag}",)
+        """What each of its jobs must be given: a second attempt would do more than was asked."""
+        never = (f"-Dmapreduce.{kind}.speculative=false" for kind in ("map", "reduce"))
+        return (f"-Dmapreduce.job.tags={self.tag}", *never)
 
     def number(self, name: str) -> int:
         """The value of a parameter that is a whole number."""

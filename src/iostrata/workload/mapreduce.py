@@ -51,7 +51,7 @@ def jobs_of(output: str) -> list[Job]:
         elif found and (counter := _COUNTER.match(line)):
             found[-1].counters.setdefault(group, {})[counter[1]] = int(counter[2])
         elif heading := _GROUP.match(line):
-            group = heading[1]
+            group = heading[1].strip()
     return found
 
 

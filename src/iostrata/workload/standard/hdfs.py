@@ -9,9 +9,10 @@ from iostrata.workload import mapreduce
 from iostrata.workload.interface import Context, Result, Workload
 from iostrata.workload.parameters import BYTES, Parameter
 
+MB = 1 << 20
 FILES = Parameter("files", "each by a map of its own", 2, "files", low=1, high=10_000)
 SIZE = Parameter(
-    "size", "of each file", 32 << 20, BYTES, low=1 << 20, high=1 << 44, scaled=True
+    "size", "of each file", 32 << 20, BYTES, low=MB, high=1 << 44, scaled=True
 )  # fmt: skip
 MODE = Parameter("mode", "what is measured", "write", choices=("write", "read"))
 MAPS = Parameter("maps", "that talk to the NameNode", 2, "tasks", low=1, high=1000)
@@ -27,8 +28,13 @@ def _dfsio_size(context: Context) -> int:
     return context.number("files") * context.number("size")
 
 
+def _dfsio_check(context: Context) -> None:
+    if context.number("size") % MB:
+        raise UserError(f"size={context.number('size')} is not allowed", "say whole MB")
+
+
 def _dfsio(context: Context, mode: str) -> tuple[list[mapreduce.Job], str]:
-    size = f"{-(-context.number('size') >> 20)}MB"
+    size = f"{context.number('size') // MB}MB"
     words = ("-nrFiles", str(context.number("files")), "-size", size)
     log = f"{context.scratch}/TestDFSIO-{mode}.txt"
     base = f"-Dtest.build.data={context.folder}"
@@ -95,6 +101,7 @@ DFSIO = Workload(
     stresses="DataNodes, disks and network; no shuffle to speak of",
     parameters=(FILES, SIZE, MODE),
     run=_dfsio_run,
+    check=_dfsio_check,
     prepare=_dfsio_input,
     bytes=_dfsio_size,
     steps=("input", "run"),

@@ -1,0 +1,128 @@
+"""Workloads on a real cluster: what was asked is what is there, and nothing else is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.serving import wait_until
+
+from iostrata import lab
+from iostrata.lab.hadoop import ready
+from iostrata.workload.mapreduce import TASKS
+
+pytestmark = pytest.mark.cluster
+ROWS = 3000
+WORDS = ("--set", "size=64KB", "--set", "maps=1", "--set", "reduces=1")
+STANDARD = {
+    "wordcount": WORDS,
+    "grep": WORDS[:4],
+    "testdfsio": ("--set", "size=1MB", "--set", "files=1", "--set", "mode=read"),
+    "nnbench": ("--set", "maps=1", "--set", "names=5", "--set", "operation=rename"),
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with lab_up(tmp_path_factory.mktemp("workloads"), f"workloads-{os.getpid()}") as cluster:
+        yield cluster
+        assert "iostrata-" not in cluster.hadoop("hadoop", "fs", "-ls", "/tmp")
+
+
+def ran(cluster: Cluster, *words: str) -> dict[str, Any]:
+    done = cluster.iostrata("workload", "run", *words, "--lab", cluster.name, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def refused(cluster: Cluster, *words: str) -> str:
+    """The one line that says why nothing was started."""
+    done = cluster.iostrata("workload", "run", *words, "--lab", cluster.name)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def test_teragen_writes_what_was_asked_for(cluster: Cluster) -> None:
+    place = "/kept/rows"
+    words = ("--set", f"rows={ROWS}", "--set", "maps=2", "--folder", place)
+    said = ran(cluster, "teragen", *words, "--keep")
+    assert said["result"]["asked_bytes"] == ROWS * 100
+    assert [job["maps"] for job in said["result"]["jobs"]] == [2]
+    assert sum(block.size for block in cluster.blocks(place)) == ROWS * 100
+    # a place that is taken is left as it is
+    taken = refused(cluster, "teragen", *words)
+    assert taken == f"iostrata: {place} is there already · name another --folder"
+    assert sum(block.size for block in cluster.blocks(place)) == ROWS * 100
+
+
+def test_a_recorded_workload_is_a_run_without_its_input(cluster: Cluster) -> None:
+    words = ("--set", f"rows={ROWS}", "--set", "maps=1", "--set", "reduces=1")
+    said = ran(cluster, "terasort", *words, "--record", "--run", "sorted")
+    assert said["run"] == "sorted"
+    jobs = [job["id"] for job in said["result"]["jobs"]]
+    run = cluster.run("sorted")
+    traced = {job for (job,) in run.rows("SELECT DISTINCT job FROM processes WHERE task <> ''")}
+    assert traced == set(jobs)  # TeraSort and TeraValidate; TeraGen came before
+    history = cluster.history(jobs[0])
+    records = sum(
+        attempt.counters["org.apache.hadoop.mapreduce.TaskCounter"].get("MAP_INPUT_RECORDS", 0)
+        for attempt in history.attempts
+    )
+    assert records == said["result"]["jobs"][0]["map_input_records"] == ROWS
+
+
+@pytest.mark.parametrize("name", STANDARD)
+def test_standard_jobs_run(cluster: Cluster, name: str) -> None:
+    result = ran(cluster, name, *STANDARD[name])["result"]
+    assert all(job["maps"] == 1 for job in result["jobs"])
+    assert result["jobs"]
+
+
+def test_what_cannot_work_is_one_line(cluster: Cluster) -> None:
+    assert refused(cluster, "teragen", "--set", "rows=1e9").startswith(
+        "iostrata: rows=1e9 is not allowed"
+    )
+    assert " in HDFS with 1 replicas, " in refused(cluster, "teragen", "--set", "rows=99999999999")
+    assert refused(cluster, "teragen", "--set", "row=3") == (
+        "iostrata: no parameter row · rows, maps"
+    )
+    assert refused(cluster, "terasortt").startswith("iostrata: no workload terasortt · teragen, ")
+
+
+def test_ctrl_c_ends_its_jobs_and_removes_its_files(cluster: Cluster) -> None:
+    def going_on() -> list[str]:
+        state = lab.find(cluster.name).state
+        asked = "/ws/v1/cluster/apps?states=NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
+        found = ready.answer(state.at("resourcemanager-http"), asked).get("apps") or {}
+        return [app["id"] for app in found.get("app", ())]
+
+    command = [sys.executable, "-m", "iostrata", "workload", "run", "teragen"]
+    command += ["--set", "rows=50000000", "--lab", cluster.name]  # 5 GB
+    running = subprocess.Popen(
+        command, env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_until(lambda: going_on() != [] or running.poll() is not None, timeout=120)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    assert (running.returncode, out) == (130, ""), err
+    wait_until(lambda: going_on() == [])
+
+
+def test_counters_are_those_that_the_client_printed(cluster: Cluster) -> None:
+    from iostrata.workload.mapreduce import jobs_of
+
+    main = "org.apache.hadoop.examples.QuasiMonteCarlo"
+    found = lab.find(cluster.name)
+    done = found.run(["hadoop", main, "1", "10"], capture_output=True, text=True, timeout=120)
+    (job,) = jobs_of(done.stderr)
+    assert job.counter("Launched map tasks", "Job Counters") == 1
+    assert job.counter("Reduce input records", TASKS) == 2
