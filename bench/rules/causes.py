@@ -25,7 +25,7 @@ _TWO_VOLUMES = {
     "dfs.datanode.data.dir": "file://{disk}/datanode,file://{small}",
     "dfs.datanode.fsdataset.volume.choosing.policy": "org.apache.hadoop.hdfs.server.datanode."
     "fsdataset.AvailableSpaceVolumeChoosingPolicy",
-    "dfs.datanode.available-space-volume-choosing-policy.balanced-space-preference-fraction": ".85",
+    "dfs.datanode.available-space-volume-choosing-policy.balanced-space-preference-fraction": ".9",
 }
 
 # It does not wait for a container beside the input.
@@ -218,7 +218,7 @@ ON_NODES = (
     Job(
         "unbalanced-volumes",
         f"{_DFSIO} -Ddfs.blocksize=20m -write -nrFiles 3 -size {{times}}MB",
-        (160, 240),
+        (240, 320),
         "two-volumes",
         brakes={"node-1": "--disk 12MB/s"},
     ),
