@@ -1,0 +1,103 @@
+package io.iostrata.jobs.swim;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.ContentSummary;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.FileSystemCounter;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
+
+/**
+ * What became of a job, as a line of tabs: its index, id, state, ms from the start of the replay to
+ * its submission, to the answer to that, to its first moment and to its end by the cluster's clock;
+ * bytes of input, shuffle and output by its counters; bytes of map output with its format, local
+ * bytes written, bytes of the output in HDFS and those with all replicas; what went wrong. What is
+ * not known is -1.
+ */
+final class Outcome {
+  private static final long UNKNOWN = -1;
+
+  final PlannedJob planned;
+  String id = "";
+  long submitted = UNKNOWN;
+  long accepted = UNKNOWN;
+  private String state = "FAILED";
+  private String error = "";
+  private long began = UNKNOWN;
+  private long ended = UNKNOWN;
+  private long input = UNKNOWN;
+  private long shuffle = UNKNOWN;
+  private long output = UNKNOWN;
+  private long materialized = UNKNOWN;
+  private long local = UNKNOWN;
+  private long length = UNKNOWN;
+  private long space = UNKNOWN;
+
+  Outcome(PlannedJob planned) {
+    this.planned = planned;
+  }
+
+  Outcome failed(Exception why) {
+    state = "FAILED";
+    error = why.toString();
+    return this;
+  }
+
+  /** Counters first: the ApplicationMaster that has them is about to go. */
+  void ended(Job job, long startTime) throws IOException, InterruptedException {
+    Counters counters = job.getCounters();
+    if (counters != null && counters.countCounters() > 0) {
+      input = counters.findCounter(FileInputFormatCounter.BYTES_READ).getValue();
+      // A map-only job has no such counter.
+      shuffle = counters.findCounter(TaskCounter.MAP_OUTPUT_BYTES).getValue();
+      materialized = counters.findCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES).getValue();
+      output = counters.findCounter(FileOutputFormatCounter.BYTES_WRITTEN).getValue();
+      local = counters.findCounter("file", FileSystemCounter.BYTES_WRITTEN).getValue();
+    }
+    state = job.getStatus().getState().name();
+    error = job.isSuccessful() ? "" : String.valueOf(job.getStatus().getFailureInfo());
+    began = job.getStatus().getStartTime() - startTime;
+    ended = job.getStatus().getFinishTime() - startTime;
+  }
+
+  void measure(Path path, Configuration configuration) throws IOException {
+    try {
+      ContentSummary summary = path.getFileSystem(configuration).getContentSummary(path);
+      length = summary.getLength();
+      space = summary.getSpaceConsumed();
+    } catch (FileNotFoundException none) {
+      length = 0;
+      space = 0;
+    }
+  }
+
+  String line() {
+    Object[] fields = {
+      planned.index,
+      id,
+      state,
+      submitted,
+      accepted,
+      began,
+      ended,
+      input,
+      shuffle,
+      output,
+      materialized,
+      local,
+      length,
+      space,
+      error.replaceAll("\\s+", " ")
+    };
+    StringBuilder line = new StringBuilder();
+    for (Object field : fields) {
+      line.append(line.length() == 0 ? "" : "\t").append(field);
+    }
+    return line.toString();
+  }
+}
