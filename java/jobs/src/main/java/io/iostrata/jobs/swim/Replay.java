@@ -27,7 +27,7 @@ public final class Replay extends Configured implements Tool {
   private static final int WATCHERS = 8;
   private static final long LEAD = 5_000; // ms before its time that a job is made ready
   // An ApplicationMaster answers for 5 s more: after that, counters are those of a history server.
-  private static final long POLL = 300; // ms
+  private static final long POLL = 1_000; // ms
 
   private final ScheduledExecutorService submitters = Executors.newScheduledThreadPool(SUBMITTERS);
   private final ScheduledExecutorService watchers = Executors.newScheduledThreadPool(WATCHERS);
