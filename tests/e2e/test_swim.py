@@ -107,7 +107,12 @@ def test_a_cluster_that_is_too_full_or_too_small(cluster: Cluster) -> None:
 
 
 def test_what_is_interrupted_leaves_neither_jobs_nor_files(cluster: Cluster) -> None:
-    command = [sys.executable, "-m", "iostrata", *_run(cluster, "--folder", "/gone")]
+    # a shell that runs the tests in the background has them ignore SIGINT, and Python with them
+    interruptible = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from iostrata.cli import main; main()"
+    )
+    command = [sys.executable, "-c", interruptible, *_run(cluster, "--folder", "/gone")]
     with subprocess.Popen(
         command, env=cluster.environment, cwd=cluster.folder, stdout=subprocess.DEVNULL
     ) as running:

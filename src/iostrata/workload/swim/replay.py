@@ -48,10 +48,10 @@ def replay(context: Context) -> Result:
     outcomes = context.scratch / "outcomes.tsv"
     words = (_plan_file(context, made), context.folder, str(outcomes))
     context.cluster.job("swim-replay", *_options(context), *words)
-    rows = [_row(made.jobs[one["index"]], one) for one in _outcomes(outcomes)]
+    rows = [row_of(made.jobs[one["index"]], one) for one in outcomes_of(outcomes)]
     if not any(row["done"] for row in rows):
         raise UserError(f"all {len(rows)} jobs failed: {rows[0]['error']}", "see its logs", 1)
-    return _summary(made, outages, rows) | {"jobs": rows}
+    return summary_of(made, outages, rows) | {"jobs": rows}
 
 
 def _options(context: Context) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def _line(index: int, job: PlannedJob) -> str:
     return "\t".join((*map(str, numbers), job.name)) + "\n"
 
 
-def _outcomes(path: Path) -> list[dict[str, Any]]:
+def outcomes_of(path: Path) -> list[dict[str, Any]]:
     """In the order of the plan; what is not known (-1) is None."""
     found = []
     for line in path.read_text("utf-8").splitlines():
@@ -92,7 +92,7 @@ def _value(name: str, text: str) -> str | int | None:
     return None if text == "-1" else int(text)
 
 
-def _row(asked: PlannedJob, one: dict[str, Any]) -> dict[str, Any]:
+def row_of(asked: PlannedJob, one: dict[str, Any]) -> dict[str, Any]:
     """A job, asked and actual; times in ms from the start, bytes."""
     done = one["state"] == "SUCCEEDED"
     known = all(one[size] is not None for size in SIZES)
@@ -116,7 +116,7 @@ def _row(asked: PlannedJob, one: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _summary(made: Plan, outages: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def summary_of(made: Plan, outages: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
     sent = [row for row in rows if row["submit_ms"] is not None]
     late = [row["submit_ms"] - row["planned_ms"] for row in sent]
     gaps = [abs(after - before) for before, after in pairwise(late)]

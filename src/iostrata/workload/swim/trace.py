@@ -110,8 +110,8 @@ def _job(line: str, where: str) -> TraceJob:
             f"{where}: {len(fields)} columns in {line[:60]!r}",
             "6, or 9 with paths: job, submit, gap, input, shuffle, output",
         )
-    if not fields[0]:
-        raise UserError(f"{where}: no name of a job in {line[:60]!r}", "it is the first column")
+    if not (fields[0] and fields[0].isprintable()):  # it becomes the job's, in XML
+        raise UserError(f"{where}: job={fields[0]!r}", "a name without control characters")
     submit, gap, *sizes = (_number(fields[i], _COLUMNS[i], where) for i in range(1, 6))
     path = fields[6] if len(fields) > 6 else ""
     return TraceJob(fields[0], submit, gap, sizes[0], sizes[1], sizes[2], path)

@@ -45,7 +45,8 @@ def test_lines_with_and_without_paths(tmp_path: Path, name: str) -> None:
         (PLAIN + "c\t9\t2\t1\t1e3\t3\n", ":3: shuffle='1e3'"),
         (PLAIN + "c\t9\t2\t1\t2\t9223372036854775808\n", ":3: output='9223372036854775808'"),
         (PLAIN + "c\t9\t3\t1\t2\t3\n", ":3: gap 3 s is not submit 9 s less the one before, 7 s"),
-        (PLAIN + "\t9\t2\t1\t2\t3\n", ":3: no name of a job in '\\t9\\t2\\t1\\t2\\t3'"),
+        (PLAIN + "\t9\t2\t1\t2\t3\n", ":3: job=''"),
+        (PLAIN + "a\x01\t9\t2\t1\t2\t3\n", ":3: job='a\\x01'"),
     ],
 )
 def test_a_malformed_line_is_named_with_its_value(tmp_path: Path, text: str, said: str) -> None:
