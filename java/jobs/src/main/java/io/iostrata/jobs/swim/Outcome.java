@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.FileSystemCounter;
-import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
@@ -42,27 +42,29 @@ final class Outcome {
     this.planned = planned;
   }
 
+  /** A job that is known to have succeeded keeps that, whatever was wrong afterwards. */
   Outcome failed(Exception why) {
-    state = "FAILED";
     error = why.toString();
     return this;
   }
 
-  /** Counters first: the ApplicationMaster that has them is about to go. */
-  void ended(Job job, long startTime) throws IOException, InterruptedException {
-    Counters counters = job.getCounters();
-    if (counters != null && counters.countCounters() > 0) {
-      input = counters.findCounter(FileInputFormatCounter.BYTES_READ).getValue();
-      // A map-only job has no such counter.
-      shuffle = counters.findCounter(TaskCounter.MAP_OUTPUT_BYTES).getValue();
-      materialized = counters.findCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES).getValue();
-      output = counters.findCounter(FileOutputFormatCounter.BYTES_WRITTEN).getValue();
-      local = counters.findCounter("file", FileSystemCounter.BYTES_WRITTEN).getValue();
+  void ended(JobStatus status, long startTime) {
+    state = status.getState().name();
+    error = state.equals("SUCCEEDED") ? "" : String.valueOf(status.getFailureInfo());
+    began = status.getStartTime() - startTime;
+    ended = status.getFinishTime() - startTime;
+  }
+
+  /** Null where neither the ApplicationMaster nor a history server answers any more. */
+  void count(Counters counters) {
+    if (counters == null || counters.countCounters() == 0) {
+      return;
     }
-    state = job.getStatus().getState().name();
-    error = job.isSuccessful() ? "" : String.valueOf(job.getStatus().getFailureInfo());
-    began = job.getStatus().getStartTime() - startTime;
-    ended = job.getStatus().getFinishTime() - startTime;
+    input = counters.findCounter(FileInputFormatCounter.BYTES_READ).getValue();
+    shuffle = counters.findCounter(TaskCounter.MAP_OUTPUT_BYTES).getValue();
+    materialized = counters.findCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES).getValue();
+    output = counters.findCounter(FileOutputFormatCounter.BYTES_WRITTEN).getValue();
+    local = counters.findCounter("file", FileSystemCounter.BYTES_WRITTEN).getValue();
   }
 
   void measure(Path path, Configuration configuration) throws IOException {

@@ -12,7 +12,9 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Cluster;
+import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
@@ -121,24 +123,39 @@ public final class Replay extends Configured implements Tool {
     watchers.schedule(
         () -> {
           try {
-            if (!job.isComplete()) {
+            JobStatus status = job.getStatus();
+            if (status.isJobComplete()) {
+              outcome.ended(status, startTime);
+              conclude(outcome, job);
+            } else {
               watch(outcome, job);
-              return;
             }
-            outcome.ended(job, startTime);
-            Path output = outcome.planned.outputBelow(folder);
-            outcome.measure(output, getConf());
-            if (!getConf().getBoolean(Asked.KEEP, false)) {
-              output.getFileSystem(getConf()).delete(output, true);
-            }
-            job.close();
-            finish(outcome);
           } catch (IOException | InterruptedException | RuntimeException error) {
             finish(outcome.failed(error));
           }
         },
         POLL,
         TimeUnit.MILLISECONDS);
+  }
+
+  private void conclude(Outcome outcome, Job job) throws IOException, InterruptedException {
+    outcome.count(counters(job));
+    Path output = outcome.planned.outputBelow(folder);
+    outcome.measure(output, getConf());
+    if (!getConf().getBoolean(Asked.KEEP, false)) {
+      output.getFileSystem(getConf()).delete(output, true);
+    }
+    job.close();
+    finish(outcome);
+  }
+
+  /** Null when the ApplicationMaster has just gone and there is no history server. */
+  private static Counters counters(Job job) {
+    try {
+      return job.getCounters();
+    } catch (IOException gone) {
+      return null;
+    }
   }
 
   private synchronized void finish(Outcome outcome) {
