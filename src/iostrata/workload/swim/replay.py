@@ -12,6 +12,7 @@ from iostrata.workload.interface import Context, Result
 from iostrata.workload.swim.asked import plan
 from iostrata.workload.swim.plan import Plan, PlannedJob
 
+IN_TIME = 100  # ms
 SIZES = ("input", "shuffle", "output")
 # The columns of java/jobs, Outcome.java; all but three are whole numbers.
 _COLUMNS = (
@@ -129,6 +130,7 @@ def summary_of(made: Plan, outages: int, rows: list[dict[str, Any]]) -> dict[str
         "outages_left_out": outages,
         "submit_late_median_ms": median(late),
         "submit_late_max_ms": max(late),
+        "submits_in_time": sum(one <= IN_TIME for one in late),
         "gap_off_max_ms": max(gaps, default=0),
         "input_files": sum(size > 0 for size in made.files),
         "input_files_bytes": sum(made.files),

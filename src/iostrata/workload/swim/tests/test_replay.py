@@ -41,6 +41,7 @@ def test_exact_or_not_or_unknown(tmp_path: Path) -> None:
         "outages_left_out": 5,
         "submit_late_median_ms": 3,
         "submit_late_max_ms": 10,
+        "submits_in_time": 3,
         "gap_off_max_ms": 7,
         "input_files": 1,
         "input_files_bytes": 10,
