@@ -24,7 +24,7 @@ ONLY = Parameter(
     "only", "jobs with most of their bytes there; gaps become longer", "all",
     choices=("all", *HEAVY),
 )  # fmt: skip
-FIRST = Parameter("first", "job of the trace, from 1", 1, "job", low=1, high=1e9)
+FIRST = Parameter("first", "job of the trace, from 1", 1, "job", low=1, high=1_000_000)
 JOBS = Parameter("jobs", "at the most", 50, "jobs", low=1, high=100_000)
 TIME = Parameter("time_scale", "times all gaps", 0.1, low=0, high=1000)
 DATA = Parameter("data_scale", "times all bytes", 0.001, low=1e-12, high=1000, scaled=True)

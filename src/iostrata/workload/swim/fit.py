@@ -85,7 +85,7 @@ class Fit:
                 trace=str(said["trace"]),
                 jobs=int(said["jobs"]),
                 gaps=tuple(_gap_model(one) for one in said["gaps"]),
-                popularity=Popularity(**said["popularity"]) if said["popularity"] else None,
+                popularity=_popularity(said["popularity"]),
                 **{size: _size_fit(said[size]) for size in SIZES},
             )
             if not fit.gaps:
@@ -141,6 +141,15 @@ def _gap_model(said: Mapping[str, Any]) -> GapModel:
         if not isfinite(value) or (key != "mu" and value <= 0) or (key == "p" and value > 1):
             raise ValueError(f"{name}: {key}={value}")
     return GapModel(name, found, float(said["aic"]), float(said["ks"]))
+
+
+def _popularity(said: Mapping[str, Any] | None) -> Popularity | None:
+    if said is None:
+        return None
+    found = Popularity(float(said["reread"]), float(said["zipf"]))
+    if not (0 <= found.reread <= 1 and 0 <= found.zipf <= 10):
+        raise ValueError(f"reread={found.reread}, zipf={found.zipf}")
+    return found
 
 
 def _size_fit(said: Mapping[str, Any]) -> SizeFit:

@@ -101,6 +101,7 @@ def test_a_fit_is_read_back_as_it_was(fit: Fit, tmp_path: Path) -> None:
         ),
         ({"input": {"zero": 2}}, "missing"),
         ({"output": 1}, "mapping"),
+        ({"popularity": {"reread": 2, "zipf": 1}}, "reread=2.0, zipf=1.0"),
     ],
 )
 def test_what_is_no_fit(fit: Fit, tmp_path: Path, change: dict[str, object], said: str) -> None:
