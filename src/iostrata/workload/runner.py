@@ -113,6 +113,11 @@ def check(workload: Workload, context: Context) -> None:
         raise UserError("HDFS has no live DataNode", "start one")
     if workload.yarn and not has.nodemanagers:
         raise UserError("YARN has no live NodeManager", "start one")
+    if workload.yarn and has.memory < has.job:
+        raise UserError(
+            f"YARN has {size(has.memory)} for containers, a job needs {size(has.job)}",
+            "give its nodes more: yarn.nodemanager.resource.memory-mb",
+        )
     needed = int(workload.bytes(context) * has.replication * ROOM)
     if needed > has.free:
         raise UserError(

@@ -43,6 +43,13 @@ def register(app: typer.Typer) -> None:
             "iostrata workload run wordcount --keep --folder /data/words",
         )
     )(run)
+    group.command(
+        epilog=examples(
+            "iostrata workload fit fb-2009",
+            "iostrata workload fit trace.tsv.gz --out fit.json",
+            "iostrata workload run swim --set fit=fit.json   jobs drawn from it",
+        )
+    )(fit)
     group.command("inside", hidden=True)(inside)
     app.add_typer(group, name="workload")
 
@@ -167,6 +174,27 @@ def inside(path: Path) -> None:
     context = taken_over(path, _cluster(None), unseen)
     result = workload_named(name).run(context)
     (context.scratch / RESULT).write_text(json_module.dumps(dict(result)))
+
+
+def fit(
+    trace: Annotated[str, typer.Argument(help="fb-2009, fb-2009-first50, or a file like them.")],
+    out: Annotated[Path | None, typer.Option(help="Also writes it there, as JSON.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Fits gaps, sizes and shared inputs of a trace of SWIM: in few numbers, to draw jobs from."""
+    from iostrata.cli.commands._fit import say
+    from iostrata.cli.files import whole_file
+    from iostrata.workload.swim.fitting import fitted
+    from iostrata.workload.swim.trace import read
+
+    found = fitted(trace, read(trace))
+    if out:
+        with whole_file(out) as file:
+            file.write(json_module.dumps(found.as_dict(), indent=2).encode() + b"\n")
+    if json:
+        print_json(found.as_dict())
+    else:
+        say(found)
 
 
 def _cluster(lab: str | None) -> Cluster:
