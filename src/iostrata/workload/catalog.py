@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from iostrata.errors import UserError
 from iostrata.workload.interface import Workload
+from iostrata.workload.requests import REQUESTS
 from iostrata.workload.standard import STANDARD
 
-WORKLOADS: tuple[Workload, ...] = (*STANDARD,)
+WORKLOADS: tuple[Workload, ...] = (*STANDARD, *REQUESTS)
 
 
 def workload_named(name: str) -> Workload:

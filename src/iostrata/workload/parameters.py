@@ -64,7 +64,7 @@ class Parameter:
         }
 
     def read(self, text: str) -> Value:
-        """The value that a text stands for; raises UserError where there is none, or none allowed."""
+        """The value that a text stands for; raises UserError if none or none allowed."""
         try:
             value = self._value(text.strip())
         except ValueError:

@@ -1,5 +1,6 @@
 package io.iostrata.jobs;
 
+import io.iostrata.jobs.requests.Requests;
 import org.apache.hadoop.util.ProgramDriver;
 
 /** What iostrata runs on clusters, by name: {@code hadoop jar iostrata-jobs.jar NAME ARGUMENTS}. */
@@ -11,6 +12,7 @@ public final class Main {
     programs.addClass("facts", ClusterFacts.class, "prints what the cluster has, as JSON");
     programs.addClass("exists", Exists.class, "prints whether HDFS has a path");
     programs.addClass("end", EndJobs.class, "ends the applications with a tag");
+    programs.addClass("requests", Requests.class, "sends requests to HDFS in an open loop");
     System.exit(programs.run(arguments));
   }
 }
