@@ -95,7 +95,7 @@ def perform(asked: Asked, cluster: Cluster, step: Step, inner: Inner | None = No
             ended = time.monotonic()
         except BaseException:
             step(CLEAN)
-            undo(context)
+            undo(workload, context)
             raise
         step(CLEAN)
         if not asked.keep:
@@ -129,10 +129,11 @@ def check(workload: Workload, context: Context) -> None:
         raise UserError(f"{context.folder} is there already", "name another --folder")
 
 
-def undo(context: Context) -> None:
+def undo(workload: Workload, context: Context) -> None:
     """Ends its jobs and removes what it has written, as far as the cluster still answers."""
-    with suppress(UserError):
-        context.cluster.job("end", context.tag)
+    if workload.yarn:
+        with suppress(UserError):
+            context.cluster.job("end", context.tag)
     with suppress(UserError):
         context.cluster.remove(context.folder)
 

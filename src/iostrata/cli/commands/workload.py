@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_module
 import os
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -208,13 +209,14 @@ def _cluster(lab: str | None) -> Cluster:
 
 
 def _say(done: Done) -> None:
-    """A line for each number, then one for each job."""
+    """A line for each number, then one for each job, operation, trial."""
     said = done.as_dict()
     print(f"{said['workload']}: {said['run_s']:.1f} s, after {said['prepare_s']:.1f} s of input")
     for key, value in said["result"].items():
         if not isinstance(value, list):
             print(f"{key.replace('_', ' ')}: {value}")
-    for job in said["result"].get("jobs", []):
-        print(" · ".join(f"{name.replace('_', ' ')} {value}" for name, value in job.items()))
+    parts = [value for value in said["result"].values() if isinstance(value, list)]
+    for part in chain.from_iterable(parts):
+        print(" · ".join(f"{name.replace('_', ' ')} {value}" for name, value in part.items()))
     if said["folder"]:
         print(f"kept: {said['folder']}")
