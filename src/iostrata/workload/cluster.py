@@ -30,6 +30,7 @@ class Facts:
     nodemanagers: int
     memory: int  # bytes that containers may have
     cores: int
+    job: int  # bytes of containers that a job needs: its ApplicationMaster and a task
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def perform(asked: Asked, cluster: Cluster, step: Step, inner: Inner | None = No
             ended = time.monotonic()
         except BaseException:
             step(CLEAN)
-            undo(context)
+            undo(workload, context)
             raise
         step(CLEAN)
         if not asked.keep:
@@ -113,6 +113,11 @@ def check(workload: Workload, context: Context) -> None:
         raise UserError("HDFS has no live DataNode", "start one")
     if workload.yarn and not has.nodemanagers:
         raise UserError("YARN has no live NodeManager", "start one")
+    if workload.yarn and has.memory < has.job:
+        raise UserError(
+            f"YARN has {size(has.memory)} for containers, a job needs {size(has.job)}",
+            "give its nodes more: yarn.nodemanager.resource.memory-mb",
+        )
     needed = int(workload.bytes(context) * has.replication * ROOM)
     if needed > has.free:
         raise UserError(
@@ -124,10 +129,11 @@ def check(workload: Workload, context: Context) -> None:
         raise UserError(f"{context.folder} is there already", "name another --folder")
 
 
-def undo(context: Context) -> None:
+def undo(workload: Workload, context: Context) -> None:
     """Ends its jobs and removes what it has written, as far as the cluster still answers."""
-    with suppress(UserError):
-        context.cluster.job("end", context.tag)
+    if workload.yarn:
+        with suppress(UserError):
+            context.cluster.job("end", context.tag)
     with suppress(UserError):
         context.cluster.remove(context.folder)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_module
 import os
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,6 +44,13 @@ def register(app: typer.Typer) -> None:
             "iostrata workload run wordcount --keep --folder /data/words",
         )
     )(run)
+    group.command(
+        epilog=examples(
+            "iostrata workload fit fb-2009",
+            "iostrata workload fit trace.tsv.gz --out fit.json",
+            "iostrata workload run swim --set fit=fit.json   jobs drawn from it",
+        )
+    )(fit)
     group.command("inside", hidden=True)(inside)
     app.add_typer(group, name="workload")
 
@@ -169,6 +177,27 @@ def inside(path: Path) -> None:
     (context.scratch / RESULT).write_text(json_module.dumps(dict(result)))
 
 
+def fit(
+    trace: Annotated[str, typer.Argument(help="fb-2009, fb-2009-first50, or a file like them.")],
+    out: Annotated[Path | None, typer.Option(help="Also writes it there, as JSON.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Fits gaps, sizes and shared inputs of a trace of SWIM: in few numbers, to draw jobs from."""
+    from iostrata.cli.commands._fit import say
+    from iostrata.cli.files import whole_file
+    from iostrata.workload.swim.fitting import fitted
+    from iostrata.workload.swim.trace import read
+
+    found = fitted(trace, read(trace))
+    if out:
+        with whole_file(out) as file:
+            file.write(json_module.dumps(found.as_dict(), indent=2).encode() + b"\n")
+    if json:
+        print_json(found.as_dict())
+    else:
+        say(found)
+
+
 def _cluster(lab: str | None) -> Cluster:
     from iostrata.workload.cluster import Cluster
 
@@ -180,13 +209,14 @@ def _cluster(lab: str | None) -> Cluster:
 
 
 def _say(done: Done) -> None:
-    """A line for each number, then one for each job."""
+    """A line for each number, then one for each job, operation, trial."""
     said = done.as_dict()
     print(f"{said['workload']}: {said['run_s']:.1f} s, after {said['prepare_s']:.1f} s of input")
     for key, value in said["result"].items():
         if not isinstance(value, list):
             print(f"{key.replace('_', ' ')}: {value}")
-    for job in said["result"].get("jobs", []):
-        print(" · ".join(f"{name.replace('_', ' ')} {value}" for name, value in job.items()))
+    parts = [value for value in said["result"].values() if isinstance(value, list)]
+    for part in chain.from_iterable(parts):
+        print(" · ".join(f"{name.replace('_', ' ')} {value}" for name, value in part.items()))
     if said["folder"]:
         print(f"kept: {said['folder']}")

@@ -33,10 +33,11 @@ def iostrata(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def leaves(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Every command that does something, with the words that call it."""
+    """Every command that does something for people, with the words that call it."""
     inner = getattr(command, "commands", None)
     if inner is None:
-        yield " ".join(words), command
+        if not command.hidden:
+            yield " ".join(words), command
         return
     for name, found in inner.items():
         yield from leaves(found, (*words, name))
@@ -72,6 +73,10 @@ def test_the_registry_is_what_help_lists() -> None:
         "lab down",
         "lab env",
         "lab up hadoop",
+        "workload list",
+        "workload describe",
+        "workload run",
+        "workload fit",
         "prepare hadoop",
     ]
     assert len(COMMANDS) == len({name.split()[0] for name in ALL})

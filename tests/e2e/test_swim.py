@@ -1,0 +1,135 @@
+"""A replay on a real cluster: bytes as asked, by counters and by HDFS, and nothing left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from tests.e2e.cluster import Cluster, lab_up
+
+from iostrata import lab
+
+pytestmark = pytest.mark.cluster
+
+# Job, submit, gap, input, shuffle, output: a map-only job, one without input, one whose reduce gets
+# nothing after scaling, and one of several maps, reduces and records.
+TRACE = """\
+only\t0\t0\t300001\t0\t150001
+none\t1\t1\t0\t0\t77
+bare\t2\t1\t500\t3\t0
+whole\t4\t2\t2500001\t1700003\t900007
+"""
+HUGE = ("trace=fb-2009", "data_scale=1000", "split=1TB", "per_reduce=1TB")
+SETTINGS = (
+    "trace=trace.tsv",
+    "time_scale=0.5",
+    "data_scale=0.5",
+    "split=1MB",
+    "per_reduce=512KB",
+    "record=10KB",
+)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("swim")
+    (folder / "trace.tsv").write_text(TRACE)
+    with lab_up(folder, f"e2e-swim-{os.getpid()}", "--no-agent") as up:
+        yield up
+
+
+def _run(cluster: Cluster, *options: str, settings: tuple[str, ...] = SETTINGS) -> list[str]:
+    sets = [word for one in settings for word in ("--set", one)]
+    return ["workload", "run", "swim", "--lab", cluster.name, "--json", *sets, *options]
+
+
+def test_each_job_reads_shuffles_and_writes_what_it_was_asked_to(cluster: Cluster) -> None:
+    done = cluster.iostrata(
+        *_run(cluster, "--set", "outputs=keep", "--keep", "--folder", "/replay")
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)["result"]
+    assert (result["jobs_done"], result["jobs_exact"]) == (4, 4)
+    sizes = [[job[size] for size in ("input", "shuffle", "output")] for job in result["jobs"]]
+    # half of each column, rounded down as a sum
+    assert sizes == [[150000, 0, 75000], [0, 0, 39], [250, 1, 0], [1250001, 850002, 450003]]
+    tasks = [(job["maps"], job["reduces"]) for job in result["jobs"]]
+    assert tasks == [(1, 0), (1, 0), (1, 1), (2, 2)]
+    planned = [job["planned_ms"] for job in result["jobs"]]
+    assert planned == [0, 500, 1000, 2000]
+    # IFile's lengths and checksums are beside the bytes, not among them
+    assert 850002 < result["jobs"][3]["shuffle_with_format"] < 850002 * 1.001
+
+    listing = cluster.hadoop("hadoop", "fs", "-du", "/replay/out/*/part-*", "/replay/in/*")
+    lengths = {line.split()[-1]: int(line.split()[0]) for line in listing.splitlines()}
+    assert lengths["/replay/out/000000/part-m-00000"] == 75000
+    assert lengths["/replay/out/000003/part-r-00000"] == 225002
+    assert lengths["/replay/out/000003/part-r-00001"] == 225001
+    inputs = [size for path, size in lengths.items() if path.startswith("/replay/in/")]
+    assert sum(inputs) == result["input_files_bytes"]
+
+    taken = cluster.iostrata(*_run(cluster, "--folder", "/replay"))
+    assert taken.returncode == 2
+    assert taken.stderr == "iostrata: /replay is there already · name another --folder\n"
+
+
+def test_a_cluster_that_is_too_full_or_too_small(cluster: Cluster) -> None:
+    full = cluster.iostrata(*_run(cluster, settings=HUGE))
+    assert full.returncode == 2
+    assert re.fullmatch(
+        r"iostrata: swim needs .* TiB in HDFS with 1 replicas, .* are .*\n", full.stderr
+    )
+
+    environment = lab.find(cluster.name).environment()
+    conf = shutil.copytree(environment["HADOOP_CONF_DIR"], cluster.folder / "conf")
+    site = conf / "mapred-site.xml"
+    more = "<property><name>mapreduce.map.memory.mb</name><value>9000000</value></property>"
+    site.write_text(site.read_text().replace("</configuration>", f"{more}</configuration>"))
+    words = [word for word in _run(cluster) if word not in ("--lab", cluster.name)]
+    small = subprocess.run(
+        [sys.executable, "-m", "iostrata", *words],
+        env={**cluster.environment, **environment, "HADOOP_CONF_DIR": str(conf)},
+        cwd=cluster.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert small.returncode == 2
+    assert re.match(r"iostrata: YARN has .* for containers, a job needs 8\.6 TiB", small.stderr)
+
+
+def test_what_is_interrupted_leaves_neither_jobs_nor_files(cluster: Cluster) -> None:
+    # a shell that runs the tests in the background has them ignore SIGINT, and Python with them
+    interruptible = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from iostrata.cli import main; main()"
+    )
+    command = [sys.executable, "-c", interruptible, *_run(cluster, "--folder", "/gone")]
+    with subprocess.Popen(
+        command, env=cluster.environment, cwd=cluster.folder, stdout=subprocess.DEVNULL
+    ) as running:
+        _wait_for_a_job(cluster)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) != 0
+    assert "swim" not in _going_on(cluster)
+    assert "/gone" not in cluster.hadoop("hadoop", "fs", "-ls", "/")
+
+
+def _wait_for_a_job(cluster: Cluster) -> None:
+    until = time.monotonic() + 90
+    while "swim" not in _going_on(cluster):
+        assert time.monotonic() < until, "no job came within 90 s"
+        time.sleep(1)
+
+
+def _going_on(cluster: Cluster) -> str:
+    """The applications that have not ended."""
+    return cluster.hadoop("yarn", "application", "-list")
