@@ -98,7 +98,8 @@ def test_what_cannot_work_is_one_line(cluster: Cluster) -> None:
     assert refused(cluster, "terasortt").startswith("iostrata: no workload terasortt · teragen, ")
 
 
-def test_ctrl_c_ends_its_jobs_and_removes_its_files(cluster: Cluster) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_its_jobs_and_removes_its_files(cluster: Cluster, number: int) -> None:
     def going_on() -> list[str]:
         state = lab.find(cluster.name).state
         asked = "/ws/v1/cluster/apps?states=NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
@@ -111,7 +112,7 @@ def test_ctrl_c_ends_its_jobs_and_removes_its_files(cluster: Cluster) -> None:
         command, env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     wait_until(lambda: going_on() != [] or running.poll() is not None, timeout=120)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     out, err = running.communicate(timeout=120)
     assert (running.returncode, out) == (130, ""), err
     wait_until(lambda: going_on() == [])

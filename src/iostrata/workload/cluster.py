@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +16,7 @@ from pathlib import Path
 
 from iostrata.errors import UserError
 
-TOLD = 12  # last lines of a command that failed
+_COMPLAINT = re.compile(r"^(?!\s+at ).*(?:Exception|Error)\b.*$", re.MULTILINE)
 GRACE = 20.0  # s for a command that was asked to end
 _PACKAGE = Path(__file__).resolve().parent.parent
 JAR = "iostrata-jobs.jar"
@@ -42,7 +44,7 @@ class Cluster:
     def run(self, command: Sequence[str], output: Path | None = None) -> str:
         """Standard output of a command, all of whose output also goes to the file `output`.
 
-        Raises UserError with its last lines when it fails. Ctrl-C ends the command, too.
+        Raises UserError when it fails, with what it complained about. Ctrl-C ends the command, too.
         """
         path = shutil.which(command[0], path=self.environment.get("PATH"))
         if path is None:
@@ -65,9 +67,7 @@ class Cluster:
         if output is not None:
             output.write_text(out + err)
         if running.returncode:
-            last = "\n".join((out + err).splitlines()[-TOLD:])
-            words = " ".join(command[:4])
-            raise UserError(f"{words} … failed with {running.returncode}", last, exit_code=1)
+            raise _failed(command, running.returncode, out + err)
         return out
 
     def hadoop(self, *words: str) -> str:
@@ -104,6 +104,19 @@ def jobs_jar() -> Path:
         if place.is_file():
             return place.absolute()
     raise UserError(f"{places[-1]} is not there", "build it: make build")
+
+
+def _failed(command: Sequence[str], code: int, said: str) -> UserError:
+    """The first exception that it named, or its last line; all of it is in a file that is left."""
+    lines = said.strip().splitlines() or ["it said nothing"]
+    found = _COMPLAINT.search(said)
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="iostrata-hadoop-", suffix=".log", delete=False
+    ) as log:
+        log.write(said)
+    what = (found[0] if found else lines[-1]).strip()
+    message = f"{' '.join(command[:3])} … failed with {code}: {what}"
+    return UserError(message, f"all it said: {log.name}", exit_code=1)
 
 
 def _end(running: subprocess.Popen[str]) -> None:

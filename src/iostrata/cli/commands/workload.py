@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import os
+import signal
 import sys
 from itertools import chain
 from pathlib import Path
@@ -119,6 +120,7 @@ def run(
     from iostrata.workload.runner import Asked, perform, steps
 
     workload = workload_named(name)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it cleans up as at Ctrl-C
     asked = Asked(workload, values(workload.parameters, set_ or [], scale), seed, folder, keep)
     recorded = _Recorded(asked, lab, run, store, quiet) if record else None
     with progress(steps(workload), quiet) as step:
