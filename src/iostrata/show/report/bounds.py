@@ -113,7 +113,7 @@ def _critical(path: Row, divisor: int) -> Row:
     )
     return path | {
         "parts": sorted(longest, key=lambda row: row["start"]),
-        "more": path.get("more", 0) + len(path["parts"]) - len(longest),
+        "more": path["more"] + len(path["parts"]) - len(longest),
         "by_function": path["by_function"][: MOST_FUNCTIONS // divisor],
     }
 

@@ -90,7 +90,7 @@ def _critical(opened: OpenedRun, trees: Row, told: Told) -> Row:
         total = functions.setdefault(row["name"], name | {"working": 0, "waiting": 0})
         total["waiting" if row["waiting"] else "working"] += row["time"]
     ranked = sorted(functions.values(), key=lambda row: -row["working"] - row["waiting"])
-    return {"wall": found["wall"], "parts": found["parts"], "by_function": ranked}
+    return {"wall": found["wall"], "parts": found["parts"], "more": 0, "by_function": ranked}
 
 
 def _bounded(rows: list[Row]) -> Row:

@@ -172,7 +172,7 @@ def _critical(tasks: list[Row]) -> Row:
         sums[key]["waiting" if row["waiting"] else "working"] += row["end"] - row["start"]
     wall = sum(row["end"] - row["start"] for row in parts)
     functions = sorted(sums.values(), key=lambda row: -row["working"] - row["waiting"])
-    return {"wall": wall, "parts": parts, "by_function": functions}
+    return {"wall": wall, "parts": parts, "more": 0, "by_function": functions}
 
 
 PHASES = {"map": ("record", "read"), "sort": ("task", "spill"), "shuffle": ("task", "shuffle")}
