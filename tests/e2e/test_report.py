@@ -44,9 +44,10 @@ def test_the_example_shows_its_numbers(
     [line] = document["completeness"]["lines"]
     assert found.texts("#overview .completeness") == [f"Complete: {line}"]
     assert found.texts("h2") == [
-        "Overview", "Bandwidth and operations over time", "Job and tasks", "Hottest targets",
-        "What each layer did", "The way of the bytes", "Who waited for what", "Hosts",
-        "Request sizes", "Method and completeness",
+        document["verdict"]["text"], "Bandwidth and operations over time", "Job and tasks",
+        "Critical path", "Hottest targets", "Call tree", "What each layer did",
+        "The way of the bytes", "Who waited for what", "Hosts", "Request sizes",
+        "Findings in full", "Method and completeness",
     ]  # fmt: skip
     assert len(found.texts(".sticky nav a")) == len(found.texts("h2")) - 1
     rows = [text.split("\t") for text in found.texts("#layers .table:first-of-type tbody tr")]
