@@ -1,6 +1,7 @@
-"""Where the agent's jar, its native loader and the native binary are.
+"""Where the agent's jar, its native loader, the native binary and the jar of jobs are.
 
-Looked for in this order: IOSTRATA_AGENT, IOSTRATA_LOADER_LIBRARY and IOSTRATA_NATIVE, the folder
+Looked for in this order: IOSTRATA_AGENT, IOSTRATA_LOADER_LIBRARY, IOSTRATA_NATIVE and
+IOSTRATA_JOBS, the folder
 `_native` of the installed package, the build folders of the checkout.
 """
 
@@ -131,6 +132,15 @@ def native_binary() -> Path:
     if not os.access(found, os.X_OK):
         raise UserError(f"{found} may not be run", f"chmod +x {found}")
     return found
+
+
+def jobs_jar() -> Path:
+    """What workloads run on clusters; raises UserError when there is none."""
+    return _find(
+        "IOSTRATA_JOBS",
+        _PACKAGE / "_native/iostrata-jobs.jar",
+        _CHECKOUT / "java/jobs/target/iostrata-jobs.jar",
+    )
 
 
 def _find(variable: str, *places: Path) -> Path:

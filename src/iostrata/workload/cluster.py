@@ -18,8 +18,6 @@ from iostrata.errors import UserError
 
 _COMPLAINT = re.compile(r"^(?!\s+at ).*(?:Exception|Error)\b.*$", re.MULTILINE)
 GRACE = 20.0  # s for a command that was asked to end
-_PACKAGE = Path(__file__).resolve().parent.parent
-JAR = "iostrata-jobs.jar"
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Runs commands with the environment of a cluster's client."""
+    """Runs commands with the environment of a cluster's client; `jobs` is the jar of java/jobs."""
 
     environment: Mapping[str, str]
+    jobs: Path
 
     def run(self, command: Sequence[str], output: Path | None = None) -> str:
         """Standard output of a command, all of whose output also goes to the file `output`.
@@ -75,8 +74,8 @@ class Cluster:
         return self.run(["hadoop", *words])
 
     def job(self, name: str, *words: str) -> str:
-        """The program `name` of our jar of jobs (java/jobs, Main.java)."""
-        return self.run(["hadoop", "jar", str(jobs_jar()), name, *words])
+        """The program `name` of our jar of jobs (Main.java)."""
+        return self.run(["hadoop", "jar", str(self.jobs), name, *words])
 
     def exists(self, path: str) -> bool:
         """Whether HDFS has it."""
@@ -90,20 +89,6 @@ class Cluster:
     def facts(self) -> Facts:
         """Asked once."""
         return Facts(**json.loads(self.job("facts")))
-
-
-def jobs_jar() -> Path:
-    """What runs on clusters: $IOSTRATA_JOBS, of the installed package, of the checkout."""
-    named = os.environ.get("IOSTRATA_JOBS")
-    places = (
-        [Path(named)]
-        if named
-        else [_PACKAGE / "_native" / JAR, _PACKAGE.parent.parent / "java/jobs/target" / JAR]
-    )
-    for place in places:
-        if place.is_file():
-            return place.absolute()
-    raise UserError(f"{places[-1]} is not there", "build it: make build")
 
 
 def _failed(command: Sequence[str], code: int, said: str) -> UserError:

@@ -201,13 +201,14 @@ def fit(
 
 
 def _cluster(lab: str | None) -> Cluster:
+    from iostrata.record.artifacts import jobs_jar
     from iostrata.workload.cluster import Cluster
 
     if lab is None:
-        return Cluster(dict(os.environ))
+        return Cluster(dict(os.environ), jobs_jar())
     from iostrata.cli.labs import lab_environment
 
-    return Cluster(lab_environment(lab)[0])
+    return Cluster(lab_environment(lab)[0], jobs_jar())
 
 
 def _say(done: Done) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from iostrata.workload import mapreduce
 from iostrata.workload.interface import Context, Result, Workload
 from iostrata.workload.parameters import BYTES, Parameter
@@ -80,33 +82,48 @@ RANDOMTEXT = Workload(
     steps=("run",),
     sources=("Fig. 4 of IOSIG+ (S1)",),
 )
-WORDCOUNT = Workload(
-    name="wordcount",
-    about="counts the words of a text",
-    stresses="CPU of maps, combiners; little shuffle",
-    parameters=(SIZE, MAPS, REDUCES),
-    run=_wordcount,
-    prepare=_input,
-    bytes=_size,
-    steps=("input", "run"),
+
+
+def _reader(
+    name: str,
+    about: str,
+    stresses: str,
+    last: Parameter,
+    run: Callable[[Context], Result],
+    times: int = 1,
+) -> Workload:
+    """A job over a text that is written before; it has `times` the text's bytes at the most."""
+    return Workload(
+        name=name,
+        about=about,
+        stresses=stresses,
+        parameters=(SIZE, MAPS, last),
+        run=run,
+        prepare=_input,
+        bytes=lambda context: times * _size(context),
+        steps=("input", "run"),
+    )  # fmt: skip
+
+
+WORDCOUNT = _reader(
+    "wordcount",
+    "counts the words of a text",
+    "CPU of maps, combiners; little shuffle",
+    REDUCES,
+    _wordcount,
 )
-SORT = Workload(
-    name="sort",
-    about="sorts records: map and reduce hand on what they get",
-    stresses="spills, shuffle, merging; nothing is computed",
-    parameters=(SIZE, MAPS, REDUCES),
-    run=_sort,
-    prepare=_input,
-    bytes=lambda context: 2 * _size(context),
-    steps=("input", "run"),
+SORT = _reader(
+    "sort",
+    "sorts records: map and reduce hand on what they get",
+    "spills, shuffle, merging; nothing is computed",
+    REDUCES,
+    _sort,
+    times=2,
 )
-GREP = Workload(
-    name="grep",
-    about="counts what matches a pattern, then sorts the counts",
-    stresses="reading; two jobs in a row, hardly any output",
-    parameters=(SIZE, MAPS, PATTERN),
-    run=_grep,
-    prepare=_input,
-    bytes=_size,
-    steps=("input", "run"),
+GREP = _reader(
+    "grep",
+    "counts what matches a pattern, then sorts the counts",
+    "reading; two jobs in a row, hardly any output",
+    PATTERN,
+    _grep,
 )

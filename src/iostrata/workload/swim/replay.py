@@ -14,11 +14,13 @@ from iostrata.workload.swim.plan import Plan, PlannedJob
 
 IN_TIME = 100  # ms
 SIZES = ("input", "shuffle", "output")
+_BESIDE = (
+    "shuffle_with_format", "local_written", "output_in_hdfs", "output_with_replicas", "error",
+)  # fmt: skip
 # The columns of java/jobs, Outcome.java; all but three are whole numbers.
 _COLUMNS = (
     "index", "id", "state", "submit_ms", "accepted_ms", "began_ms", "ended_ms", "input", "shuffle",
-    "output", "shuffle_with_format", "local_written", "output_in_hdfs", "output_with_replicas",
-    "error",
+    "output", *_BESIDE,
 )  # fmt: skip
 _TEXTS = ("id", "state", "error")
 
@@ -113,7 +115,7 @@ def row_of(asked: PlannedJob, one: dict[str, Any]) -> dict[str, Any]:
         "duration_ms": one["ended_ms"] - one["submit_ms"] if timed else None,
         **{f"asked_{size}": wanted[size] for size in SIZES},
         **{size: one[size] for size in SIZES},
-        **{name: one[name] for name in _COLUMNS[10:]},
+        **{name: one[name] for name in _BESIDE},
     }
 
 

@@ -22,7 +22,7 @@ KIB = 1024
 
 def asked(*given: str, of: Workload = SPOTIFY) -> Context:
     chosen = values(of.parameters, given)
-    return Context(chosen, 5, Cluster({}), "/tmp/here", Path(), unseen, "tag")
+    return Context(chosen, 5, Cluster({}, Path()), "/tmp/here", Path(), unseen, "tag")
 
 
 @pytest.mark.parametrize("workload", REQUESTS, ids=lambda one: one.name)

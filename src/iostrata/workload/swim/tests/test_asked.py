@@ -21,7 +21,7 @@ from iostrata.workload.swim.trace import read
 def asked(*given: str, scale: float = 1.0, seed: int = 1) -> Context:
     """Of no cluster: a plan asks none."""
     said = values(PARAMETERS, given, scale)
-    return Context(said, seed, Cluster({}), "/folder", Path("/scratch"), unseen, "tag")
+    return Context(said, seed, Cluster({}, Path()), "/folder", Path("/scratch"), unseen, "tag")
 
 
 def test_the_default_is_the_first_50_jobs() -> None:
