@@ -1,0 +1,373 @@
+"""Runs that have one cause each: what they did, and what must be found of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from iostrata.explain.tests.made import MS, attempt, attempts, call, did, link
+from iostrata.store.tests.made import SECOND
+
+Row = dict[str, Any]
+US = 1000
+KB, MB = 1 << 10, 1 << 20
+DATA: Row = {"category": "hdfs", "size_class": 11}
+SOCKET = {"category": "socket"}
+POOL = "current/BP-1/current/finalized"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a run did, and what its first finding must be."""
+
+    rule: str
+    seen: str
+    share: float
+    events: list[Row]
+    processes: list[Row] = field(default_factory=list)
+
+
+def disk(proc: int, each: int) -> Row:
+    return did("datanode", "write", 1000, each, "DataNode", proc=proc, category="blk")
+
+
+def maps(op: str, calls: int, each: int, **more: Any) -> Row:
+    return did("task", op, calls, each, "map", **more)
+
+
+def fetched(peer: str, host: str, size: int, dur: int) -> Row:
+    return call("task", "receive", "attempt_1_0001_m_000000_0", dur, "client", host=host, peer=peer,
+                bytes=size, category="shuffle")  # fmt: skip
+
+
+TASKS = attempts("map", [30, 30, 30, 30])  # two minutes of work
+CASES = (
+    Case(
+        "small-reads",
+        "20 000 reads of 1.0 KiB on average in layer hdfs took 20.00 s",
+        1 / 3,
+        [did("hdfs", "read", 20_000, MS, bytes=20_000 * KB, **DATA)],
+    ),
+    Case(
+        "small-writes",
+        "100 000 writes of 64 B on average in layer java took 30.00 s",
+        1 / 2,
+        [did("java", "write", 100_000, 300 * US, bytes=6_400_000, category="file", size_class=7)],
+    ),
+    Case(
+        "bytewise",
+        "30 000 000 reads of a single byte in layer java took 15.00 s",
+        1 / 4,
+        [did("java", "read", 30_000_000, 500, bytes=30_000_000, category="file", size_class=1)],
+    ),
+    Case(
+        "many-small-outputs",
+        "600 files of 1.0 KiB on average were written; to create and close them took 18.00 s",
+        0.3,
+        [
+            did("hdfs", "create", 600, 10 * MS),
+            did("hdfs", "close", 600, 20 * MS),
+            did("hdfs", "send_packet", 600, US, bytes=600 * KB),
+        ],
+    ),
+    Case(
+        "many-small-files",
+        "40 files of 1.0 KiB on average were read, 40 map tasks where 4 would do; that took "
+        "54.00 s",
+        0.9 * 0.25,
+        [call("hdfs", "read", f"/in/{n}", MS, "map", bytes=KB) for n in range(40)],
+        [attempt("map", n, 1.5 * (n // 4) * 3, 1.5 * (n // 4) * 3 + 1.5) for n in range(40)],
+    ),
+    Case(
+        "fs-not-cached",
+        "file systems were created 299 times more than needed, which took 29.90 s",
+        0.498,
+        [did("fs", "connect", 300, 100 * MS, category="hdfs")],
+    ),
+    Case(
+        "fs-creation",
+        "creating file systems took 12.00 s of the 2 min 0 s that 4 processes ran",
+        0.05,
+        [did("fs", "connect", 4, 3 * SECOND, "map", proc=n, category="hdfs") for n in (1,)],
+        TASKS,
+    ),
+    Case(
+        "short-tasks",
+        "24 tasks worked 1.00 s on average and took 4.00 s to start and end",
+        16 * 4 / 120 / 2,
+        [maps("run", 24, SECOND)],
+        [attempt("map", n, 5 * (n // 4), 5 * (n // 4) + 5) for n in range(24)],
+    ),
+    Case(
+        "too-many-spills",
+        "maps spilled 5.0 times on average; to merge what they had spilled took 40.00 s",
+        1 / 6,
+        [maps("run", 4, 28 * SECOND), maps("spill", 20, MS), maps("merge", 4, 10 * SECOND)],
+        TASKS,
+    ),
+    Case(
+        "merge-passes",
+        "each record of a map's output was written 5.0 times; merging took 40.00 s, of which "
+        "30.00 s were further passes",
+        0.125,
+        [
+            maps("run", 4, 28 * SECOND),
+            maps("merge", 4, 10 * SECOND),
+            did("record", "collect", 1000, 0, "map"),
+            did("record", "append", 5000, 0, "map"),
+        ],
+        TASKS,
+    ),
+    Case(
+        "shuffle-skew",
+        "one reduce of 3 fetched 90.0 MiB, the middle one 2.0 MiB; it ran 40.00 s longer",
+        2 / 3,
+        [
+            did(
+                "task",
+                "copy",
+                1,
+                0,
+                "reduce",
+                task=f"attempt_1_0001_r_00000{n}_0",
+                bytes=size * MB,
+            )
+            for n, size in enumerate((90, 2, 1))
+        ],
+        attempts("reduce", [60, 20, 18]),
+    ),
+    Case(
+        "straggler",
+        "attempt_1_0001_m_000003_0 worked 60.00 s, the middle one of 4 map attempts 20.00 s",
+        2 / 3,
+        [],
+        attempts("map", [20, 20, 20, 60]),
+    ),
+    Case(
+        "slow-node",
+        "map attempts on far took 50.00 s on average, on other hosts 20.00 s",
+        60 / 140 * 5 / 6,
+        [],
+        [
+            attempt("map", 0, 0, 20),
+            attempt("map", 1, 0, 20),
+            attempt("map", 2, 0, 50, host="far"),
+            attempt("map", 3, 0, 50, host="far"),
+        ],
+    ),
+    Case(
+        "slow-disk",
+        "the disks of DataNode node/0003 took 19.00 s longer than those of its peers for the "
+        "same: write 20.0 ms (others 1.0 ms)",
+        19 / 60,
+        [disk(1, MS), disk(2, MS), disk(3, 20 * MS)],
+    ),
+    Case(
+        "slow-network",
+        "100.0 MiB went between far and its peers, each at 5.0 MiB/s; between the others at "
+        "100.0 MiB/s: 19.00 s longer",
+        19 / 60,
+        [
+            fetched("far:1", "near", 60 * MB, 12 * SECOND),
+            fetched("near:1", "far", 40 * MB, 8 * SECOND),
+            fetched("near:1", "other", 50 * MB, SECOND // 2),
+            fetched("other:1", "near", 50 * MB, SECOND // 2),
+            fetched("near:1", "near", 100 * MB, MS),  # over no wire
+        ],
+    ),
+    Case(
+        "low-locality",
+        "80% of the 100.0 MiB that tasks read from DataNodes came from other hosts",
+        0.8 * 24 / 120 / 2,
+        [
+            did("hdfs", "read", 10, 2400 * MS, "map", bytes=100 * MB, **DATA),
+            *(
+                did("datanode", "send_packet", 1, 0, "DataNode", host=f"node{n}", bytes=size * MB,
+                    task=f"attempt_1_0001_m_00000{task}_0")
+                for n, size, task in ((0, 20, 0), (1, 80, 0))
+            ),
+            did("datanode", "send_packet", 1, 0, "DataNode", host="node1", bytes=0,
+                task="attempt_1_0001_m_000001_0"),
+        ],
+        [
+            attempt("map", 0, 0, 30, host="node0"),
+            attempt("map", 1, 0, 30, host="node1"),
+            *(attempt("map", n, 0, 30, host="node1") for n in (2, 3)),
+        ],
+    ),
+    Case(
+        "datanode-sync",
+        "DataNodes synced their disks 600 times, 24.00 s together; writers waited 15.00 s in "
+        "sync and close",
+        1 / 4,
+        [
+            did("hdfs", "sync", 300, 50 * MS),
+            did("datanode", "disk_sync", 600, 40 * MS, "DataNode"),
+        ],
+    ),
+    Case(
+        "frequent-flush",
+        "writers flushed 5 000 times, every 100 bytes, and waited 15.00 s for it",
+        1 / 4,
+        [did("hdfs", "sync", 5000, 3 * MS), did("hdfs", "send_packet", 5000, 0, bytes=500_000)],
+    ),
+    Case(
+        "local-sync",
+        "local files were forced to disk 300 times, every 100 bytes, which took 15.00 s",
+        1 / 4,
+        [did("java", "sync", 300, 50 * MS), did("java", "write", 300, 0, bytes=30_000)],
+    ),
+    Case(
+        "namenode-edit-log",
+        "150 changes of the name space waited 15.00 s until the edit log was on disk, the longest "
+        "100.0 ms",
+        1 / 4,
+        [link("namenode", "edit_synced", 100 * MS) for _ in range(150)],
+    ),
+    Case(
+        "namenode-lock",
+        "requests waited 15.00 s for the NameNode's lock: 10.00 s to read, 5.00 s to write",
+        1 / 4,
+        [
+            did("namenode", "read_lock", 100, 100 * MS, "NameNode"),
+            did("namenode", "write_lock", 100, 50 * MS, "NameNode"),
+        ],
+    ),
+    Case(
+        "rpc-queueing",
+        "300 requests waited 15.00 s in the NameNode's queue, the longest 50.0 ms",
+        1 / 4,
+        [link("rpc", "handle", 50 * MS) for _ in range(300)],
+    ),
+    Case(
+        "metadata-storm",
+        "10 000 questions about files for 5 files opened or created; they took 20.00 s",
+        1 / 3,
+        [did("hdfs", "stat", 10_000, 2 * MS), did("hdfs", "open", 5, MS)],
+    ),
+    Case(
+        "open-churn",
+        "1 files were opened 150 times; all but the first opens took 14.90 s",
+        14.9 / 60,
+        [call("hdfs", "open", "/in", 100 * MS) for _ in range(150)],
+    ),
+    Case(
+        "small-blocks",
+        "200 blocks of 1.0 MiB were written; to set up and end their pipelines took 16.00 s",
+        16 / 60,
+        [
+            did("hdfs", "connect", 200, 50 * MS),
+            did("hdfs", "wait_acks", 200, 30 * MS),
+            did("hdfs", "close", 2, MS),
+            did("hdfs", "send_packet", 4000, 0, bytes=200 * MB),
+        ],
+    ),
+    Case(
+        "read-amplification",
+        "DataNodes sent 300.0 MiB for 100.0 MiB that were read: 3.0 times as much; reads took "
+        "30.00 s",
+        1 / 3,
+        [
+            did("hdfs", "read", 100, 300 * MS, bytes=100 * MB, category="hdfs", size_class=21),
+            did("datanode", "send_packet", 3000, 0, "DataNode", bytes=300 * MB),
+        ],
+    ),
+    Case(
+        "rereading",
+        "of 640.0 MiB read from 1 blocks, 576.0 MiB had been read before; that took 27.00 s",
+        0.45,
+        [
+            did("hdfs", "read", 100, 300 * MS, bytes=640 * MB, category="hdfs", size_class=24),
+            *(
+                call("datanode", "read_block", "BP-1", MS, "DataNode", block=7, offset=0,
+                     bytes=64 * MB)
+                for _ in range(10)
+            ),
+        ],
+    ),
+    Case(
+        "uncompressed-intermediate",
+        "100.0 MiB of map output were shuffled as they were; to write and copy them took 48.00 s",
+        0.1,
+        [
+            maps("run", 4, 28 * SECOND),
+            did("record", "append", 1000, 0, "map", bytes=100 * MB),
+            did("fs", "raw_write", 1000, 24 * MS, "map", bytes=100 * MB),
+            did("task", "copy", 4, 6 * SECOND, "reduce", bytes=100 * MB),
+        ],
+        [*TASKS, attempt("reduce", 0, 0, 60), attempt("reduce", 1, 0, 60)],
+    ),
+    Case(
+        "gc-bound",
+        "1 JVMs stood still 15.00 s for 300 collections, the longest 50.0 ms",
+        1 / 4,
+        [did("jvm", "gc_pause", 300, 50 * MS)],
+    ),
+    Case(
+        "failed-attempts",
+        "1 attempt of 1 task ran 20.00 s for nothing: their tasks were tried again",
+        1 / 6,
+        [],
+        [attempt("map", 0, 0, 20), attempt("map", 0, 20, 60, again=1), attempt("map", 1, 0, 60)],
+    ),
+    Case(
+        "one-reduce",
+        "1 reduce worked 40.00 s alone on 50.0 MiB while there was room for 4 tasks",
+        26 * 0.75 / 60,
+        [
+            maps("run", 4, 10 * SECOND),
+            did("task", "run", 1, 10 * SECOND, "reduce"),
+            did("task", "copy", 4, 0, "reduce", task="attempt_1_0001_r_000000_0", bytes=50 * MB),
+        ],
+        [*attempts("map", [20, 20, 20, 20]), attempt("reduce", 0, 20, 60)],
+    ),
+    Case(
+        "reduces-wait",
+        "2 reduces held containers for 60.00 s while maps were still to be started",
+        1 / 4,
+        [],
+        [
+            attempt("reduce", 0, 0, 60),
+            attempt("reduce", 1, 0, 60),
+            attempt("map", 0, 0, 30),
+            attempt("map", 1, 0, 30),
+            attempt("map", 2, 30, 60),
+        ],
+    ),
+    Case(
+        "slow-commit",
+        "committing the job took 15.00 s, with 700 renames in all",
+        1 / 4,
+        [
+            did("task", "commit_job", 1, 15 * SECOND, "appmaster"),
+            did("namenode", "rename", 700, MS, "NameNode"),
+        ],
+        TASKS,
+    ),
+    Case(
+        "localization",
+        "containers waited 15.00 s on average until 8 files were on their nodes",
+        1 / 4,
+        [
+            did("task", "localize", 2, 15 * SECOND, "NodeManager"),
+            did("task", "download", 8, SECOND, "NodeManager"),
+        ],
+        TASKS,
+    ),
+    Case(
+        "log-writes",
+        "500 000 writes of 47.7 MiB to logs took 15.00 s",
+        1 / 4,
+        [did("java", "write", 500_000, 30 * US, bytes=50_000_000, category="pipe")],
+    ),
+    Case(
+        "unbalanced-volumes",
+        "12 blocks went to /d1, 2 to /d2 of the same DataNode",
+        5 / 60,
+        [
+            call("java", "write", f"/{volume}/{POOL}/blk_{n}", SECOND, "DataNode", block=n,
+                 category="blk")
+            for n, volume in enumerate(["d1"] * 12 + ["d2"] * 2)
+        ],
+    ),
+)  # fmt: skip
