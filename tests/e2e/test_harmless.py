@@ -131,13 +131,13 @@ def test_hard_memory_limit(tmp_path: Path, program: Path) -> None:
 @root
 @limited
 def test_names_in_a_small_container(tmp_path: Path, program: Path) -> None:
-    """GIVEN room for some 5,000 names WHEN 20,000 files are written THEN all have their name:
-    the collector frees dictionary files as fast as they fill."""
+    """GIVEN room for 2.56 MiB of names WHEN 30,000 files are written, names of 6 MB THEN all have
+    their name: the collector frees dictionary files."""
     files = tmp_path / "files"
     files.mkdir()
     store = tmp_path / "store"
     with container(256) as group:
-        done = record_in(group, store, program, "ManyFiles", str(files), "20000")
+        done = record_in(group, store, program, "ManyFiles", str(files), "30000")
     assert done.returncode == 0
     run = Run(store, "r")
     assert run.losses()["refused"] == 0
@@ -145,7 +145,7 @@ def test_names_in_a_small_container(tmp_path: Path, program: Path) -> None:
         "SELECT count(DISTINCT target) FROM events WHERE kind = 'call' AND op = 'write' "
         "AND target LIKE '%a-file-with-a-name%'"
     )
-    assert names == 20_000
+    assert names == 30_000
 
 
 @pytest.mark.parametrize("what", ["missing", "read-only"])
