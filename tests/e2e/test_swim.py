@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.cluster import Cluster, lab_up
 
 from iostrata import lab
+from iostrata.workload.swim.trace import read
 
 pytestmark = pytest.mark.cluster
 
@@ -79,6 +80,13 @@ def test_each_job_reads_shuffles_and_writes_what_it_was_asked_to(cluster: Cluste
     taken = cluster.iostrata(*_run(cluster, "--folder", "/replay"))
     assert taken.returncode == 2
     assert taken.stderr == "iostrata: /replay is there already · name another --folder\n"
+
+    # the cluster's own history gives back what was asked
+    mine = cluster.folder / "mine.tsv"
+    told = cluster.iostrata("workload", "history", "--lab", cluster.name, "--out", str(mine))
+    assert told.returncode == 0, told.stderr
+    jobs = [[job.input, job.shuffle, job.output] for job in read(str(mine))]
+    assert sorted(jobs) == sorted(sizes)
 
 
 def test_a_cluster_that_is_too_full_or_too_small(cluster: Cluster) -> None:

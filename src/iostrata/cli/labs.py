@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iostrata import lab as labs
 from iostrata.cli.console import note
@@ -20,6 +20,9 @@ from iostrata.record.artifacts import stage_agent
 from iostrata.record.collector import collector_of, lab_dir, start_collector, stop_collector
 from iostrata.record.session import Survey
 from iostrata.store.location import default_store
+
+if TYPE_CHECKING:
+    from iostrata.workload.cluster import Cluster
 
 HISTORY_TIMEOUT = 30.0  # s; the run has ended, and its ApplicationMasters with it
 # What a cluster that is going down says, or one that says something unheard-of.
@@ -102,6 +105,15 @@ def lab_environment(name: str | None) -> tuple[dict[str, str], list[tuple[str, i
         found = labs.find(name)
         environment = {**os.environ, **found.environment()}
         return environment, [(_ROLES[d.role.split("-")[0]], d.pid) for d in found.daemons()]
+
+
+def cluster_of(lab: str | None) -> Cluster:
+    """The cluster that workloads run on: a lab's, or what `hadoop` of the environment reaches."""
+    from iostrata.record.artifacts import jobs_jar
+    from iostrata.workload.cluster import Cluster
+
+    environment = dict(os.environ) if lab is None else lab_environment(lab)[0]
+    return Cluster(environment, jobs_jar())
 
 
 def lab_survey(name: str | None) -> Survey:

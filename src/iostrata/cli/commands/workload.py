@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-import os
 import signal
 import sys
 from itertools import chain
@@ -12,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from iostrata.cli.commands import _traces
 from iostrata.cli.commands._arguments import JsonOption, QuietOption, StoreOption, examples
 from iostrata.cli.console import note, print_json, print_table, progress
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
-    from iostrata.workload.cluster import Cluster
     from iostrata.workload.interface import Context, Result
     from iostrata.workload.runner import Asked, Done
 
@@ -45,13 +44,7 @@ def register(app: typer.Typer) -> None:
             "iostrata workload run wordcount --keep --folder /data/words",
         )
     )(run)
-    group.command(
-        epilog=examples(
-            "iostrata workload fit fb-2009",
-            "iostrata workload fit trace.tsv.gz --out fit.json",
-            "iostrata workload run swim --set fit=fit.json   jobs drawn from it",
-        )
-    )(fit)
+    _traces.register(group)
     group.command("inside", hidden=True)(inside)
     app.add_typer(group, name="workload")
 
@@ -115,6 +108,7 @@ def run(
     First its parameters and the cluster are checked; what cannot work is one line, and nothing has
     been started. Whatever happens later, its jobs are ended and its files removed.
     """
+    from iostrata.cli.labs import cluster_of
     from iostrata.workload.catalog import workload_named
     from iostrata.workload.parameters import values
     from iostrata.workload.runner import Asked, perform, steps
@@ -124,7 +118,7 @@ def run(
     asked = Asked(workload, values(workload.parameters, set_ or [], scale), seed, folder, keep)
     recorded = _Recorded(asked, lab, run, store, quiet) if record else None
     with progress(steps(workload), quiet) as step:
-        done = perform(asked, _cluster(lab), step, recorded.inner if recorded else None)
+        done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)
     if json:
         print_json(done.as_dict() | {"run": recorded and recorded.run})
     else:
@@ -169,46 +163,15 @@ class _Recorded:
 
 def inside(path: Path) -> None:
     """The run itself, of a workload that is recorded."""
+    from iostrata.cli.labs import cluster_of
     from iostrata.progress import unseen
     from iostrata.workload.catalog import workload_named
     from iostrata.workload.runner import taken_over
 
     name = json_module.loads(path.read_text())["workload"]
-    context = taken_over(path, _cluster(None), unseen)
+    context = taken_over(path, cluster_of(None), unseen)
     result = workload_named(name).run(context)
     (context.scratch / RESULT).write_text(json_module.dumps(dict(result)))
-
-
-def fit(
-    trace: Annotated[str, typer.Argument(help="fb-2009, fb-2009-first50, or a file like them.")],
-    out: Annotated[Path | None, typer.Option(help="Also writes it there, as JSON.")] = None,
-    json: JsonOption = False,
-) -> None:
-    """Fits gaps, sizes and shared inputs of a trace of SWIM: in few numbers, to draw jobs from."""
-    from iostrata.cli.commands._fit import say
-    from iostrata.cli.files import whole_file
-    from iostrata.workload.swim.fitting import fitted
-    from iostrata.workload.swim.trace import read
-
-    found = fitted(trace, read(trace))
-    if out:
-        with whole_file(out) as file:
-            file.write(json_module.dumps(found.as_dict(), indent=2).encode() + b"\n")
-    if json:
-        print_json(found.as_dict())
-    else:
-        say(found)
-
-
-def _cluster(lab: str | None) -> Cluster:
-    from iostrata.record.artifacts import jobs_jar
-    from iostrata.workload.cluster import Cluster
-
-    if lab is None:
-        return Cluster(dict(os.environ), jobs_jar())
-    from iostrata.cli.labs import lab_environment
-
-    return Cluster(lab_environment(lab)[0], jobs_jar())
 
 
 def _say(done: Done) -> None:

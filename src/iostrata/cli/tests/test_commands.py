@@ -77,6 +77,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "workload describe",
         "workload run",
         "workload fit",
+        "workload history",
         "prepare hadoop",
     ]
     assert len(COMMANDS) == len({name.split()[0] for name in ALL})

@@ -1,6 +1,7 @@
 package io.iostrata.jobs;
 
 import io.iostrata.jobs.requests.Requests;
+import io.iostrata.jobs.swim.History;
 import io.iostrata.jobs.swim.Inputs;
 import io.iostrata.jobs.swim.Replay;
 import org.apache.hadoop.util.ProgramDriver;
@@ -14,6 +15,7 @@ public final class Main {
     programs.addClass("facts", ClusterFacts.class, "prints what the cluster has, as JSON");
     programs.addClass("exists", Exists.class, "prints whether HDFS has a path");
     programs.addClass("end", EndJobs.class, "ends the applications with a tag");
+    programs.addClass("swim-history", History.class, "prints what the history of jobs says");
     programs.addClass("swim-inputs", Inputs.class, "writes the inputs of a plan of jobs");
     programs.addClass("swim-replay", Replay.class, "submits the jobs of a plan at their times");
     programs.addClass("requests", Requests.class, "sends requests to HDFS in an open loop");

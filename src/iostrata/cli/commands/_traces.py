@@ -1,0 +1,120 @@
+"""iostrata workload fit, history: traces of jobs, and what they come down to."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.console import note, print_json, print_table
+from iostrata.text import count, plural, size
+
+if TYPE_CHECKING:
+    from iostrata.workload.swim.fit import Fit, SizeFit
+    from iostrata.workload.swim.history import History
+
+
+def register(group: typer.Typer) -> None:
+    group.command(
+        epilog=examples(
+            "iostrata workload fit fb-2009",
+            "iostrata workload fit trace.tsv.gz --out fit.json",
+            "iostrata workload run swim --set fit=fit.json   jobs drawn from it",
+        )
+    )(fit)
+    group.command(
+        epilog=examples(
+            "iostrata workload history --out mine.tsv   all that the cluster's history has",
+            "iostrata workload history /mr-history/done/2026/11 --out november.tsv",
+            "iostrata workload run swim --set trace=mine.tsv --set time_scale=1",
+            "iostrata workload fit mine.tsv",
+        )
+    )(history)
+
+
+def fit(
+    trace: Annotated[str, typer.Argument(help="fb-2009, fb-2009-first50, or a file like them.")],
+    out: Annotated[Path | None, typer.Option(help="Also writes it there, as JSON.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Fits gaps, sizes and shared inputs of a trace of SWIM: in few numbers, to draw jobs from."""
+    from iostrata.cli.files import whole_file
+    from iostrata.workload.swim.fitting import fitted
+    from iostrata.workload.swim.trace import read
+
+    found = fitted(trace, read(trace))
+    if out:
+        with whole_file(out) as file:
+            file.write(json_module.dumps(found.as_dict(), indent=2).encode() + b"\n")
+    if json:
+        print_json(found.as_dict())
+    else:
+        _say_fit(found)
+
+
+def history(
+    out: Annotated[Path, typer.Option(help="Where the trace goes.")],
+    folders: Annotated[
+        list[str] | None,
+        typer.Argument(help="Of .jhist files, in HDFS or file:///…; else the cluster's own."),
+    ] = None,
+    lab: Annotated[
+        str | None, typer.Option(help="A lab's cluster; else `hadoop` of the PATH.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Makes a trace of one's own MapReduce jobs, of the history that Hadoop keeps of them."""
+    from iostrata.cli.files import whole_file
+    from iostrata.cli.labs import cluster_of
+    from iostrata.workload.swim.history import jobs_of, text
+
+    found = jobs_of(cluster_of(lab), folders or [])
+    with whole_file(out) as file:
+        file.write(text(found.jobs).encode())
+    if json:
+        print_json(found.as_dict())
+    else:
+        _say_history(found, out)
+
+
+def _say_history(found: History, out: Path) -> None:
+    """How many there are of each state, their bytes, what was left out."""
+    states = ", ".join(f"{count(many)} {state.lower()}" for state, many in found.states.items())
+    print(f"{plural(len(found.jobs), 'job')} in {out}: {states}")
+    print(f"{found.seconds} s from the first submission to the last")
+    print_table(
+        ["map-only jobs", "input", "shuffle", "output"],
+        [[count(found.map_only), *(size(total) for total in found.total)]],
+        {0, 1, 2, 3},
+    )
+    for name, what in found.left_out:
+        note(f"left out: {name}: {what}")
+
+
+def _say_fit(fit: Fit) -> None:
+    """A table of the models of gaps, one of sizes, and a line about inputs."""
+    print(f"{fit.trace}: {fit.jobs} jobs\n")
+    gaps = []
+    for model in fit.gaps:
+        parameters = ", ".join(f"{name} {value:.4g}" for name, value in model.parameters.items())
+        gaps.append([model.name, parameters, f"{model.aic:.0f}", f"{model.ks:.4f}"])
+    print_table(["gaps (s), best first", "parameters", "AIC", "KS"], gaps, {2, 3})
+    print()
+    header = ["sizes", "zero", "log mean", "log deviation", "largest", "tail index", "from"]
+    kinds = {"input": fit.input, "shuffle": fit.shuffle, "output": fit.output}
+    rows = [[name, *_size(one)] for name, one in kinds.items()]
+    print_table(header, rows, set(range(1, len(header))))
+    if fit.popularity:
+        again, exponent = fit.popularity.reread, fit.popularity.zipf
+        print(f"\ninputs: {again:.1%} of jobs read one again, Zipf exponent {exponent:.3f}")
+    else:
+        print("\ninputs: the trace has no paths")
+
+
+def _size(one: SizeFit) -> list[str]:
+    tail = "" if one.tail is None else f"{one.tail:.3f}"
+    start = "" if one.tail_from is None else size(one.tail_from)
+    return [f"{one.zero:.1%}", f"{one.mu:.2f}", f"{one.sigma:.2f}", size(one.most), tail, start]
