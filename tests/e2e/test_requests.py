@@ -17,14 +17,16 @@ SMALL = ("files=20", "depth=1", "fanout=4", "file_size=4KB", "read_size=1KB", "w
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with lab_up(tmp_path_factory.mktemp("lab"), "requests-e2e", "--no-agent") as up:
+    with lab_up(tmp_path_factory.mktemp("lab"), "requests-e2e") as up:
         yield up
 
 
-def _run(cluster: Cluster, *given: str) -> dict[str, Any]:
-    sets = [word for one in (*SMALL, *given) for word in ("--set", one)]
+def _run(
+    cluster: Cluster, *given: str, options: tuple[str, ...] = (), small: tuple[str, ...] = SMALL
+) -> dict[str, Any]:
+    sets = [word for one in (*small, *given) for word in ("--set", one)]
     done = cluster.iostrata(
-        "workload", "run", "requests", "--lab", cluster.name, "--json", "-q", *sets
+        "workload", "run", "requests", "--lab", cluster.name, "--json", "-q", *options, *sets
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
@@ -53,6 +55,28 @@ def test_each_request_is_accounted_for_and_nothing_stays(cluster: Cluster) -> No
         assert one["bytes"] == each * one["completed"], one
     # AND HDFS is as before
     assert "iostrata-requests" not in cluster.hadoop("hdfs", "dfs", "-ls", "/tmp")
+
+
+def test_what_was_asked_for_is_found_in_the_trace_and_can_be_asked_for_again(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    # GIVEN requests of all operations, traced
+    asked = ("mix=equal", "base=100", "duration=5", "warmup=0")
+    done = _run(cluster, *asked, options=("--record", "--run", "asked"))["result"]
+    # WHEN a model is fitted to the run
+    out = tmp_path / "asked.txt"
+    told = cluster.iostrata("workload", "model", "asked", "--out", str(out), "--json")
+    assert told.returncode == 0, told.stderr
+    model = json.loads(told.stdout)
+    # THEN each request is in it once, with its bytes
+    completed = {one["operation"]: one["completed"] for one in done["operations"]}
+    assert model["operations"] == completed
+    assert model["kept"] == sum(completed.values())
+    assert (model["read_size"], model["write_size"]) == (1024, 1024)
+    # AND the generator takes it
+    again = _run(cluster, "duration=1", "warmup=0", options=("--settings", str(out)), small=())
+    assert again["values"]["mix"] == ",".join(f"{name}:{many}" for name, many in completed.items())
+    _assert_accounted_for(again["result"])
 
 
 def test_recorded_gaps_are_kept_exactly(cluster: Cluster, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from iostrata.errors import UserError
@@ -112,6 +113,21 @@ def bytes_of(text: str) -> int:
     if not found:
         raise ValueError(text)
     return int(float(found[1]) * (1 << _POWER[found[2].lower()]))
+
+
+def settings_of(path: Path) -> list[str]:
+    """NAME=VALUE of each line of a file; empty lines and those that begin with # say nothing.
+
+    Raises UserError for a file that cannot be read.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", "name another --settings") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is no text", "say NAME=VALUE on each line") from None
+    said = (line.strip() for line in lines)
+    return [line for line in said if line and not line.startswith("#")]
 
 
 def values(

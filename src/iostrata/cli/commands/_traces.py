@@ -1,19 +1,27 @@
-"""iostrata workload fit, history: traces of jobs, and what they come down to."""
+"""iostrata workload fit, history, model: what was asked for, to ask for the like of it."""
 
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, examples
-from iostrata.cli.console import note, print_json, print_table
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import note, print_json, print_table, progress
 from iostrata.text import count, plural, size
 
 if TYPE_CHECKING:
-    from iostrata.workload.swim.fit import Fit, SizeFit
+    from iostrata.workload.requests.model import Model, Observed
+    from iostrata.workload.swim.fit import Fit, GapModel, SizeFit
     from iostrata.workload.swim.history import History
 
 
@@ -33,6 +41,14 @@ def register(group: typer.Typer) -> None:
             "iostrata workload fit mine.tsv",
         )
     )(history)
+    group.command(
+        epilog=examples(
+            "iostrata workload model nightly --out nightly.txt",
+            "iostrata workload run requests --settings nightly.txt --set alpha=2   twice its rate",
+            "iostrata workload model nightly --pause 0.5   threads have sessions with pauses",
+            "iostrata workload model nightly --out nightly.txt --gaps gaps.txt   its very gaps",
+        )
+    )(model)
 
 
 def fit(
@@ -80,6 +96,72 @@ def history(
         _say_history(found, out)
 
 
+def model(
+    run: RunArgument = None,
+    pause: Annotated[
+        float, typer.Option(min=0, help="s: what a thread asks for sooner is of its session.")
+    ] = 0.0,
+    out: Annotated[
+        Path | None, typer.Option(help="Also writes it there, for `run requests --settings`.")
+    ] = None,
+    gaps: Annotated[
+        Path | None, typer.Option(help="Also writes the gaps there, to be sent as they were.")
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Fits a model to what a recorded run asked of HDFS, for the workload `requests`."""
+    from iostrata.cli.files import whole_file
+    from iostrata.workload.requests.model import gaps_of, model_of
+
+    seen = _observed(run, store, quiet)
+    found = model_of(seen, pause)
+    said = found.settings()
+    if gaps:
+        with whole_file(gaps) as file:
+            file.write("".join(f"{gap:.9f}\n" for gap in gaps_of(seen, pause)).encode())
+        said |= {"arrivals": "recorded", "gaps": str(gaps.absolute())}
+    if out:
+        with whole_file(out) as file:
+            file.write("".join(f"{name}={value}\n" for name, value in said.items()).encode())
+    if json:
+        print_json(found.as_dict() | {"settings": said})
+    else:
+        _say_model(found, said)
+
+
+def _observed(run: str | None, store: Path | None, quiet: bool) -> Observed:
+    from iostrata.analyse.asked import asked, asked_totals
+    from iostrata.analyse.engine import DuckDb
+    from iostrata.cli.opening import opened_run
+    from iostrata.workload.requests.model import Observed, Request
+
+    with progress(("read", "add up"), quiet) as step:
+        step("read")
+        with opened_run(store, run) as opened:
+            step("add up")
+            engine = DuckDb(opened)
+            rows, totals = engine.rows(asked()), engine.rows(asked_totals())
+    requests = [
+        Request(row["start"], row["dur"], row["op"], row["target"], (row["proc"], row["tid"]))
+        for row in rows
+    ]
+    return Observed(requests, {row["op"]: (row["calls"], row["bytes"]) for row in totals})
+
+
+def _say_model(model: Model, settings: dict[str, str]) -> None:
+    """What was asked for, how well each model of the gaps fits, and the settings."""
+    asked = sum(model.operations.values())
+    print(
+        f"{count(asked)} requests in {model.seconds:.1f} s, {model.rate:.1f}/s; "
+        f"{count(model.kept)} of them kept one by one, on {count(model.files.seen)} files\n"
+    )
+    _say_gaps(model.gaps)
+    print()
+    print_table(["parameter", "value"], [[name, value] for name, value in settings.items()])
+
+
 def _say_history(found: History, out: Path) -> None:
     """How many there are of each state, their bytes, what was left out."""
     states = ", ".join(f"{count(many)} {state.lower()}" for state, many in found.states.items())
@@ -97,11 +179,7 @@ def _say_history(found: History, out: Path) -> None:
 def _say_fit(fit: Fit) -> None:
     """A table of the models of gaps, one of sizes, and a line about inputs."""
     print(f"{fit.trace}: {fit.jobs} jobs\n")
-    gaps = []
-    for model in fit.gaps:
-        parameters = ", ".join(f"{name} {value:.4g}" for name, value in model.parameters.items())
-        gaps.append([model.name, parameters, f"{model.aic:.0f}", f"{model.ks:.4f}"])
-    print_table(["gaps (s), best first", "parameters", "AIC", "KS"], gaps, {2, 3})
+    _say_gaps(fit.gaps)
     print()
     header = ["sizes", "zero", "log mean", "log deviation", "largest", "tail index", "from"]
     kinds = {"input": fit.input, "shuffle": fit.shuffle, "output": fit.output}
@@ -112,6 +190,14 @@ def _say_fit(fit: Fit) -> None:
         print(f"\ninputs: {again:.1%} of jobs read one again, Zipf exponent {exponent:.3f}")
     else:
         print("\ninputs: the trace has no paths")
+
+
+def _say_gaps(models: Sequence[GapModel]) -> None:
+    rows = []
+    for model in models:
+        parameters = ", ".join(f"{name} {value:.4g}" for name, value in model.parameters.items())
+        rows.append([model.name, parameters, f"{model.aic:.0f}", f"{model.ks:.4f}"])
+    print_table(["gaps (s), best first", "parameters", "AIC", "KS"], rows, {2, 3})
 
 
 def _size(one: SizeFit) -> list[str]:

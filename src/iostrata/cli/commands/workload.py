@@ -88,6 +88,9 @@ def run(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter.")
     ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(help="File of NAME=VALUE lines; what --set says goes first.")
+    ] = None,
     scale: Annotated[
         float, typer.Option(min=1e-6, help="Times the defaults of what scales.")
     ] = 1.0,
@@ -110,12 +113,13 @@ def run(
     """
     from iostrata.cli.labs import cluster_of
     from iostrata.workload.catalog import workload_named
-    from iostrata.workload.parameters import values
+    from iostrata.workload.parameters import settings_of, values
     from iostrata.workload.runner import Asked, perform, steps
 
     workload = workload_named(name)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it cleans up as at Ctrl-C
-    asked = Asked(workload, values(workload.parameters, set_ or [], scale), seed, folder, keep)
+    given = [*(settings_of(settings) if settings else []), *(set_ or [])]
+    asked = Asked(workload, values(workload.parameters, given, scale), seed, folder, keep)
     recorded = _Recorded(asked, lab, run, store, quiet) if record else None
     with progress(steps(workload), quiet) as step:
         done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)

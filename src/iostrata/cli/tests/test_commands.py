@@ -78,6 +78,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "workload run",
         "workload fit",
         "workload history",
+        "workload model",
         "prepare hadoop",
     ]
     assert len(COMMANDS) == len({name.split()[0] for name in ALL})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from iostrata.errors import UserError
@@ -21,8 +23,7 @@ SETTLED = 1e-9  # a gain of the mean log-likelihood that is none
 
 def fitted(name: str, jobs: Sequence[TraceJob]) -> Fit:
     """The fit of a trace; raises UserError for too few jobs, and without scipy."""
-    if find_spec("scipy") is None:
-        raise UserError("fits need scipy, which is not installed", "pip install 'iostrata[fit]'")
+    needs_scipy()
     gaps = [job.gap for job in jobs if job.gap <= LONGEST_GAP]
     if len(gaps) < FEWEST:
         raise UserError(
@@ -49,29 +50,64 @@ def gap_models(gaps: Sequence[int]) -> tuple[GapModel, ...]:
 
     counts = Counter(gaps)
     times = np.array([gap + (i + 0.5) / n for gap, n in counts.items() for i in range(n)])
-    models = [*_usual(times), _hyperexponential(times)]
-    return tuple(sorted(models, key=lambda model: model.aic))
+    return _models(times)
 
 
-def _usual(times: np.ndarray[Any, Any]) -> list[GapModel]:
+def models_of(seconds: Sequence[float]) -> tuple[GapModel, ...]:
+    """All models of gaps in s, above 0, best AIC first; raises UserError without scipy."""
+    needs_scipy()
+    import numpy as np
+
+    return _models(np.array(seconds))
+
+
+def needs_scipy() -> None:
+    """Raises UserError without it."""
+    if find_spec("scipy") is None:
+        raise UserError("fits need scipy, which is not installed", "pip install 'iostrata[fit]'")
+
+
+def _models(times: np.ndarray[Any, Any]) -> tuple[GapModel, ...]:
+    with warnings.catch_warnings():
+        # gaps that hardly differ have no shape: scipy warns, and the model is left out below
+        warnings.simplefilter("ignore", RuntimeWarning)
+        models = [*_usual(times), _hyperexponential(times)]
+    fit = (model for model in models if isfinite(model.aic))
+    return tuple(sorted(fit, key=lambda model: model.aic))
+
+
+def _usual(times: np.ndarray[Any, Any]) -> Iterator[GapModel]:
+    """By maximum likelihood; without those that scipy finds no parameters of."""
     from math import log
 
     from scipy import stats
 
-    _, mean = stats.expon.fit(times, floc=0)
-    sigma, _, median = stats.lognorm.fit(times, floc=0)
-    shape, _, scale = stats.weibull_min.fit(times, floc=0)
-    form, _, unit = stats.gamma.fit(times, floc=0)
-    found = [
-        ("exponential", {"mean": mean}, stats.expon(0, mean)),
-        ("lognormal", {"mu": log(median), "sigma": sigma}, stats.lognorm(sigma, 0, median)),
-        ("weibull", {"shape": shape, "scale": scale}, stats.weibull_min(shape, 0, scale)),
-        ("gamma", {"shape": form, "scale": unit}, stats.gamma(form, 0, unit)),
-    ]
-    return [
-        _judged(name, parameters, times, float(law.logpdf(times).sum()), law.cdf)
-        for name, parameters, law in found
-    ]
+    def lognormal() -> tuple[dict[str, float], Any]:
+        sigma, _, median = stats.lognorm.fit(times, floc=0)
+        return {"mu": log(median), "sigma": sigma}, stats.lognorm(sigma, 0, median)
+
+    def weibull() -> tuple[dict[str, float], Any]:
+        shape, _, scale = stats.weibull_min.fit(times, floc=0)
+        return {"shape": shape, "scale": scale}, stats.weibull_min(shape, 0, scale)
+
+    def gamma() -> tuple[dict[str, float], Any]:
+        shape, _, scale = stats.gamma.fit(times, floc=0)
+        return {"shape": shape, "scale": scale}, stats.gamma(shape, 0, scale)
+
+    mean = float(times.mean())
+    yield _judged(
+        "exponential",
+        {"mean": mean},
+        times,
+        float(stats.expon(0, mean).logpdf(times).sum()),
+        stats.expon(0, mean).cdf,
+    )
+    for model in (lognormal, weibull, gamma):
+        try:
+            parameters, law = model()
+        except ValueError:  # gaps that do not differ have no shape
+            continue
+        yield _judged(model.__name__, parameters, times, float(law.logpdf(times).sum()), law.cdf)
 
 
 def _hyperexponential(times: np.ndarray[Any, Any]) -> GapModel:

@@ -62,21 +62,32 @@ public final class Requests {
 
   /** For what is measured and for what warms up, at the asked rate. */
   private int stock() throws IOException {
-    return stock(settings.rate, settings.duration) + stock(settings.rate, settings.warmup);
+    return stock(settings.rate, settings.duration, settings.seed)
+        + stock(settings.rate, settings.warmup, warmUpSeed());
   }
 
-  private int stock(double rate, double seconds) throws IOException {
-    double sessions = Trial.planned(settings, rate, seconds, settings.seed);
+  /** What is measured has not just been asked for. */
+  private long warmUpSeed() {
+    return ~settings.seed;
+  }
+
+  private int stock(double rate, double seconds, long seed) throws IOException {
+    double sessions = Trial.planned(settings, rate, seconds, seed);
     return Made.stock(settings.mix, sessions * settings.session, settings.threads);
   }
 
   private Measured trial(double rate, double seconds) throws IOException, InterruptedException {
-    return new Trial(settings, client, rate, seconds, settings.seed).run();
+    return trial(rate, seconds, settings.seed);
+  }
+
+  private Measured trial(double rate, double seconds, long seed)
+      throws IOException, InterruptedException {
+    return new Trial(settings, client, rate, seconds, seed).run();
   }
 
   /** Compiles code and opens connections; not counted. */
   private void warmUp() throws IOException, InterruptedException {
-    trial(settings.rate, settings.warmup);
+    trial(settings.rate, settings.warmup, warmUpSeed());
   }
 
   private static Map<String, Object> said(Measured measured) {
@@ -93,7 +104,7 @@ public final class Requests {
             settings.rate,
             settings.most,
             rate -> {
-              client.restock(stock(rate, settings.trial));
+              client.restock(stock(rate, settings.trial, settings.seed));
               Measured measured = trial(rate, settings.trial);
               boolean holds = measured.kept() >= KEPT && measured.latency(0.99) <= settings.slowest;
               Map<String, Object> said = measured.asMap();
