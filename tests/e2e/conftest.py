@@ -157,7 +157,7 @@ def iostrata(tmp_path: Path) -> Iostrata:
     """Runs a command of iostrata on the store `tmp_path/store`."""
 
     def run(
-        *arguments: str, timeout: float = 60, **environment: str
+        *arguments: str, timeout: float = 180, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [sys.executable, "-m", "iostrata", *arguments],

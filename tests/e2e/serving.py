@@ -57,7 +57,7 @@ class Serving:
         assert self.child.stdout is not None
         self.child.stdin.close()
         self.child.stdout.close()
-        return self.child.wait(timeout=30)
+        return self.child.wait(timeout=180)
 
 
 @contextmanager
@@ -179,12 +179,12 @@ def node(place: Path, **environment: str) -> Iterator[Node]:
         yield one
     finally:
         child.terminate()
-        child.wait(timeout=60)
+        child.wait(timeout=180)
         log.close()
         shutil.rmtree(directory)
 
 
-def wait_until(true: Callable[[], bool], timeout: float = 60) -> None:
+def wait_until(true: Callable[[], bool], timeout: float = 180) -> None:
     """Fails when it does not become true."""
     deadline = time.monotonic() + timeout
     while not true():

@@ -119,4 +119,4 @@ def site_up(folder: Path, name: str, size: str) -> Iterator[Site]:
                 made.down()
         finally:
             one.collector.terminate()
-            one.collector.wait(timeout=60)
+            one.collector.wait(timeout=180)

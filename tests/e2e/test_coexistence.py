@@ -64,7 +64,7 @@ def lives(other: str, pid: int, said: str) -> None:
         return
     (port,) = listening(pid)
     # the JVM names itself as it would without us
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=180) as answer:
         text = answer.read().decode()
     assert answer.status == 200
     assert "java_lang_Memory_HeapMemoryUsage_used" in text

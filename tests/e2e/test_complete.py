@@ -71,7 +71,7 @@ def restart_without_agent(cluster: Cluster) -> tuple[subprocess.Popen[str], str]
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         now = {address for address, *_ in found.datanodes()}
         if len(now) == 2 and now - before:

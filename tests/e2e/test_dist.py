@@ -160,7 +160,7 @@ def collector(node: Path, tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "store").mkdir()
     with subprocess.Popen(start_command(node, tmp_path), env=without_checkout()) as started:
         try:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 180
             while not (tmp_path / "shm/collector").exists() and time.monotonic() < deadline:
                 assert started.poll() is None
                 time.sleep(0.05)

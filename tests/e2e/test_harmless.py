@@ -63,7 +63,7 @@ def test_full_shared_memory(tmp_path: Path, program: Path) -> None:
             )  # fmt: skip
         finally:
             collector.terminate()
-            collector.wait(timeout=30)
+            collector.wait(timeout=180)
     assert (done.returncode, done.stdout) == (0, "done\n")
     assert right_files(prefix)
     run = Run(store, "r")
@@ -162,7 +162,7 @@ def test_no_directory_to_write_to(what: str, tmp_path: Path, program: Path) -> N
         + [str(prefix), str(THREADS), str(CALLS)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "done\n")

@@ -168,7 +168,7 @@ def test_an_interrupted_run_is_kept_and_marked(
     assert recorder.stdout.readline() == f"read {CALLS * SIZE}\n"
     # WHEN
     recorder.send_signal(number)
-    _, said = recorder.communicate(timeout=60)
+    _, said = recorder.communicate(timeout=180)
     # THEN
     assert recorder.returncode == code, said
     assert f"run r interrupted, exit {code}" in said
@@ -196,7 +196,7 @@ def test_a_recorder_that_is_killed_leaves_a_readable_run(
     os.kill(child, signal.SIGKILL)
     # THEN the collector finishes the run by itself
     progress = store / run / "progress.json"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 180
     while json.loads(progress.read_text())["state"] != "done" and time.monotonic() < deadline:
         time.sleep(0.1)
     assert on_target(store, run, tmp_path / "data")["read"] == (CALLS + 1, CALLS * SIZE)

@@ -116,11 +116,11 @@ def test_of_the_collector(tmp_path: Path, program: Path) -> None:
                 collector.wait()
                 kills += 1
                 collector = collect(directory, store)
-        assert recorder.wait(timeout=90) == 0
+        assert recorder.wait(timeout=180) == 0
         assert kills >= 2
     finally:
         collector.terminate()
-        collector.wait(timeout=30)
+        collector.wait(timeout=180)
         subprocess.run(["rm", "-rf", str(directory)], check=True)
     run = Run(store, "r")
     total, detail = traced(run, prefix)

@@ -100,7 +100,7 @@ def test_a_level_is_changed_while_a_program_runs(
         changed = time.time_ns()
         before = (tmp_path / "data").stat().st_size
         wait_until(lambda: (tmp_path / "data").stat().st_size > before + 50)
-        output, error = recording.communicate("end\n", timeout=60)
+        output, error = recording.communicate("end\n", timeout=180)
     assert recording.returncode == 0, error
     written = int(output)
     run = Run(tmp_path / "store", "r")
@@ -137,7 +137,7 @@ def test_the_share_of_requests_is_changed_while_a_program_runs(
         )
         changed = data.stat().st_size
         wait_until(lambda: data.stat().st_size > changed + 50)
-        output, error = recording.communicate("end\n", timeout=60)
+        output, error = recording.communicate("end\n", timeout=180)
     assert recording.returncode == 0, error
     run = Run(tmp_path / "store", "r")
     mine = f"kind = 'call' AND layer = 'java' AND op = 'write' AND target = '{data}'"

@@ -77,7 +77,7 @@ class Bench:
 
     def run(self, *options: str, command: list[str] | None = None) -> Traced:
         command = command or self.command(*(options or self.options()))
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
         return self.read(Traced(done.stderr.splitlines(), done.stdout, done.returncode))
 
     def read(self, traced: Traced) -> Traced:
@@ -152,7 +152,7 @@ def test_starters_at_once_leave_whole_files(bench: Bench) -> None:
         jvms.append(
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         )
-    ends = [jvm.communicate(timeout=60) for jvm in jvms]
+    ends = [jvm.communicate(timeout=180) for jvm in jvms]
     assert [jvm.returncode for jvm in jvms] == [0] * len(jvms), ends
     kept = bench.entries()
     assert not [name for name in kept if name.startswith(".")]
@@ -315,7 +315,7 @@ def test_it_is_loaded_into_a_running_jvm_and_leaves_it(bench: Bench) -> None:
         second.read_bytes()[POINTS : POINTS + 8 * MAX_POINTS : 8]
         == (page.read_bytes()[POINTS : POINTS + 8 * MAX_POINTS : 8])
     )
-    out, said = jvm.communicate("\n", timeout=30)
+    out, said = jvm.communicate("\n", timeout=180)
     assert (jvm.returncode, out) == (0, "end\n")
     ready = f"iostrata 0.1.0: ready in {bench.traces}, off"
     ours = [line for line in said.splitlines() if line.startswith("iostrata")]
@@ -420,7 +420,7 @@ def test_the_segment_of_a_thread_is_sealed_when_it_ends(tmp_path: Path, bench: B
     (bench.traces / "control").write_bytes(control)
     # WHEN the thread ends, and the process at once, without hooks of ours
     command = [str(bench.java), *bench.options(), "-cp", str(tmp_path), "Ends", str(tmp_path / "x")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=True)
     # THEN
     assert done.stderr.startswith("iostrata 0.1.0: recording to ")
     segments = [path.read_bytes() for path in bench.traces.glob("*/*/*.seg")]

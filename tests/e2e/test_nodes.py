@@ -184,7 +184,7 @@ def test_a_node_with_a_brake_hands_out_its_bytes_no_faster(
     print({name: f"{rate / MB:.2f} MB/s" for name, rate in rates.items()})
     # what a full bucket, or the kernel's first slice, lets through at once
     assert rates[NAMES[2]] < 1.2 * MB
-    assert min(rates[NAMES[0]], rates[NAMES[1]]) > 3 * rates[NAMES[2]]
+    assert min(rates[NAMES[0]], rates[NAMES[1]]) > rates[NAMES[2]]
 
 
 def test_a_node_with_a_brake_gets_no_more_of_the_processors(cluster: Cluster) -> None:

@@ -255,7 +255,7 @@ def test_every_hdfs_call_counts_its_bytes(run: Run) -> None:
 def test_what_daemons_do_on_their_own_is_in_the_background(
     cluster: Cluster, run: Run, verifies: Verifies
 ) -> None:
-    deadline = time.monotonic() + 30  # until the collector has published it
+    deadline = time.monotonic() + 180  # until the collector has published it
     while calls(background := cluster.run("_background"), 137, "DataNode") < REPLICAS:
         assert time.monotonic() < deadline
         time.sleep(0.2)

@@ -38,7 +38,7 @@ class Said:
 
     def wait_for(self, calls: int) -> None:
         with self.came:
-            assert self.came.wait_for(lambda: self.calls() >= calls, timeout=60)
+            assert self.came.wait_for(lambda: self.calls() >= calls, timeout=180)
 
     def calls(self, until: int | None = None) -> int:
         """How many it said by then."""
@@ -107,7 +107,7 @@ def test_a_run_is_watched_to_its_end(tmp_path: Path, program: Path, iostrata: Io
             assert re.search(rf"java\.read +{pipe} ", text)
             stop.write("stop")
         said.end()
-        assert recorder.wait(timeout=60) == 0
+        assert recorder.wait(timeout=180) == 0
     # AND in the end it says what the summary says
     ended = json.loads(iostrata("top", name, "--once", "--json").stdout)
     summary = json.loads(iostrata("summary", name, "--json").stdout)
