@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 3707764559021540517;
+pub const POINTS_HASH: u64 = 7760744267908091233;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -257,6 +257,6 @@ pub const POINTS: &[Point] = &[
     Point { id: 625, layer: "task", op: "segment", class: "org.apache.spark.storage.DiskBlockObjectWriter", method: "commitAndGet", hot: false, woven: true },
     Point { id: 630, layer: "task", op: "shuffle", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "initialize", hot: false, woven: true },
     Point { id: 631, layer: "task", op: "fetch", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "next", hot: false, woven: true },
-    Point { id: 632, layer: "task", op: "receive", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "shuffleLocalMetricsUpdate", hot: false, woven: true },
-    Point { id: 633, layer: "task", op: "receive", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "shuffleRemoteMetricsUpdate", hot: false, woven: true },
+    Point { id: 632, layer: "task", op: "local_block", class: "org.apache.spark.storage.BlockManager", method: "getLocalBlockData", hot: false, woven: true },
+    Point { id: 633, layer: "task", op: "receive", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "shuffleMetricsUpdate", hot: false, woven: true },
 ];

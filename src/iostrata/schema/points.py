@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 3707764559021540517
+POINTS_HASH = 7760744267908091233
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -271,8 +271,8 @@ POINTS = (
     Point(623, "task", "spill", "org.apache.spark.shuffle.sort.ShuffleExternalSorter", "writeSortedFile", "(Z)V", "call", "of(segment)", "spark 3.5", "", (), ""),
     Point(624, "task", "flush", "org.apache.spark.shuffle.sort.ShuffleExternalSorter", "closeAndGetSpills", "()[Lorg/apache/spark/shuffle/sort/SpillInfo;", "call", "", "spark 3.5", "", (), ""),
     Point(625, "task", "segment", "org.apache.spark.storage.DiskBlockObjectWriter", "commitAndGet", "()Lorg/apache/spark/storage/FileSegment;", "call", "segment(ret)", "spark 3.5", "", ("file",), ""),
-    Point(630, "task", "shuffle", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "initialize", "()V", "call", "of(receive)", "spark 3.5", "", (), ""),
+    Point(630, "task", "shuffle", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "initialize", "()V", "call", "of(local_block)", "spark 3.5", "", (), ""),
     Point(631, "task", "fetch", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "next", "()Lscala/Tuple2;", "call", "of(receive)", "spark 3.5", "", (), ""),
-    Point(632, "task", "receive", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "shuffleLocalMetricsUpdate", "(Lorg/apache/spark/storage/BlockId;Lorg/apache/spark/network/buffer/ManagedBuffer;)V", "call", "buffer(arg2)", "spark 3.5", "", (), ""),
-    Point(633, "task", "receive", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "shuffleRemoteMetricsUpdate", "(Lorg/apache/spark/storage/BlockId;Lorg/apache/spark/network/buffer/ManagedBuffer;)V", "call", "buffer(arg2)", "spark 3.5", "", (), ""),
+    Point(632, "task", "local_block", "org.apache.spark.storage.BlockManager", "getLocalBlockData", "(Lorg/apache/spark/storage/BlockId;)Lorg/apache/spark/network/buffer/ManagedBuffer;", "call", "buffer(ret)", "spark 3.5", "", (), ""),
+    Point(633, "task", "receive", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "shuffleMetricsUpdate", "(Lorg/apache/spark/storage/BlockId;Lorg/apache/spark/network/buffer/ManagedBuffer;Z)V", "call", "buffer(arg2)", "spark 3.5", "", (), ""),
 )

@@ -244,9 +244,9 @@ final class PointText {
         + "623\ttask\tspill\torg.apache.spark.shuffle.sort.ShuffleExternalSorter\twriteSortedFile\t(Z)V\tcall\t1\t1\tof(segment)\t\t\tspill()\t\t\tspark 3.5\t\t\n"
         + "624\ttask\tflush\torg.apache.spark.shuffle.sort.ShuffleExternalSorter\tcloseAndGetSpills\t()[Lorg/apache/spark/shuffle/sort/SpillInfo;\tcall\t0\t1\t\t\t\t\t\t\tspark 3.5\t\t\n"
         + "625\ttask\tsegment\torg.apache.spark.storage.DiskBlockObjectWriter\tcommitAndGet\t()Lorg/apache/spark/storage/FileSegment;\tcall\t0\t0\tsegment(ret)\t\t\tfile(this.file)\t\t\tspark 3.5\t\t\n"
-        + "630\ttask\tshuffle\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tinitialize\t()V\tcall\t0\t1\tof(receive)\t\t\t\t\t\tspark 3.5\t\t\n"
+        + "630\ttask\tshuffle\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tinitialize\t()V\tcall\t0\t1\tof(local_block)\t\t\t\t\t\tspark 3.5\t\t\n"
         + "631\ttask\tfetch\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tnext\t()Lscala/Tuple2;\tcall\t0\t0\tof(receive)\t\t\t\t\t\tspark 3.5\t\t\n"
-        + "632\ttask\treceive\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tshuffleLocalMetricsUpdate\t(Lorg/apache/spark/storage/BlockId;Lorg/apache/spark/network/buffer/ManagedBuffer;)V\tcall\t0\t0\tbuffer(arg2)\t\t\tshuffle_block(arg1)\t\t\tspark 3.5\t\t\n"
-        + "633\ttask\treceive\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tshuffleRemoteMetricsUpdate\t(Lorg/apache/spark/storage/BlockId;Lorg/apache/spark/network/buffer/ManagedBuffer;)V\tcall\t0\t0\tbuffer(arg2)\t\t\tshuffle_block(arg1)\t\t\tspark 3.5\t\t\n";
+        + "632\ttask\tlocal_block\torg.apache.spark.storage.BlockManager\tgetLocalBlockData\t(Lorg/apache/spark/storage/BlockId;)Lorg/apache/spark/network/buffer/ManagedBuffer;\tcall\t0\t0\tbuffer(ret)\t\t\tshuffle_block(arg1)\t\t\tspark 3.5\t\t\n"
+        + "633\ttask\treceive\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tshuffleMetricsUpdate\t(Lorg/apache/spark/storage/BlockId;Lorg/apache/spark/network/buffer/ManagedBuffer;Z)V\tcall\t0\t0\tbuffer(arg2)\t\t\tshuffle_block(arg1)\t\t\tspark 3.5\t\t\n";
   }
 }
