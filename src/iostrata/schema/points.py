@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 7760744267908091233
+POINTS_HASH = 619329397859490898
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),

@@ -242,7 +242,7 @@ final class PointText {
         + "621\ttask\tspill\torg.apache.spark.util.collection.ExternalAppendOnlyMap\torg$apache$spark$util$collection$ExternalAppendOnlyMap$$spillMemoryIteratorToDisk\t(Lscala/collection/Iterator;)Lorg/apache/spark/util/collection/ExternalAppendOnlyMap$DiskMapIterator;\tcall\t1\t1\tof(segment)\t\t\tspill()\t\t\tspark 3.5\t\t\n"
         + "622\ttask\tspill\torg.apache.spark.util.collection.unsafe.sort.UnsafeExternalSorter\tspillIterator\t(Lorg/apache/spark/util/collection/unsafe/sort/UnsafeSorterIterator;Lorg/apache/spark/util/collection/unsafe/sort/UnsafeSorterSpillWriter;)V\tcall\t1\t1\tof(segment)\t\t\tspill()\t\t\tspark 3.5\t\t\n"
         + "623\ttask\tspill\torg.apache.spark.shuffle.sort.ShuffleExternalSorter\twriteSortedFile\t(Z)V\tcall\t1\t1\tof(segment)\t\t\tspill()\t\t\tspark 3.5\t\t\n"
-        + "624\ttask\tflush\torg.apache.spark.shuffle.sort.ShuffleExternalSorter\tcloseAndGetSpills\t()[Lorg/apache/spark/shuffle/sort/SpillInfo;\tcall\t0\t1\t\t\t\t\t\t\tspark 3.5\t\t\n"
+        + "624\ttask\tflush\torg.apache.spark.shuffle.sort.ShuffleExternalSorter\tcloseAndGetSpills\t()[Lorg/apache/spark/shuffle/sort/SpillInfo;\tcall\t1\t1\t\t\t\t\t\t\tspark 3.5\t\t\n"
         + "625\ttask\tsegment\torg.apache.spark.storage.DiskBlockObjectWriter\tcommitAndGet\t()Lorg/apache/spark/storage/FileSegment;\tcall\t0\t0\tsegment(ret)\t\t\tfile(this.file)\t\t\tspark 3.5\t\t\n"
         + "630\ttask\tshuffle\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tinitialize\t()V\tcall\t0\t1\tof(local_block)\t\t\t\t\t\tspark 3.5\t\t\n"
         + "631\ttask\tfetch\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tnext\t()Lscala/Tuple2;\tcall\t0\t0\tof(receive)\t\t\t\t\t\tspark 3.5\t\t\n"
