@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 6192705665360266507;
+pub const POINTS_HASH: u64 = 619329397859490898;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -239,4 +239,24 @@ pub const POINTS: &[Point] = &[
     Point { id: 319, layer: "namenode", op: "read_unlock", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", method: "readUnlock", hot: false, woven: true },
     Point { id: 320, layer: "namenode", op: "write_unlock", class: "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", method: "writeUnlock", hot: false, woven: true },
     Point { id: 330, layer: "jvm", op: "gc_pause", class: "io.iostrata.agent.NativeClasses", method: "pauses", hot: false, woven: false },
+    Point { id: 600, layer: "task", op: "run", class: "org.apache.spark.executor.Executor$TaskRunner", method: "run", hot: false, woven: true },
+    Point { id: 601, layer: "task", op: "application", class: "org.apache.spark.SparkContext", method: "<init>", hot: false, woven: true },
+    Point { id: 602, layer: "task", op: "submit", class: "org.apache.spark.deploy.yarn.Client", method: "createApplicationSubmissionContext", hot: false, woven: true },
+    Point { id: 610, layer: "task", op: "shuffle_write", class: "org.apache.spark.shuffle.sort.SortShuffleWriter", method: "write", hot: false, woven: true },
+    Point { id: 611, layer: "task", op: "shuffle_write", class: "org.apache.spark.shuffle.sort.BypassMergeSortShuffleWriter", method: "write", hot: false, woven: true },
+    Point { id: 612, layer: "task", op: "shuffle_write", class: "org.apache.spark.shuffle.sort.UnsafeShuffleWriter", method: "write", hot: false, woven: true },
+    Point { id: 613, layer: "task", op: "shuffle_commit", class: "org.apache.spark.shuffle.IndexShuffleBlockResolver", method: "writeMetadataFileAndCommit", hot: false, woven: true },
+    Point { id: 614, layer: "task", op: "merge", class: "org.apache.spark.util.collection.ExternalSorter", method: "writePartitionedMapOutput", hot: false, woven: true },
+    Point { id: 615, layer: "task", op: "merge", class: "org.apache.spark.shuffle.sort.BypassMergeSortShuffleWriter", method: "writePartitionedData", hot: false, woven: true },
+    Point { id: 616, layer: "task", op: "merge", class: "org.apache.spark.shuffle.sort.UnsafeShuffleWriter", method: "closeAndWriteOutput", hot: false, woven: true },
+    Point { id: 620, layer: "task", op: "spill", class: "org.apache.spark.util.collection.ExternalSorter", method: "org$apache$spark$util$collection$ExternalSorter$$spillMemoryIteratorToDisk", hot: false, woven: true },
+    Point { id: 621, layer: "task", op: "spill", class: "org.apache.spark.util.collection.ExternalAppendOnlyMap", method: "org$apache$spark$util$collection$ExternalAppendOnlyMap$$spillMemoryIteratorToDisk", hot: false, woven: true },
+    Point { id: 622, layer: "task", op: "spill", class: "org.apache.spark.util.collection.unsafe.sort.UnsafeExternalSorter", method: "spillIterator", hot: false, woven: true },
+    Point { id: 623, layer: "task", op: "spill", class: "org.apache.spark.shuffle.sort.ShuffleExternalSorter", method: "writeSortedFile", hot: false, woven: true },
+    Point { id: 624, layer: "task", op: "flush", class: "org.apache.spark.shuffle.sort.ShuffleExternalSorter", method: "closeAndGetSpills", hot: false, woven: true },
+    Point { id: 625, layer: "task", op: "segment", class: "org.apache.spark.storage.DiskBlockObjectWriter", method: "commitAndGet", hot: false, woven: true },
+    Point { id: 630, layer: "task", op: "shuffle", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "initialize", hot: false, woven: true },
+    Point { id: 631, layer: "task", op: "fetch", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "next", hot: false, woven: true },
+    Point { id: 632, layer: "task", op: "local_block", class: "org.apache.spark.storage.BlockManager", method: "getLocalBlockData", hot: false, woven: true },
+    Point { id: 633, layer: "task", op: "receive", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "shuffleMetricsUpdate", hot: false, woven: true },
 ];

@@ -6,13 +6,16 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS, uncovered
 
+RECEIVED = ("receive", "local_block")
+
 
 def shuffle() -> ir.Table:
-    """Map outputs as reduces received them: job, map (attempt), peer (its host), reduce (attempt),
-    fetches, bytes, time (ns). From calls kept one by one.
+    """Map outputs as reduces received them: job, map (attempt; the block in Spark), peer (its host;
+    null in Spark), reduce (attempt), fetches, bytes, time (ns). From calls kept one by one.
     """
-    rows = CALLS.filter(CALLS.layer == "task", CALLS["op"] == "receive", uncovered(CALLS))
-    rows = rows.filter(rows.category == "shuffle")
+    rows = CALLS.filter(CALLS.layer == "task", CALLS["op"].isin(RECEIVED), uncovered(CALLS))
+    # what an executor of Spark serves to another one is of no task
+    rows = rows.filter(rows.category == "shuffle", rows.task.fill_null("") != "")
     found = rows.group_by("job", "peer", map=rows.target, reduce=rows.task).agg(
         fetches=rows.count(),
         bytes=rows.bytes.sum().cast("int64"),

@@ -19,9 +19,11 @@ from iostrata.record.classfile import BadClassError, ClassFile, parse
 from iostrata.schema.points import POINTS, Point
 
 State = Literal[
-    "found", "class missing", "method missing", "field missing", "other version", "of the JDK"
-]
+    "found", "class missing", "method missing", "field missing", "other version", "of the JDK",
+    "of Spark",
+]  # fmt: skip
 LACKING = ("class missing", "method missing", "field missing")
+SPARK = "org.apache.spark."
 JDK = ("java.", "sun.", "jdk.")
 # In hadoop-common; a distribution adds to the number: 3.4.0-amzn-1.
 VERSION_FILE = "common-version-info.properties"
@@ -112,6 +114,8 @@ def _finding(path: ClassPath, point: Point, version: str) -> Finding:
         return Finding(point, "of the JDK")
     name = point.cls.replace(".", "/") + ".class"
     found = path.find(name)
+    if found is None and point.cls.startswith(SPARK):
+        return Finding(point, "of Spark")  # a class path of Hadoop's has none of it
     if found is None:
         return Finding(point, "class missing" if _expected(point, version) else "other version")
     raw, source = found
@@ -133,7 +137,11 @@ def _state(point: Point, cls: ClassFile) -> State:
 
 
 def _expected(point: Point, version: str) -> bool:
-    """Whether a version of Hadoop has the point; of an unknown one only what all have."""
+    """Whether a version of Hadoop has the point; of an unknown one only what all have. Where there
+    is a Spark, it is one of those that are traced.
+    """
+    if point.cls.startswith(SPARK):
+        return True
     if not version:
         return not (point.since or point.until)
     return _compare(version, point.since) >= 0 >= _compare(version, point.until)

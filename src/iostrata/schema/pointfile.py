@@ -27,7 +27,7 @@ RESERVED = ("java.lang.", "java.util.", "java.nio.", "jdk.internal.", "sun.misc.
 # `delta(this.FIELD)` is by how much the field has grown, `collected(this)` what MapOutputBuffer's
 # fields say, NAME(value) what an extractor says.
 NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.[\w$]+|-?\d+")
-VERSION = re.compile(r"(jdk )?\d+(\.\d+)*")  # of Hadoop unless it says jdk
+VERSION = re.compile(r"(jdk |spark )?\d+(\.\d+)*")  # of Hadoop unless it says which
 EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.[\w$]+)(?:, )?)*\)")
 WOVEN = r"delta\(this\.\w+\)|collected\(this\)"
 MEASURED = re.compile(rf"{NUMBER.pattern}|{WOVEN}|(?!delta\(|of\(|collected\(){EXTRACTOR.pattern}")

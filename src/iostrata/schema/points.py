@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "hot", "record", "own")
 
 
-POINTS_HASH = 6192705665360266507
+POINTS_HASH = 619329397859490898
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -255,4 +255,24 @@ POINTS = (
     Point(319, "namenode", "read_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "readUnlock", "(Ljava/lang/String;)V", "call", "", "", "", (), ""),
     Point(320, "namenode", "write_unlock", "org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock", "writeUnlock", "(Ljava/lang/String;Z)V", "call", "", "", "", (), ""),
     Point(330, "jvm", "gc_pause", "io.iostrata.agent.NativeClasses", "pauses", "(JI)V", "own", "", "", "", (), ""),
+    Point(600, "task", "run", "org.apache.spark.executor.Executor$TaskRunner", "run", "()V", "call", "", "spark 3.5", "", ("$outer", "taskDescription",), ""),
+    Point(601, "task", "application", "org.apache.spark.SparkContext", "<init>", "(Lorg/apache/spark/SparkConf;)V", "effect", "", "spark 3.5", "", ("_applicationId",), ""),
+    Point(602, "task", "submit", "org.apache.spark.deploy.yarn.Client", "createApplicationSubmissionContext", "(Lorg/apache/hadoop/yarn/client/api/YarnClientApplication;Lorg/apache/hadoop/yarn/api/records/ContainerLaunchContext;)Lorg/apache/hadoop/yarn/api/records/ApplicationSubmissionContext;", "effect", "", "spark 4.0", "", ("org$apache$spark$deploy$yarn$Client$$appId",), ""),
+    Point(610, "task", "shuffle_write", "org.apache.spark.shuffle.sort.SortShuffleWriter", "write", "(Lscala/collection/Iterator;)V", "call", "of(shuffle_commit)", "spark 3.5", "", (), ""),
+    Point(611, "task", "shuffle_write", "org.apache.spark.shuffle.sort.BypassMergeSortShuffleWriter", "write", "(Lscala/collection/Iterator;)V", "call", "of(shuffle_commit)", "spark 3.5", "", (), ""),
+    Point(612, "task", "shuffle_write", "org.apache.spark.shuffle.sort.UnsafeShuffleWriter", "write", "(Lscala/collection/Iterator;)V", "call", "of(shuffle_commit)", "spark 3.5", "", (), ""),
+    Point(613, "task", "shuffle_commit", "org.apache.spark.shuffle.IndexShuffleBlockResolver", "writeMetadataFileAndCommit", "(IJ[J[JLjava/io/File;)V", "call", "lengths(arg3)", "spark 3.5", "", (), ""),
+    Point(614, "task", "merge", "org.apache.spark.util.collection.ExternalSorter", "writePartitionedMapOutput", "(IJLorg/apache/spark/shuffle/api/ShuffleMapOutputWriter;Lorg/apache/spark/shuffle/ShuffleWriteMetricsReporter;)V", "call", "", "spark 3.5", "", (), ""),
+    Point(615, "task", "merge", "org.apache.spark.shuffle.sort.BypassMergeSortShuffleWriter", "writePartitionedData", "(Lorg/apache/spark/shuffle/api/ShuffleMapOutputWriter;)[J", "call", "", "spark 3.5", "", (), ""),
+    Point(616, "task", "merge", "org.apache.spark.shuffle.sort.UnsafeShuffleWriter", "closeAndWriteOutput", "()V", "call", "", "spark 3.5", "", (), ""),
+    Point(620, "task", "spill", "org.apache.spark.util.collection.ExternalSorter", "org$apache$spark$util$collection$ExternalSorter$$spillMemoryIteratorToDisk", "(Lorg/apache/spark/util/collection/WritablePartitionedIterator;)Lorg/apache/spark/util/collection/ExternalSorter$SpilledFile;", "call", "of(segment)", "spark 3.5", "", (), ""),
+    Point(621, "task", "spill", "org.apache.spark.util.collection.ExternalAppendOnlyMap", "org$apache$spark$util$collection$ExternalAppendOnlyMap$$spillMemoryIteratorToDisk", "(Lscala/collection/Iterator;)Lorg/apache/spark/util/collection/ExternalAppendOnlyMap$DiskMapIterator;", "call", "of(segment)", "spark 3.5", "", (), ""),
+    Point(622, "task", "spill", "org.apache.spark.util.collection.unsafe.sort.UnsafeExternalSorter", "spillIterator", "(Lorg/apache/spark/util/collection/unsafe/sort/UnsafeSorterIterator;Lorg/apache/spark/util/collection/unsafe/sort/UnsafeSorterSpillWriter;)V", "call", "of(segment)", "spark 3.5", "", (), ""),
+    Point(623, "task", "spill", "org.apache.spark.shuffle.sort.ShuffleExternalSorter", "writeSortedFile", "(Z)V", "call", "of(segment)", "spark 3.5", "", (), ""),
+    Point(624, "task", "flush", "org.apache.spark.shuffle.sort.ShuffleExternalSorter", "closeAndGetSpills", "()[Lorg/apache/spark/shuffle/sort/SpillInfo;", "call", "", "spark 3.5", "", (), ""),
+    Point(625, "task", "segment", "org.apache.spark.storage.DiskBlockObjectWriter", "commitAndGet", "()Lorg/apache/spark/storage/FileSegment;", "call", "segment(ret)", "spark 3.5", "", ("file",), ""),
+    Point(630, "task", "shuffle", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "initialize", "()V", "call", "of(local_block)", "spark 3.5", "", (), ""),
+    Point(631, "task", "fetch", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "next", "()Lscala/Tuple2;", "call", "of(receive)", "spark 3.5", "", (), ""),
+    Point(632, "task", "local_block", "org.apache.spark.storage.BlockManager", "getLocalBlockData", "(Lorg/apache/spark/storage/BlockId;)Lorg/apache/spark/network/buffer/ManagedBuffer;", "call", "buffer(ret)", "spark 3.5", "", (), ""),
+    Point(633, "task", "receive", "org.apache.spark.storage.ShuffleBlockFetcherIterator", "shuffleMetricsUpdate", "(Lorg/apache/spark/storage/BlockId;Lorg/apache/spark/network/buffer/ManagedBuffer;Z)V", "call", "buffer(arg2)", "spark 3.5", "", (), ""),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from iostrata.errors import UserError
 from iostrata.workload.interface import Workload
 from iostrata.workload.requests import REQUESTS
+from iostrata.workload.spark import SPARK
 from iostrata.workload.standard import STANDARD
 from iostrata.workload.swim import SWIM
 
-WORKLOADS: tuple[Workload, ...] = (*STANDARD, SWIM, *REQUESTS)
+WORKLOADS: tuple[Workload, ...] = (*STANDARD, SWIM, *REQUESTS, *SPARK)
 
 
 def workload_named(name: str) -> Workload:

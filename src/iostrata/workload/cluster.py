@@ -73,9 +73,9 @@ class Cluster:
         """`hadoop WORDS`."""
         return self.run(["hadoop", *words])
 
-    def job(self, name: str, *words: str) -> str:
-        """The program `name` of our jar of jobs (Main.java)."""
-        return self.run(["hadoop", "jar", str(self.jobs), name, *words])
+    def job(self, name: str, *words: str, output: Path | None = None) -> str:
+        """The program `name` of our jar of jobs (Main.java); `output` as in `run`."""
+        return self.run(["hadoop", "jar", str(self.jobs), name, *words], output)
 
     def exists(self, path: str) -> bool:
         """Whether HDFS has it."""

@@ -60,6 +60,10 @@ def _nothing(_: Context) -> None:
     """Of workloads that need no check, or no input."""
 
 
+def _yes(_: Context) -> bool:
+    return True
+
+
 def _no_bytes(_: Context) -> int:
     return 0
 
@@ -82,7 +86,7 @@ class Workload:
     prepare: Callable[[Context], None] = _nothing
     bytes: Callable[[Context], int] = _no_bytes
     steps: tuple[str, ...] = ()  # what `prepare` and `run` say to `Context.step`, in this order
-    yarn: bool = True  # it runs jobs
+    yarn: Callable[[Context], bool] = _yes  # it runs jobs there
     sources: tuple[str, ...] = field(default=())  # papers and data it follows
 
     def as_dict(self) -> dict[str, Any]:

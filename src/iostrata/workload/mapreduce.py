@@ -1,4 +1,4 @@
-"""Programs of Hadoop's own, and what its client says of the jobs they ran."""
+"""Programs that run jobs, and what its client says of the jobs they ran."""
 
 from __future__ import annotations
 
@@ -64,3 +64,10 @@ def run(context: Context, main: str, *words: str) -> tuple[list[Job], str]:
     context.cluster.run(["hadoop", main, *context.options, *words], log)
     said = log.read_text()
     return jobs_of(said), said
+
+
+def run_ours(context: Context, name: str, *words: str) -> list[Job]:
+    """Runs the program `name` of our jar of jobs: the jobs that it ran."""
+    log = context.scratch / f"{name}.log"
+    context.cluster.job(name, *context.options, *words, output=log)
+    return jobs_of(log.read_text())

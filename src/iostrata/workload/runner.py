@@ -111,9 +111,10 @@ def check(workload: Workload, context: Context) -> None:
     has = context.cluster.facts
     if not has.datanodes:
         raise UserError("HDFS has no live DataNode", "start one")
-    if workload.yarn and not has.nodemanagers:
+    yarn = workload.yarn(context)
+    if yarn and not has.nodemanagers:
         raise UserError("YARN has no live NodeManager", "start one")
-    if workload.yarn and has.memory < has.job:
+    if yarn and has.memory < has.job:
         raise UserError(
             f"YARN has {size(has.memory)} for containers, a job needs {size(has.job)}",
             "give its nodes more: yarn.nodemanager.resource.memory-mb",
@@ -131,7 +132,7 @@ def check(workload: Workload, context: Context) -> None:
 
 def undo(workload: Workload, context: Context) -> None:
     """Ends its jobs and removes what it has written, as far as the cluster still answers."""
-    if workload.yarn:
+    if workload.yarn(context):
         with suppress(UserError):
             context.cluster.job("end", context.tag)
     with suppress(UserError):

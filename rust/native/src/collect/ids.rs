@@ -38,6 +38,8 @@ pub fn attempt(text: &str) -> Option<&str> {
     None
 }
 
+const SPARK: &str = "org.apache.spark.";
+
 /// What a process does, from its main class and, for tasks, its attempt.
 pub fn role(main: &str, attempt: &str) -> &'static str {
     match main.rsplit('.').next().unwrap_or_default() {
@@ -46,6 +48,8 @@ pub fn role(main: &str, attempt: &str) -> &'static str {
         "ResourceManager" => "ResourceManager",
         "NodeManager" => "NodeManager",
         "MRAppMaster" => "appmaster",
+        "ApplicationMaster" | "ExecutorLauncher" if main.starts_with(SPARK) => "appmaster",
+        "CoarseGrainedExecutorBackend" | "YarnCoarseGrainedExecutorBackend" => "executor",
         "YarnChild" => match attempt.split('_').nth(3) {
             Some("m") => "map",
             Some("r") => "reduce",
@@ -126,6 +130,10 @@ mod tests {
         assert_eq!(role(child, "attempt_17_1_m_000003_0"), "map");
         assert_eq!(role(child, "attempt_17_1_r_000003_0"), "reduce");
         assert_eq!(role("org.apache.hadoop.util.RunJar", ""), "client");
+        assert_eq!(role("org.apache.spark.deploy.yarn.ExecutorLauncher", ""), "appmaster");
+        let executor = "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend";
+        assert_eq!(role(executor, ""), "executor");
+        assert_eq!(role("org.apache.spark.deploy.SparkSubmit", ""), "client");
     }
 
     #[test]

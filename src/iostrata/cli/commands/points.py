@@ -19,7 +19,7 @@ from iostrata.schema.verified import point_key, verified_points
 from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.text import count
 
-SHOWN = ("found", "missing", "other version", "of the JDK")
+SHOWN = ("found", "missing", "other version", "of the JDK", "of Spark")
 
 
 def register(app: typer.Typer) -> None:

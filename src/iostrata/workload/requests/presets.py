@@ -47,7 +47,7 @@ def _preset(
         prepare=_prepare,
         bytes=bytes_of,
         steps=("input", "run"),
-        yarn=False,
+        yarn=lambda _: False,
         sources=sources,
     )
 

@@ -1,4 +1,4 @@
-"""RandomTextWriter, and what reads its words: WordCount, Sort, Grep."""
+"""RandomTextWriter, and what reads its words: WordCount, Sort, Grep, the identity."""
 
 from __future__ import annotations
 
@@ -72,6 +72,13 @@ def _grep(context: Context) -> Result:
     return _over_text(context, "Grep", _AS_TEXT, last=(context.text("pattern"),))
 
 
+def _identity(context: Context) -> Result:
+    context.step("run")
+    words = (str(context.number("reduces")), f"{context.folder}/in", f"{context.folder}/out")
+    jobs = mapreduce.run_ours(context, "identity", *words)
+    return {"asked_bytes": context.number("size"), "jobs": [job.as_dict() for job in jobs]}
+
+
 RANDOMTEXT = Workload(
     name="randomtextwriter",
     about="writes sequence files of random words",
@@ -118,6 +125,14 @@ SORT = _reader(
     "spills, shuffle, merging; nothing is computed",
     REDUCES,
     _sort,
+    times=2,
+)
+IDENTITY = _reader(
+    "identity",
+    "map and reduce hand on what they get; without reduces maps alone",
+    "the framework itself: records, spills, shuffle, commit; no code of a user",
+    REDUCES,
+    _identity,
     times=2,
 )
 GREP = _reader(

@@ -79,6 +79,18 @@ final class Extractors {
         return new HandedOver.Takes();
       case "method":
         return new ProtocolTarget();
+      case "spark_task":
+        return new SparkTask();
+      case "application":
+        return new ApplicationStarted();
+      case "lengths":
+        return new LengthsBytes();
+      case "segment":
+        return new SizeBytes("length");
+      case "buffer":
+        return new SizeBytes("size");
+      case "shuffle_block":
+        return new ShuffleBlockTarget();
       case "ended":
         return new ProcessEnded();
       default:

@@ -88,10 +88,21 @@ final class LocalName {
     if (file.startsWith("spill") && file.endsWith(".out") || file.equals("file.out")) {
       return Schema.CATEGORY_SPILL;
     }
+    if (path.contains("/blockmgr-")) {
+      return ofSpark(file);
+    }
     if (file.startsWith("fsimage") || file.startsWith("edits_")) {
       return Schema.CATEGORY_NAMENODE;
     }
     return Schema.CATEGORY_FILE;
+  }
+
+  /** What Spark keeps on a disk: shuffle_0_1_0.index, temp_local_UUID, rdd_3_0. */
+  private static int ofSpark(String file) {
+    if (file.startsWith("shuffle_")) {
+      return Schema.CATEGORY_SHUFFLE;
+    }
+    return file.startsWith("temp_") ? Schema.CATEGORY_SPILL : Schema.CATEGORY_FILE;
   }
 
   private static boolean isLog(String path, String file) {

@@ -227,6 +227,26 @@ final class PointText {
         + "318\tnamenode\tflush_edits\torg.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream\tflushAndSync\t(Z)V\tcall\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "319\tnamenode\tread_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\treadUnlock\t(Ljava/lang/String;)V\tcall\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "320\tnamenode\twrite_unlock\torg.apache.hadoop.hdfs.server.namenode.FSNamesystemLock\twriteUnlock\t(Ljava/lang/String;Z)V\tcall\t0\t0\t\t\t\t\t\t\t\t\t\n"
-        + "330\tjvm\tgc_pause\tio.iostrata.agent.NativeClasses\tpauses\t(JI)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n";
+        + "330\tjvm\tgc_pause\tio.iostrata.agent.NativeClasses\tpauses\t(JI)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "600\ttask\trun\torg.apache.spark.executor.Executor$TaskRunner\trun\t()V\tcall\t1\t1\t\t\t\t\tspark_task(this.taskDescription, this.$outer)\t\tspark 3.5\t\t\n"
+        + "601\ttask\tapplication\torg.apache.spark.SparkContext\t<init>\t(Lorg/apache/spark/SparkConf;)V\teffect\t0\t0\t\t\t\t\t\tapplication(this._applicationId)\tspark 3.5\t\t\n"
+        + "602\ttask\tsubmit\torg.apache.spark.deploy.yarn.Client\tcreateApplicationSubmissionContext\t(Lorg/apache/hadoop/yarn/client/api/YarnClientApplication;Lorg/apache/hadoop/yarn/api/records/ContainerLaunchContext;)Lorg/apache/hadoop/yarn/api/records/ApplicationSubmissionContext;\teffect\t0\t0\t\t\t\t\t\tjob(this.org$apache$spark$deploy$yarn$Client$$appId)\tspark 4.0\t\t\n"
+        + "610\ttask\tshuffle_write\torg.apache.spark.shuffle.sort.SortShuffleWriter\twrite\t(Lscala/collection/Iterator;)V\tcall\t0\t1\tof(shuffle_commit)\t\t\t\t\t\tspark 3.5\t\t\n"
+        + "611\ttask\tshuffle_write\torg.apache.spark.shuffle.sort.BypassMergeSortShuffleWriter\twrite\t(Lscala/collection/Iterator;)V\tcall\t0\t1\tof(shuffle_commit)\t\t\t\t\t\tspark 3.5\t\t\n"
+        + "612\ttask\tshuffle_write\torg.apache.spark.shuffle.sort.UnsafeShuffleWriter\twrite\t(Lscala/collection/Iterator;)V\tcall\t0\t1\tof(shuffle_commit)\t\t\t\t\t\tspark 3.5\t\t\n"
+        + "613\ttask\tshuffle_commit\torg.apache.spark.shuffle.IndexShuffleBlockResolver\twriteMetadataFileAndCommit\t(IJ[J[JLjava/io/File;)V\tcall\t0\t0\tlengths(arg3)\t\t\tfile(arg5)\t\t\tspark 3.5\t\t\n"
+        + "614\ttask\tmerge\torg.apache.spark.util.collection.ExternalSorter\twritePartitionedMapOutput\t(IJLorg/apache/spark/shuffle/api/ShuffleMapOutputWriter;Lorg/apache/spark/shuffle/ShuffleWriteMetricsReporter;)V\tcall\t1\t1\t\t\t\tspill()\t\t\tspark 3.5\t\t\n"
+        + "615\ttask\tmerge\torg.apache.spark.shuffle.sort.BypassMergeSortShuffleWriter\twritePartitionedData\t(Lorg/apache/spark/shuffle/api/ShuffleMapOutputWriter;)[J\tcall\t1\t1\t\t\t\tspill()\t\t\tspark 3.5\t\t\n"
+        + "616\ttask\tmerge\torg.apache.spark.shuffle.sort.UnsafeShuffleWriter\tcloseAndWriteOutput\t()V\tcall\t1\t1\t\t\t\tspill()\t\t\tspark 3.5\t\t\n"
+        + "620\ttask\tspill\torg.apache.spark.util.collection.ExternalSorter\torg$apache$spark$util$collection$ExternalSorter$$spillMemoryIteratorToDisk\t(Lorg/apache/spark/util/collection/WritablePartitionedIterator;)Lorg/apache/spark/util/collection/ExternalSorter$SpilledFile;\tcall\t1\t1\tof(segment)\t\t\tspill()\t\t\tspark 3.5\t\t\n"
+        + "621\ttask\tspill\torg.apache.spark.util.collection.ExternalAppendOnlyMap\torg$apache$spark$util$collection$ExternalAppendOnlyMap$$spillMemoryIteratorToDisk\t(Lscala/collection/Iterator;)Lorg/apache/spark/util/collection/ExternalAppendOnlyMap$DiskMapIterator;\tcall\t1\t1\tof(segment)\t\t\tspill()\t\t\tspark 3.5\t\t\n"
+        + "622\ttask\tspill\torg.apache.spark.util.collection.unsafe.sort.UnsafeExternalSorter\tspillIterator\t(Lorg/apache/spark/util/collection/unsafe/sort/UnsafeSorterIterator;Lorg/apache/spark/util/collection/unsafe/sort/UnsafeSorterSpillWriter;)V\tcall\t1\t1\tof(segment)\t\t\tspill()\t\t\tspark 3.5\t\t\n"
+        + "623\ttask\tspill\torg.apache.spark.shuffle.sort.ShuffleExternalSorter\twriteSortedFile\t(Z)V\tcall\t1\t1\tof(segment)\t\t\tspill()\t\t\tspark 3.5\t\t\n"
+        + "624\ttask\tflush\torg.apache.spark.shuffle.sort.ShuffleExternalSorter\tcloseAndGetSpills\t()[Lorg/apache/spark/shuffle/sort/SpillInfo;\tcall\t1\t1\t\t\t\t\t\t\tspark 3.5\t\t\n"
+        + "625\ttask\tsegment\torg.apache.spark.storage.DiskBlockObjectWriter\tcommitAndGet\t()Lorg/apache/spark/storage/FileSegment;\tcall\t0\t0\tsegment(ret)\t\t\tfile(this.file)\t\t\tspark 3.5\t\t\n"
+        + "630\ttask\tshuffle\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tinitialize\t()V\tcall\t0\t1\tof(local_block)\t\t\t\t\t\tspark 3.5\t\t\n"
+        + "631\ttask\tfetch\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tnext\t()Lscala/Tuple2;\tcall\t0\t0\tof(receive)\t\t\t\t\t\tspark 3.5\t\t\n"
+        + "632\ttask\tlocal_block\torg.apache.spark.storage.BlockManager\tgetLocalBlockData\t(Lorg/apache/spark/storage/BlockId;)Lorg/apache/spark/network/buffer/ManagedBuffer;\tcall\t0\t0\tbuffer(ret)\t\t\tshuffle_block(arg1)\t\t\tspark 3.5\t\t\n"
+        + "633\ttask\treceive\torg.apache.spark.storage.ShuffleBlockFetcherIterator\tshuffleMetricsUpdate\t(Lorg/apache/spark/storage/BlockId;Lorg/apache/spark/network/buffer/ManagedBuffer;Z)V\tcall\t0\t0\tbuffer(arg2)\t\t\tshuffle_block(arg1)\t\t\tspark 3.5\t\t\n";
   }
 }

@@ -9,6 +9,7 @@ final class ProcessFacts {
 
   private static final int MAX_ARGUMENTS = 2048;
   private static final String TASK_MAIN = "org.apache.hadoop.mapred.YarnChild";
+  private static final String SPARK_EXECUTORS = "org.apache.spark.executor.";
   private static final String APPLICATION_MASTER = "org.apache.hadoop.mapreduce.v2.app.MRAppMaster";
 
   final String main;
@@ -36,10 +37,13 @@ final class ProcessFacts {
     this.container = container == null ? "" : container;
     // YarnChild host port attempt id
     this.attempt = main.equals(TASK_MAIN) ? word(arguments, 2) : "";
-    this.job = job(main, attempt, this.container);
+    this.job = job(main, attempt, this.container, arguments);
   }
 
-  private static String job(String main, String attempt, String container) {
+  private static String job(String main, String attempt, String container, String arguments) {
+    if (main.startsWith(SPARK_EXECUTORS)) {
+      return after(arguments, "--app-id ");
+    }
     if (attempt.startsWith("attempt_")) {
       // attempt_CLUSTER_JOB_m_TASK_ATTEMPT
       return "job_" + part(attempt, 1) + "_" + part(attempt, 2);
@@ -50,6 +54,12 @@ final class ProcessFacts {
       return "job_" + part(container, first) + "_" + part(container, first + 1);
     }
     return "";
+  }
+
+  /** The word behind an option; empty when it is not there. */
+  private static String after(String text, String option) {
+    int at = text.indexOf(option);
+    return at < 0 ? "" : word(text.substring(at + option.length()), 0);
   }
 
   private static String word(String text, int number) {
@@ -100,5 +110,10 @@ final class ProcessFacts {
     if (!run.isEmpty() || !job.isEmpty()) {
       recorder.processContext(recorder.context(run, job, attempt, phase, ""));
     }
+  }
+
+  /** The same: they are of this job, as far as nobody says otherwise. */
+  void worksFor(Recorder recorder, String application) {
+    recorder.processContext(recorder.context(run, application, "", "", ""));
   }
 }

@@ -9,7 +9,10 @@ final class PointVersions {
 
   private PointVersions() {}
 
-  /** Whether a version of Hadoop, as {@code 3.3.6}, or of the JDK, as {@code jdk 17}, has it. */
+  /**
+   * Whether a version of Hadoop, as {@code 3.3.6}, of the JDK, as {@code jdk 17}, or of Spark has
+   * it.
+   */
   static boolean has(int id, String version) {
     for (int row = 1; ; row++) {
       List<String> point = line(row);
@@ -34,7 +37,7 @@ final class PointVersions {
   }
 
   private static int[] numbers(String version) {
-    String digits = version.replace("jdk ", "");
+    String digits = version.replaceAll("jdk |spark ", "");
     return Arrays.stream(digits.split("\\.")).mapToInt(Integer::parseInt).toArray();
   }
 }

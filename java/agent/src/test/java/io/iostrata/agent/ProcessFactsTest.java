@@ -38,6 +38,15 @@ class ProcessFactsTest {
   }
 
   @Test
+  void anExecutorOfSparkKnowsItsApplication() {
+    String main = "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend";
+    String options = " --driver-url spark://h:1 --executor-id 2 --app-id ";
+    assertThat(new ProcessFacts(main + options + "application_17_3 --cores 1", "", null).job)
+        .isEqualTo("application_17_3");
+    assertThat(new ProcessFacts(main + " --executor-id 2", "", null).job).isEmpty();
+  }
+
+  @Test
   void otherCommandLines() {
     assertThat(text("tool.jar a\nb", "run-1", null))
         .isEqualTo("main=tool.jar\nargs=a b\nrun=run-1\n");

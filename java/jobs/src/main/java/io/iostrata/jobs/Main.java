@@ -16,6 +16,7 @@ public final class Main {
     programs.addClass("exists", Exists.class, "prints whether HDFS has a path");
     programs.addClass("end", EndJobs.class, "ends the applications with a tag");
     programs.addClass("swim-history", History.class, "prints what the history of jobs says");
+    programs.addClass("identity", Identity.class, "maps and reduces to what it reads");
     programs.addClass("swim-inputs", Inputs.class, "writes the inputs of a plan of jobs");
     programs.addClass("swim-replay", Replay.class, "submits the jobs of a plan at their times");
     programs.addClass("requests", Requests.class, "sends requests to HDFS in an open loop");

@@ -1,0 +1,15 @@
+package io.iostrata.agent;
+
+/** What an object says of its own size: a long, of a method without arguments. */
+final class SizeBytes extends Extractor {
+  private final Getter size;
+
+  SizeBytes(String method) {
+    size = new Getter(method);
+  }
+
+  @Override
+  long of(Probe probe, Object sized, Object unused) throws Throwable {
+    return sized == null ? 0 : (Long) size.of(sized);
+  }
+}

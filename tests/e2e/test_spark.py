@@ -1,0 +1,112 @@
+"""Applications of Spark: every task attempt as Spark has it, with its bytes; a workload on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.conftest import Between, Verifies
+
+from iostrata.schema.points import POINTS
+
+pytestmark = [pytest.mark.cluster, pytest.mark.spark]
+pytest.importorskip("pyspark", reason="pyspark is not installed: scripts/test spark installs it")
+PROGRAM = Path(__file__).with_name("spark_program.py")
+# A sorter of serialized rows (point 623) that never was full writes one file: to Spark no spill.
+TRACED = """
+SELECT task, phase, max(job), sum(CASE WHEN op = 'run' THEN count ELSE 0 END)::BIGINT,
+  sum(CASE WHEN layer = 'hdfs' AND op = 'read' THEN bytes ELSE 0 END)::BIGINT,
+  sum(CASE WHEN op = 'shuffle_commit' THEN bytes ELSE 0 END)::BIGINT,
+  sum(CASE WHEN op = 'local_block' THEN bytes ELSE 0 END)::BIGINT,
+  sum(CASE WHEN layer = 'task' AND op = 'receive' THEN bytes ELSE 0 END)::BIGINT,
+  (sum(CASE WHEN op = 'spill' AND point <> 623 THEN bytes ELSE 0 END)
+    + CASE WHEN sum(CASE WHEN point = 623 THEN count ELSE 0 END) > 1
+      THEN sum(CASE WHEN point = 623 THEN bytes ELSE 0 END) ELSE 0 END)::BIGINT
+FROM events WHERE kind = 'sum' AND phase LIKE 'stage %' AND task <> '' GROUP BY task, phase
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with lab_up(tmp_path_factory.mktemp("spark"), f"spark-{os.getpid()}") as cluster:
+        cluster.environment["PYSPARK_PYTHON"] = sys.executable
+        yield cluster
+
+
+def counted(log: Path) -> dict[str, tuple[Any, ...]]:
+    """The attempts in an event log, in the columns of TRACED; what a stage reads from the cache of
+    an executor is no input.
+    """
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    submitted = [e["Stage Info"] for e in events if e["Event"] == "SparkListenerStageSubmitted"]
+    caching = {
+        stage["Stage ID"]
+        for stage in submitted
+        if any(rdd["Storage Level"]["Use Memory"] for rdd in stage["RDD Info"])
+    }
+    (application,) = [e["App ID"] for e in events if e["Event"] == "SparkListenerApplicationStart"]
+    found = {}
+    for event in events:
+        if event["Event"] != "SparkListenerTaskEnd":
+            continue
+        info, metrics = event["Task Info"], event["Task Metrics"]
+        stage = f"{event['Stage ID']}.{event['Stage Attempt ID']}"
+        task = f"{application}_stage_{stage}_task_{info['Index']}.{info['Attempt']}"
+        read, written = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
+        found[task] = (
+            *(task, f"stage {stage}", application, 1),
+            0 if event["Stage ID"] in caching else metrics["Input Metrics"]["Bytes Read"],
+            written["Shuffle Bytes Written"],
+            read["Local Bytes Read"] + read["Remote Bytes Read"],
+            metrics["Disk Bytes Spilled"],
+        )
+    return found
+
+
+def test_every_task_attempt_is_what_spark_says_of_it(
+    cluster: Cluster, verifies: Verifies, tmp_path: Path
+) -> None:
+    command = (sys.executable, str(PROGRAM), "yarn", "/words", tmp_path.as_uri())
+    cluster.record("every", *command)
+    (log,) = tmp_path.iterdir()
+    wanted = counted(log)
+    run = cluster.run("every")
+    rows = {row[0]: row for row in run.rows(TRACED)}
+    # blocks of the other executor are local to Spark where it finds them on the same host
+    traced = {task: (*row[:6], row[6] + row[7], row[8]) for task, row in rows.items()}
+    assert traced == wanted
+    assert sum(row[7] for row in rows.values()) > 0  # blocks of the other executor
+    assert sum(row[7] for row in wanted.values()) > 0  # spilled
+    executors = run.rows("SELECT job, traced FROM processes WHERE role = 'executor'")
+    (application,) = {row[2] for row in wanted.values()}
+    assert executors == [(application, True)] * 2
+
+    shuffling = sum(row[5] > 0 for row in wanted.values())
+    once = Between(
+        1
+    )  # each way to write and to spill at least once: how often is Spark's to decide
+    points = {p.id: once for p in POINTS if p.cls.startswith("org.apache.spark") and p.makes_rows}
+    verifies(run, points | {600: len(wanted), 613: shuffling})
+
+
+def test_a_workload_on_spark_is_recorded_like_any_other(cluster: Cluster) -> None:
+    sets = [f"--set={one}" for one in ("vertices=40", "edges=3", "hops=2", "partitions=2")]
+    words = ("workload", "run", "nweight", "--lab", cluster.name, "--json", *sets)
+    done = cluster.iostrata(*words, "--record", "--run", "ties")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)["result"]
+    assert result["weight_sum"] == pytest.approx(40)  # the weights of each vertex sum up to 1
+    spark = result["spark"]
+    assert (spark["failed"], spark["application"][:6]) == (0, "local-")
+    rows = cluster.run("ties").rows(TRACED)
+    assert {row[2] for row in rows} == {spark["application"]}
+    assert len(rows) == spark["tasks"]
+    assert sum(row[5] for row in rows) == spark["shuffle_written"] > 0
+    assert sum(row[6] for row in rows) == spark["shuffle_read_local"]
+    assert "iostrata-" not in cluster.hadoop("hadoop", "fs", "-ls", "/tmp")
