@@ -7,8 +7,9 @@ from iostrata.workload.interface import Workload
 from iostrata.workload.requests import REQUESTS
 from iostrata.workload.standard import STANDARD
 from iostrata.workload.swim import SWIM
+from iostrata.workload.tfidf import TFIDF
 
-WORKLOADS: tuple[Workload, ...] = (*STANDARD, SWIM, *REQUESTS)
+WORKLOADS: tuple[Workload, ...] = (*STANDARD, SWIM, *REQUESTS, TFIDF)
 
 
 def workload_named(name: str) -> Workload:
