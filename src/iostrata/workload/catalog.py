@@ -8,8 +8,9 @@ from iostrata.workload.requests import REQUESTS
 from iostrata.workload.spark import SPARK
 from iostrata.workload.standard import STANDARD
 from iostrata.workload.swim import SWIM
+from iostrata.workload.tfidf import TFIDF
 
-WORKLOADS: tuple[Workload, ...] = (*STANDARD, SWIM, *REQUESTS, *SPARK)
+WORKLOADS: tuple[Workload, ...] = (*STANDARD, SWIM, *REQUESTS, TFIDF, *SPARK)
 
 
 def workload_named(name: str) -> Workload:

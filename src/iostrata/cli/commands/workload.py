@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_module
 import signal
 import sys
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from iostrata.cli.console import note, print_json, print_table, progress
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
+    from iostrata.schema.detail import Detail
     from iostrata.workload.interface import Context, Result
     from iostrata.workload.runner import Asked, Done
 
@@ -98,6 +100,10 @@ def run(
     lab: LabOption = None,
     record: Annotated[bool, typer.Option("--record", help="Trace it; not its input.")] = False,
     run: Annotated[str | None, typer.Option("--run", help="Name of the recorded run.")] = None,
+    budget: Annotated[
+        str,
+        typer.Option(envvar="IOSTRATA_BUDGET", help="Of tracing, as `iostrata record` takes it."),
+    ] = "1%",
     store: StoreOption = None,
     folder: Annotated[
         str, typer.Option(help="Folder in HDFS that is not there yet; one of its own in /tmp.")
@@ -112,15 +118,17 @@ def run(
     been started. Whatever happens later, its jobs are ended and its files removed.
     """
     from iostrata.cli.labs import cluster_of
+    from iostrata.schema.detail import Detail, parse_budget
     from iostrata.workload.catalog import workload_named
     from iostrata.workload.parameters import settings_of, values
     from iostrata.workload.runner import Asked, perform, steps
 
     workload = workload_named(name)
+    detail = Detail(budget=parse_budget(budget))
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it cleans up as at Ctrl-C
     given = [*(settings_of(settings) if settings else []), *(set_ or [])]
     asked = Asked(workload, values(workload.parameters, given, scale), seed, folder, keep)
-    recorded = _Recorded(asked, lab, run, store, quiet) if record else None
+    recorded = _Recorded(asked, lab, run, store, quiet, detail) if record else None
     with progress(steps(workload), quiet) as step:
         done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)
     if json:
@@ -133,9 +141,16 @@ class _Recorded:
     """Runs a workload in a process of its own, which is recorded."""
 
     def __init__(
-        self, asked: Asked, lab: str | None, run: str | None, store: Path | None, quiet: bool
+        self,
+        asked: Asked,
+        lab: str | None,
+        run: str | None,
+        store: Path | None,
+        quiet: bool,
+        detail: Detail,
     ) -> None:
         self._asked, self._lab, self._store, self._quiet = asked, lab, store, quiet
+        self._detail = detail
         self.run = run
 
     def inner(self, context: Context) -> Result:
@@ -148,6 +163,7 @@ class _Recorded:
         hand_over(context, self._asked.workload, there)
         command = [sys.executable, "-m", "iostrata", "workload", "inside", str(there)]
         request = request_for(command, None, self._lab, self.run, self._store, False)
+        request = replace(request, detail=self._detail)
         with Live(self._quiet) as live:
             recorded = record(request, live.show)
         self.run = recorded.run

@@ -4,6 +4,7 @@ import io.iostrata.jobs.requests.Requests;
 import io.iostrata.jobs.swim.History;
 import io.iostrata.jobs.swim.Inputs;
 import io.iostrata.jobs.swim.Replay;
+import io.iostrata.jobs.tfidf.Tfidf;
 import org.apache.hadoop.util.ProgramDriver;
 
 /** What iostrata runs on clusters, by name: {@code hadoop jar iostrata-jobs.jar NAME ARGUMENTS}. */
@@ -20,6 +21,7 @@ public final class Main {
     programs.addClass("swim-inputs", Inputs.class, "writes the inputs of a plan of jobs");
     programs.addClass("swim-replay", Replay.class, "submits the jobs of a plan at their times");
     programs.addClass("requests", Requests.class, "sends requests to HDFS in an open loop");
+    programs.addClass("tfidf", Tfidf.class, "classifies HTTP requests with a model in HDFS");
     System.exit(programs.run(arguments));
   }
 }

@@ -1,5 +1,6 @@
 package io.iostrata.jobs.requests;
 
+import io.iostrata.jobs.Json;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -3,6 +3,7 @@ package io.iostrata.jobs.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.iostrata.jobs.Json;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;

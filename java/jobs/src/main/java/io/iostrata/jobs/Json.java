@@ -1,4 +1,4 @@
-package io.iostrata.jobs.requests;
+package io.iostrata.jobs;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -9,12 +9,12 @@ import java.util.Map;
  * Writes maps, lists, numbers and texts; fractions with six digits; numbers that are none become
  * null.
  */
-final class Json {
+public final class Json {
   private static final MathContext DIGITS = new MathContext(6);
 
   private Json() {}
 
-  static String text(Object value) {
+  public static String text(Object value) {
     StringBuilder out = new StringBuilder();
     write(out, value);
     return out.toString();

@@ -1,0 +1,60 @@
+"""The classifier of HTTP requests on a real lab: all requests, and the model once for each map."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.e2e.cluster import Cluster, lab_up
+
+pytestmark = pytest.mark.cluster
+REQUESTS, ATTACKS = 1200, 362
+SETTINGS = (f"requests={REQUESTS}", "training=100", "split=1MB")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with lab_up(tmp_path_factory.mktemp("tfidf"), f"e2e-tfidf-{os.getpid()}") as up:
+        yield up
+
+
+def _words(cluster: Cluster, *settings: str) -> list[str]:
+    sets = [word for one in settings for word in ("--set", one)]
+    return ["workload", "run", "tfidf", "--lab", cluster.name, *sets]
+
+
+def test_each_request_is_classified_and_each_map_reads_the_model(cluster: Cluster) -> None:
+    done = cluster.iostrata(*_words(cluster, *SETTINGS), "--json", "--record", "--run", "tfidf")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)["result"]
+
+    # THEN each request that was asked for has a class, as many of each class as were asked for
+    of_class = [row["requests"] for row in result["classes"]]
+    assert of_class == [REQUESTS - ATTACKS, 52, 52, 52, 52, 52, 51, 51]
+    found = [sum(row.values()) for row in result["confusion"].values()]
+    assert found == of_class
+    assert result["requests"] == REQUESTS
+    # AND more are right than if all were taken for valid ones
+    assert 1 - ATTACKS / REQUESTS < result["accuracy"] < 1
+
+    # AND each map read the whole model: by its counters, by the job history, and by the trace
+    assert result["maps"] == -(-result["input_bytes"] // (1 << 20)) == 3
+    assert result["model_read"] == 3 * result["model_bytes"]
+    attempts = cluster.attempts(result["classify_job"])
+    assert sum(attempt.read for attempt in attempts) == result["hdfs_read"]
+    rows = cluster.run("tfidf").rows(
+        "SELECT task, sum(bytes)::BIGINT FROM calls WHERE role = 'map' AND layer = 'hdfs' AND "
+        "op = 'read' AND target LIKE '%/model/part-r-00000' GROUP BY task ORDER BY task"
+    )
+    assert rows == [(attempt.name, result["model_bytes"]) for attempt in attempts]
+    # AND nothing is left
+    assert "iostrata-tfidf" not in cluster.hadoop("hadoop", "fs", "-ls", "/tmp")
+
+
+def test_a_model_too_large_for_the_maps_of_this_cluster_is_one_line(cluster: Cluster) -> None:
+    large = cluster.iostrata(*_words(cluster, "training=1000000"))
+    assert (large.returncode, large.stdout) == (2, "")
+    (line,) = large.stderr.splitlines()
+    assert "3 times that in the memory of a map: a job has 1.5 GiB" in line
