@@ -6,6 +6,8 @@ import json as json_module
 import os
 import signal
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,8 +19,10 @@ from iostrata.cli.console import note, print_json, print_table, progress
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
+    from iostrata.schema.detail import Detail
     from iostrata.workload.cluster import Cluster
     from iostrata.workload.interface import Context, Result
+    from iostrata.workload.parameters import Parameter
     from iostrata.workload.runner import Asked, Done
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a workload.")]
@@ -69,9 +73,7 @@ def list_(json: JsonOption = False) -> None:
 
 def describe(name: NameArgument, json: JsonOption = False) -> None:
     """Says what a workload does, and what may be asked of it."""
-    from iostrata.text import size
     from iostrata.workload.catalog import workload_named
-    from iostrata.workload.parameters import BYTES
 
     workload = workload_named(name)
     if json:
@@ -80,14 +82,23 @@ def describe(name: NameArgument, json: JsonOption = False) -> None:
     print(f"{workload.name}: {workload.about}\nstresses: {workload.stresses}")
     for source in workload.sources:
         print(f"after: {source}")
+    print()
+    header = ["parameter", "default", "unit", "allowed", "what it is"]
+    print_table(header, parameter_rows(workload.parameters))
+
+
+def parameter_rows(parameters: Sequence[Parameter]) -> list[list[str]]:
+    """A row of cells for each parameter: name, default, unit, range, what it is."""
+    from iostrata.text import size
+    from iostrata.workload.parameters import BYTES
+
     rows = []
-    for one in workload.parameters:
+    for one in parameters:
         is_size = one.unit == BYTES and isinstance(one.default, int)
         default = size(int(one.default)) if is_size else str(one.default).lower()
         about = f"{one.about} (scaled)" if one.scaled else one.about
         rows.append([one.name, default, "" if one.unit == BYTES else one.unit, one.range, about])
-    print()
-    print_table(["parameter", "default", "unit", "allowed", "what it is"], rows)
+    return rows
 
 
 def run(
@@ -122,22 +133,29 @@ def run(
     workload = workload_named(name)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it cleans up as at Ctrl-C
     asked = Asked(workload, values(workload.parameters, set_ or [], scale), seed, folder, keep)
-    recorded = _Recorded(asked, lab, run, store, quiet) if record else None
+    recorded = Recorded(asked, lab, run, store, quiet) if record else None
     with progress(steps(workload), quiet) as step:
-        done = perform(asked, _cluster(lab), step, recorded.inner if recorded else None)
+        done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)
     if json:
         print_json(done.as_dict() | {"run": recorded and recorded.run})
     else:
         _say(done)
 
 
-class _Recorded:
+class Recorded:
     """Runs a workload in a process of its own, which is recorded."""
 
     def __init__(
-        self, asked: Asked, lab: str | None, run: str | None, store: Path | None, quiet: bool
+        self,
+        asked: Asked,
+        lab: str | None,
+        run: str | None,
+        store: Path | None,
+        quiet: bool,
+        detail: Detail | None = None,
     ) -> None:
         self._asked, self._lab, self._store, self._quiet = asked, lab, store, quiet
+        self._detail = detail
         self.run = run
 
     def inner(self, context: Context) -> Result:
@@ -150,6 +168,8 @@ class _Recorded:
         hand_over(context, self._asked.workload, there)
         command = [sys.executable, "-m", "iostrata", "workload", "inside", str(there)]
         request = request_for(command, None, self._lab, self.run, self._store, False)
+        if self._detail:
+            request = replace(request, detail=self._detail)
         with Live(self._quiet) as live:
             recorded = record(request, live.show)
         self.run = recorded.run
@@ -174,7 +194,7 @@ def inside(path: Path) -> None:
     from iostrata.workload.runner import taken_over
 
     name = json_module.loads(path.read_text())["workload"]
-    context = taken_over(path, _cluster(None), unseen)
+    context = taken_over(path, cluster_of(None), unseen)
     result = workload_named(name).run(context)
     (context.scratch / RESULT).write_text(json_module.dumps(dict(result)))
 
@@ -200,7 +220,7 @@ def fit(
         say(found)
 
 
-def _cluster(lab: str | None) -> Cluster:
+def cluster_of(lab: str | None) -> Cluster:
     from iostrata.record.artifacts import jobs_jar
     from iostrata.workload.cluster import Cluster
 

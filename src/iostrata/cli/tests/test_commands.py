@@ -77,6 +77,9 @@ def test_the_registry_is_what_help_lists() -> None:
         "workload describe",
         "workload run",
         "workload fit",
+        "study list",
+        "study describe",
+        "study run",
         "prepare hadoop",
     ]
     assert len(COMMANDS) == len({name.split()[0] for name in ALL})
