@@ -54,7 +54,7 @@ def _measure(opened: OpenedRun) -> Row:
 def _ranked(samples: Sequence[Sample], by: str) -> list[tuple[str, float]]:
     """Functions and their medians over repeats, ns, the longest first."""
     names = sorted({name for one in samples for name in one.measured["functions"]})
-    found = [(name, median(_time(one, name, by)) for one in samples) for name in names]
+    found = [(name, median(_time(one, name, by) for one in samples)) for name in names]
     return sorted(found, key=lambda pair: -pair[1])
 
 

@@ -195,7 +195,7 @@ REQUESTS = Study(
     ),
     parameters=(
         Parameter("alphas", "times the base", ",".join(PAPER)),
-        Parameter("base", "rate that they multiply", 400.0, "requests/s", low=1e-3, high=1e6),
+        Parameter("base", "rate that they multiply", 1000.0, "requests/s", low=1e-3, high=1e6),
         Parameter("duration", "of each", 30.0, "s", low=1, high=1e6, scaled=True),
         Parameter("client", "of HDFS: of each session, or one for all", "session",
                   choices=("session", "shared")),
