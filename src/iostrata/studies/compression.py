@@ -107,15 +107,16 @@ _FORMS = {"otlp": "JSON spans", "strace": "text", "raw": "slots", "stored": "Par
 
 
 def _each(of: Sequence[Sample], key: str) -> float:
-    return median(one.measured[key] / max(1, one.measured["kept"]) for one in of)
+    return float(median(one.measured[key] / max(1, one.measured["kept"]) for one in of))
 
 
 def _of(of: Sequence[Sample], key: str) -> int:
-    return round(median(one.measured[key]) for one in of)
+    return int(median(one.measured[key] for one in of))
 
 
 def _fewer(of: Sequence[Sample]) -> float:
-    return median(1 - one.measured["sets_trees"] / max(1, one.measured["trees"]) for one in of)
+    trees = (one.measured for one in of)
+    return float(median(1 - one["sets_trees"] / max(1, one["trees"]) for one in trees))
 
 
 def _event_cells(label: str, of: Sequence[Sample]) -> list[str]:
