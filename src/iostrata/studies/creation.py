@@ -49,7 +49,7 @@ def _conclude(samples: Sequence[Sample]) -> Outcome:
             f"{role} {row['time'] / 1e9:.2f}" for role, row in sorted(of[0].measured.items())
         )
         rows.append([label, f"{calls:.0f}", f"{created:.2f}", f"{job:.1f}", f"{ratio:.3f}", roles])
-        points.append((_bytes(of[0]), created, job, ratio))
+        points.append((_mebibytes(of[0]), created, job, ratio))
     columns = ["input", "created", "creating, s", "application, s", "ratio", "by role, s (first)"]
     tables = [
         Table("WordCount: creating file systems (all processes); medians", columns, rows),
@@ -60,12 +60,12 @@ def _conclude(samples: Sequence[Sample]) -> Outcome:
         "creating file systems, all processes": [(size, created) for size, created, _, _ in points],
     }
     title = "Creating file systems and the whole job, by input size"
-    figure = panels(title, [Panel("s", "input, bytes", lines, log=True)])
+    figure = panels(title, [Panel("s", "input, MiB", lines, log=True)])
     return Outcome(tables, _claims([ratio for *_, ratio in points], groups), figure)
 
 
-def _bytes(sample: Sample) -> float:
-    return float(sample.result["asked_bytes"])
+def _mebibytes(sample: Sample) -> float:
+    return float(sample.result["asked_bytes"]) / (1 << 20)
 
 
 def _paper() -> Table:

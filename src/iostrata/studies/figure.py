@@ -19,7 +19,9 @@ Group = tuple[str, Sequence[tuple[str, float]]]
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines over one x axis; points are (x, y). With `log`, both axes are logarithmic."""
+    """Lines over one x axis; points are (x, y). With `log`, both axes are logarithmic, and x has a
+    tick at each of its values.
+    """
 
     title: str
     x: str
@@ -72,10 +74,19 @@ class _Scale:
         return self.begin + (self.end - self.begin) * (given - low) / ((high - low) or 1.0)
 
     def ticks(self) -> list[float]:
+        """Powers of ten, or multiples of 1, 2 or 5 of one."""
         if self.log:
             powers = range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
             return [10.0**power for power in powers]
-        return [self.low + (self.high - self.low) * n / _TICKS for n in range(_TICKS + 1)]
+        step = _step(self.high - self.low)
+        first, last = math.ceil(self.low / step), math.floor(self.high / step)
+        return [step * number for number in range(first, last + 1)]
+
+
+def _step(length: float) -> float:
+    """Between ticks, so that there are five at the most."""
+    power = 10.0 ** math.floor(math.log10(length / _TICKS))
+    return next(power * times for times in (1, 2, 5, 10) if power * times * _TICKS >= length)
 
 
 def _panel(panel: Panel, top: float) -> list[str]:
@@ -91,7 +102,7 @@ def _panel(panel: Panel, top: float) -> list[str]:
         parts.append(_text(LEFT - 5, y + 4, _number(value), "end"))
     parts += [
         _text(across.at(value), top + PANEL + 15, _number(value), "middle")
-        for value in across.ticks()
+        for value in (sorted({x for x, _ in points}) if panel.log else across.ticks())
     ]
     parts.append(_text(WIDTH - RIGHT, top + PANEL + 31, panel.x, "end"))
     legend = LEFT
@@ -102,6 +113,8 @@ def _panel(panel: Panel, top: float) -> list[str]:
             ground = [(drawn[0][0], up.at(0)), *drawn, (drawn[-1][0], up.at(0))]
             parts.append(f'<polygon points="{_points(ground)}" fill="{color}" opacity="0.25"/>')
         parts.append(_line(drawn, color, 2))
+        if panel.log:
+            parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in drawn]
         if len(panel.lines) > 1:
             parts.append(_rect(legend, top + PANEL + 23, 10, 10, color))
             parts.append(_text(legend + 14, top + PANEL + 32, name))
@@ -118,7 +131,8 @@ def _scale(
         if zero:
             low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high))
     elif zero:
-        low = 0.0
+        low, step = 0.0, _step(high or 1.0)
+        high = step * math.ceil((high or 1.0) / step)
     return _Scale(low, high if high > low else low * 10 if log else low + 1, begin, end, log)
 
 
