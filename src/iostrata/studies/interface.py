@@ -29,12 +29,13 @@ class Wanted:
 class Sample:
     """A recorded run and what was measured in it, in JSON values.
 
-    `seconds` is the wall time of what was recorded, `result` what the workload said.
+    `start` (UTC) and wall time `seconds` of what was recorded; `result` is what the workload said.
     """
 
     label: str
     repeat: int
     run: str
+    start: str
     seconds: float
     result: Row
     measured: Row

@@ -58,7 +58,7 @@ def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
             f"client={values['client']}",
             "warmup=0",  # the paper's cold start is part of what is measured
         )
-        found.append(Wanted(alpha, "requests-alicloud", given))
+        found.append(Wanted(f"{float(alpha):g}", "requests-alicloud", given))
     return found
 
 

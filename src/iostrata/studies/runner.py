@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,13 @@ NOTES = ".studies"  # of a store: what workloads said, a file for each run
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a study. `place` names the cluster: runs of another one are not taken."""
+    """What is asked of a study. Runs of another `cluster` than the one named are not taken."""
 
     study: Study
     values: Mapping[str, Value]
     seed: int
     repeats: int
-    place: str
+    cluster: str
     store: Path
 
 
@@ -55,13 +56,13 @@ def plan(request: Request) -> list[Planned]:
         for wanted in runs if repeat % 2 else reversed(runs):
             workload = workload_named(wanted.workload)
             asked = Asked(workload, values(workload.parameters, wanted.given), request.seed)
-            found.append(Planned(wanted, asked, repeat, _name(asked, repeat, request.place)))
+            found.append(Planned(wanted, asked, repeat, _name(asked, repeat, request.cluster)))
     return found
 
 
-def _name(asked: Asked, repeat: int, place: str) -> str:
+def _name(asked: Asked, repeat: int, cluster: str) -> str:
     """The same for the same values: so it is found again, by other studies, too."""
-    key = json.dumps([asked.workload.name, dict(asked.values), asked.seed, place], sort_keys=True)
+    key = json.dumps([asked.workload.name, dict(asked.values), asked.seed, cluster], sort_keys=True)
     return f"study-{asked.workload.name}-{sha256(key.encode()).hexdigest()[:8]}-{repeat}"
 
 
@@ -73,14 +74,14 @@ def perform(request: Request, record: Record, say: Say) -> list[Sample]:
     planned = plan(request)
     samples = []
     for number, one in enumerate(planned, 1):
-        name, there = _place(request.store, one.name)
+        name, there = _usable(request.store, one.name)
         what = f"{number}/{len(planned)} {one.wanted.label}, repeat {one.repeat}"
         say(f"{what}: {'taken from' if there else 'recorded as'} {name}")
         if not there:
             _note(request.store, name, record(one.asked, name))
         samples.append(_sample(request, one, name))
-    order = {wanted.label: place for place, wanted in enumerate(request.study.plan(request.values))}
-    return sorted(samples, key=lambda sample: (order[sample.label], sample.repeat))
+    order = [wanted.label for wanted in request.study.plan(request.values)]
+    return sorted(samples, key=lambda sample: (order.index(sample.label), sample.repeat))
 
 
 def _sample(request: Request, one: Planned, name: str) -> Sample:
@@ -88,11 +89,12 @@ def _sample(request: Request, one: Planned, name: str) -> Sample:
     with OpenedRun(run) as opened:
         measured = request.study.measure(opened)
     said = json.loads(_noted(request.store, name).read_text())
+    start = datetime.fromtimestamp(run.start // 10**9, UTC).isoformat()
     seconds = round((run.end - run.start) / 1e9, 3)
-    return Sample(one.wanted.label, one.repeat, name, seconds, said["result"], measured)
+    return Sample(one.wanted.label, one.repeat, name, start, seconds, said["result"], measured)
 
 
-def _place(store: Path, name: str) -> tuple[str, bool]:
+def _usable(store: Path, name: str) -> tuple[str, bool]:
     """The first name of `name`, `name.2` … that is a whole run of ours, or free; whether it is
     a run.
     """

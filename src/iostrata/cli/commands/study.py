@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from iostrata.cli.commands._arguments import JsonOption, QuietOption, StoreOption, examples
-from iostrata.cli.commands.workload import LabOption, Recorded, cluster_of
+from iostrata.cli.commands.workload import Recorded, cluster_of
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.errors import UserError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from iostrata.workload.runner import Asked
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a study.")]
+LabOption = Annotated[str | None, typer.Option(help="A lab's cluster; else one of its own.")]
 LAB = "study"
 
 
@@ -104,21 +105,26 @@ def run(
     """
     from iostrata.store.location import default_store
     from iostrata.studies.catalog import study_named
-    from iostrata.studies.page import document, text
     from iostrata.studies.runner import Request, perform, plan
     from iostrata.workload.parameters import values
 
     study = study_named(name)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it cleans up as at Ctrl-C
-    place = f"lab {lab}" if lab else f"{datanodes} DataNodes"
+    cluster = f"lab {lab}" if lab else f"{datanodes} DataNodes"
     where = (store or default_store()).absolute()
     chosen = values(study.parameters, set_ or [], scale)
-    request = Request(study, chosen, seed, repeats, place, where)
+    request = Request(study, chosen, seed, repeats, cluster, where)
     plan(request)  # what cannot work is said before a cluster starts
     if out:
         _writable(out)
     with _Clusters(lab, datanodes, where, quiet) as clusters:
         samples = perform(request, clusters.record, note if not quiet else _silent)
+    _tell(study, samples, out, json)
+
+
+def _tell(study: Study, samples: list[Sample], out: Path | None, json: bool) -> None:
+    from iostrata.studies.page import document, text
+
     outcome = study.conclude(samples)
     if out:
         _keep(out, study, outcome, samples)

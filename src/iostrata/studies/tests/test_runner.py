@@ -37,9 +37,9 @@ class Recorder:
         return {"result": {"asked_bytes": size}}
 
 
-def request(store: Path, repeats: int = 1, seed: int = 1, place: str = "here") -> Request:
+def request(store: Path, repeats: int = 1, seed: int = 1, cluster: str = "here") -> Request:
     chosen = values(CREATION.parameters, ["size=4MB", "factor=2", "steps=2"])
-    return Request(CREATION, chosen, seed, repeats, place, store)
+    return Request(CREATION, chosen, seed, repeats, cluster, store)
 
 
 def test_every_other_round_goes_backwards(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_runs_are_named_by_all_that_makes_them_what_they_are(tmp_path: Path) -> 
     assert names() == names()
     assert names(repeats=2) > names()
     assert not names() & names(seed=2)
-    assert not names() & names(place="there")
+    assert not names() & names(cluster="there")
 
 
 def test_what_is_recorded_is_measured_and_not_recorded_again(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_what_is_recorded_is_measured_and_not_recorded_again(tmp_path: Path) -> 
         ("2.0 MiB", 1), ("2.0 MiB", 2), ("4.0 MiB", 1), ("4.0 MiB", 2),
     ]  # fmt: skip
     assert samples[0] == Sample(
-        "2.0 MiB", 1, record.names[0], 3.0, {"asked_bytes": 2 << 20},
+        "2.0 MiB", 1, record.names[0], "2023-11-14T22:13:20+00:00", 3.0, {"asked_bytes": 2 << 20},
         {"map": {"calls": 2, "time": 2 << 20}},
     )  # fmt: skip
     assert said[0] == f"1/4 2.0 MiB, repeat 1: recorded as {record.names[0]}"
