@@ -130,8 +130,8 @@ def _claims(samples: Sequence[Sample]) -> list[Claim]:
         Claim(
             "the pattern of requests varies between the layers",
             Verdict.agrees if min(ratios) > _VARIES else Verdict.differs,
-            f"many small ones become few large ones; over time they go together: correlation per "
-            f"bin of {width:g} s in which there are any {alike}",
+            f"many small requests become few large ones; correlation of both over time, per "
+            f"bin of {width:g} s in which there are any: {alike}",
         ),
         Claim(
             "I/O comes in periodic waves",

@@ -73,6 +73,6 @@ def test_the_two_layers_side_by_side() -> None:
 def test_layers_with_hardly_fewer_requests_are_alike() -> None:
     more, pattern, _ = LAYERS.conclude([run([0, 6, 9, 0], [0, 4, 6, 0])]).claims
     assert (more.verdict, pattern.verdict) == (Verdict.agrees, Verdict.differs)
-    assert pattern.because.endswith("in which there are any 1.00")
+    assert pattern.because.endswith("in which there are any: 1.00")
     fewer, *_ = LAYERS.conclude([run([1, 1], [2, 2])]).claims  # nothing to correlate either
     assert fewer.verdict == Verdict.differs
