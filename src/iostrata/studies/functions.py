@@ -20,7 +20,7 @@ LAYERS = ("fs", "hdfs", "rpc", "namenode", "datanode", "java")
 # Its threads live as long as a block is written.
 _LIVES = ("datanode.respond",)
 SERVERS = ("NameNode", "DataNode")
-CREATE, CLOSE, SEND_BLOCK = "fs.connect", "hdfs.close", "datanode.send_block"
+CREATE, CLOSE = "fs.connect", "hdfs.close"
 LOCAL = ("datanode.write", "datanode.flush", "datanode.disk_flush", "datanode.disk_sync")
 RANKS = ("total", "self")
 TOP = 5
@@ -91,7 +91,7 @@ def _table(by: str, ranked: Ranked) -> Table:
 
 
 def _everywhere(ranked: Mapping[str, Ranked]) -> Table:
-    """Functions that are among the first of every workload, and their places."""
+    """Functions that are among the first of every workload."""
     rows = []
     for by, of in ranked.items():
         tops = [{name for name, _ in found[:TOP]} for found in of.values()]

@@ -7,7 +7,7 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_call, row_of_sum
 from iostrata.studies.catalog import study_named
-from iostrata.studies.functions import CLOSE, CREATE, LAYERS, LOCAL, SEND_BLOCK
+from iostrata.studies.functions import CLOSE, CREATE, LAYERS, LOCAL
 from iostrata.studies.interface import Row, Sample, Verdict
 from iostrata.studies.tests.made import sample
 
@@ -27,7 +27,7 @@ def job(label: str, repeat: int = 1, servers: int = 10, **functions: tuple[int, 
 
 def test_the_functions_named_are_points_of_ours() -> None:
     points = {f"{point.layer}.{point.op}" for point in POINTS}
-    assert {CREATE, CLOSE, SEND_BLOCK, *LOCAL} <= points
+    assert {CREATE, CLOSE, *LOCAL} <= points
     assert set(LAYERS) <= {point.layer for point in POINTS}
 
 
