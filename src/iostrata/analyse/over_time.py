@@ -12,17 +12,17 @@ from iostrata.schema.directions import DIRECTIONS
 SECOND = 10**9
 
 
-def over_time(start: int, width: int, within: int = SECOND) -> ir.Table:
+def over_time(start: int, width: int, within: int = SECOND, sums: ir.Table = SUMS) -> ir.Table:
     """Per layer and bin of `width` ns from `start` (ns since the epoch): layer, bin (from 0),
-    calls, read, written, received, sent (bytes). Bins before the first and after the last in which
-    a layer did anything have no row.
+    calls, read, written, received, sent (bytes); of all `sums`, or of some of their rows. Bins
+    before the first and after the last in which a layer did anything have no row.
 
     A row of sums says what grew until its end. The collector looks at least once a second, so it
     grew `within` that time before; sums of imported runs may be of all the time they cover. What a
     row counted is spread over that time evenly, in whole bytes and calls: the bins of a layer add
     up to its total exactly. What a clock put before `start` belongs to the first bin.
     """
-    grown = _grown(start, within)
+    grown = _grown(start, within, sums)
     grown = grown.mutate(
         first=quotient(grown.begin, width),
         last=quotient(grown.until, width),
@@ -48,13 +48,13 @@ def over_time(start: int, width: int, within: int = SECOND) -> ir.Table:
     )
 
 
-def _grown(start: int, within: int) -> ir.Table:
+def _grown(start: int, within: int, sums: ir.Table) -> ir.Table:
     """Of what grew over the same ns of a layer: layer, begin, until (ns from `start`), what (calls
     or a way of DIRECTIONS), amount.
     """
     zero = ibis.literal(0, "int64")
-    since, end = SUMS.start - start, SUMS.start + SUMS.dur - start
-    rows = SUMS.mutate(
+    since, end = sums.start - start, sums.start + sums.dur - start
+    rows = sums.mutate(
         begin=ibis.greatest(since, end - within, zero), until=ibis.greatest(end, zero)
     )
     amounts = {"calls": rows["count"].sum(where=outer(rows))}

@@ -21,6 +21,7 @@ from iostrata.cli.commands import (
     record,
     report,
     runs,
+    study,
     summary,
     top,
     weave,
@@ -48,6 +49,7 @@ COMMANDS = (
     detach,
     lab,
     workload,
+    study,
     prepare,
     weave,
 )

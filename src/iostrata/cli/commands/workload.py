@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 import signal
-import sys
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,17 +12,13 @@ import typer
 
 from iostrata.cli.commands import _traces
 from iostrata.cli.commands._arguments import JsonOption, QuietOption, StoreOption, examples
-from iostrata.cli.console import note, print_json, print_table, progress
-from iostrata.errors import UserError
+from iostrata.cli.console import print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from iostrata.schema.detail import Detail
-    from iostrata.workload.interface import Context, Result
-    from iostrata.workload.runner import Asked, Done
+    from iostrata.workload.runner import Done
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a workload.")]
 LabOption = Annotated[str | None, typer.Option(help="A lab's cluster; else `hadoop` of the PATH.")]
-CONTEXT, RESULT = "context.json", "result.json"
 
 
 def register(app: typer.Typer) -> None:
@@ -64,9 +58,8 @@ def list_(json: JsonOption = False) -> None:
 
 def describe(name: NameArgument, json: JsonOption = False) -> None:
     """Says what a workload does, and what may be asked of it."""
-    from iostrata.text import size
+    from iostrata.cli.workloads import parameter_rows
     from iostrata.workload.catalog import workload_named
-    from iostrata.workload.parameters import BYTES
 
     workload = workload_named(name)
     if json:
@@ -75,14 +68,9 @@ def describe(name: NameArgument, json: JsonOption = False) -> None:
     print(f"{workload.name}: {workload.about}\nstresses: {workload.stresses}")
     for source in workload.sources:
         print(f"after: {source}")
-    rows = []
-    for one in workload.parameters:
-        is_size = one.unit == BYTES and isinstance(one.default, int)
-        default = size(int(one.default)) if is_size else str(one.default).lower()
-        about = f"{one.about} (scaled)" if one.scaled else one.about
-        rows.append([one.name, default, "" if one.unit == BYTES else one.unit, one.range, about])
     print()
-    print_table(["parameter", "default", "unit", "allowed", "what it is"], rows)
+    header = ["parameter", "default", "unit", "allowed", "what it is"]
+    print_table(header, parameter_rows(workload.parameters))
 
 
 def run(
@@ -118,6 +106,7 @@ def run(
     been started. Whatever happens later, its jobs are ended and its files removed.
     """
     from iostrata.cli.labs import cluster_of
+    from iostrata.cli.workloads import Recorded
     from iostrata.schema.detail import Detail, parse_budget
     from iostrata.workload.catalog import workload_named
     from iostrata.workload.parameters import settings_of, values
@@ -128,7 +117,7 @@ def run(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it cleans up as at Ctrl-C
     given = [*(settings_of(settings) if settings else []), *(set_ or [])]
     asked = Asked(workload, values(workload.parameters, given, scale), seed, folder, keep)
-    recorded = _Recorded(asked, lab, run, store, quiet, detail) if record else None
+    recorded = Recorded(asked, lab, run, store, quiet, detail) if record else None
     with progress(steps(workload), quiet) as step:
         done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)
     if json:
@@ -137,53 +126,10 @@ def run(
         _say(done)
 
 
-class _Recorded:
-    """Runs a workload in a process of its own, which is recorded."""
-
-    def __init__(
-        self,
-        asked: Asked,
-        lab: str | None,
-        run: str | None,
-        store: Path | None,
-        quiet: bool,
-        detail: Detail,
-    ) -> None:
-        self._asked, self._lab, self._store, self._quiet = asked, lab, store, quiet
-        self._detail = detail
-        self.run = run
-
-    def inner(self, context: Context) -> Result:
-        """What it said, as it would have said it here."""
-        from iostrata.cli.recording import Live, conclude, request_for
-        from iostrata.record.session import record
-        from iostrata.workload.runner import hand_over
-
-        there = context.scratch / CONTEXT
-        hand_over(context, self._asked.workload, there)
-        command = [sys.executable, "-m", "iostrata", "workload", "inside", str(there)]
-        request = request_for(command, None, self._lab, self.run, self._store, False)
-        request = replace(request, detail=self._detail)
-        with Live(self._quiet) as live:
-            recorded = record(request, live.show)
-        self.run = recorded.run
-        if recorded.message:
-            note(recorded.message)
-        if recorded.code:
-            raise UserError(
-                f"{self._asked.workload.name} failed while it was recorded as {recorded.run}",
-                "see above",
-                exit_code=recorded.code,
-            )
-        if not self._quiet:
-            conclude(recorded)
-        result: Result = json_module.loads((context.scratch / RESULT).read_text())
-        return result
-
-
 def inside(path: Path) -> None:
     """The run itself, of a workload that is recorded."""
     from iostrata.cli.labs import cluster_of
+    from iostrata.cli.workloads import RESULT
     from iostrata.progress import unseen
     from iostrata.workload.catalog import workload_named
     from iostrata.workload.runner import taken_over

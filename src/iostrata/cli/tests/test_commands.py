@@ -79,6 +79,9 @@ def test_the_registry_is_what_help_lists() -> None:
         "workload fit",
         "workload history",
         "workload model",
+        "study list",
+        "study describe",
+        "study run",
         "prepare hadoop",
     ]
     assert len(COMMANDS) == len({name.split()[0] for name in ALL})

@@ -29,6 +29,8 @@ PARAMETERS = (
     Parameter("gaps", "recorded: a local file with a gap in seconds on each line", ""),
     Parameter("session", "mean of its geometric size", 1.0, "requests", low=1, high=1e6),
     Parameter("think", "mean time within a session until the next", 0.1, "s", low=0, high=1e6),
+    Parameter("client", "of HDFS: one for all, or one made by each session", "shared",
+              choices=("shared", "session")),
     Parameter("mix", f"{', '.join(MIXES)}, or weights: read:74,stat:17,list:9", "spotify"),
     Parameter("files", "that are read and looked up", 1000, "files", low=1, high=1e6),
     Parameter("zipf", "exponent of how popular files are; 0: all alike", 0.8, low=0, high=10),

@@ -8,7 +8,10 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
-/** Requests to HDFS. All threads share one client of it, as in a server that serves many users. */
+/**
+ * Requests to HDFS. All threads share one client of it, as in a server that serves many users, or
+ * each session makes one, as processes do.
+ */
 final class Client implements Work {
   private static final int BUFFER = 1 << 20;
   private final Settings settings;
@@ -17,7 +20,7 @@ final class Client implements Work {
   private final Popularity popularity;
   private final Sizes reads;
   private final Sizes writes;
-  private final ThreadLocal<byte[]> buffers = ThreadLocal.withInitial(() -> new byte[BUFFER]);
+  private final ThreadLocal<byte[]> buffers;
   private Made made;
 
   Client(Settings settings, FileSystem files) {
@@ -27,7 +30,36 @@ final class Client implements Work {
     popularity = new Popularity(settings.files, settings.zipf, Draws.of(settings.seed, -1));
     reads = new Sizes(settings.readSize, settings.spread);
     writes = new Sizes(settings.writeSize, settings.spread);
+    buffers = ThreadLocal.withInitial(() -> new byte[BUFFER]);
     made = new Made(folder(), 0);
+  }
+
+  /** The same with a client of HDFS of its own. */
+  private Client(Client other, FileSystem files) {
+    settings = other.settings;
+    this.files = files;
+    space = other.space;
+    popularity = other.popularity;
+    reads = other.reads;
+    writes = other.writes;
+    buffers = other.buffers;
+    made = other.made;
+  }
+
+  @Override
+  public Work session() throws IOException {
+    if (settings.shared) {
+      return this;
+    }
+    return new Client(this, FileSystem.newInstance(files.getUri(), files.getConf()));
+  }
+
+  /** Of a session: what all share stays open. */
+  @Override
+  public void close() throws IOException {
+    if (!settings.shared) {
+      files.close();
+    }
   }
 
   private String folder() {

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import org.HdrHistogram.AbstractHistogram;
 import org.HdrHistogram.AtomicHistogram;
 import org.HdrHistogram.Histogram;
@@ -113,7 +114,7 @@ final class Measured {
   }
 
   long completed() {
-    return all().getTotalCount();
+    return all(of -> of.latency).getTotalCount();
   }
 
   long failed() {
@@ -135,12 +136,12 @@ final class Measured {
 
   /** Latency in s below which this share of requests stayed, of all operations. */
   double latency(double share) {
-    return all().getValueAtPercentile(share * 100) / 1e9;
+    return all(of -> of.latency).getValueAtPercentile(share * 100) / 1e9;
   }
 
-  private Histogram all() {
+  private Histogram all(Function<Of, AbstractHistogram> kind) {
     Histogram all = new Histogram(LEAST, MOST, DIGITS);
-    operations.values().forEach(of -> all.add(of.latency));
+    operations.values().forEach(of -> all.add(kind.apply(of)));
     return all;
   }
 
@@ -157,8 +158,9 @@ final class Measured {
     said.put("not_started", notStarted);
     said.put("dropped", dropped);
     said.put("most_waiting", mostWaiting);
-    percentiles(said, "latency_ms_", all());
-    percentiles(said, "arrival_error_ms_", late);
+    distribution(said, "latency_ms_", all(of -> of.latency));
+    distribution(said, "service_ms_", all(of -> of.service));
+    distribution(said, "arrival_error_ms_", late);
     said.put("cpu_s", processCpu / 1e9);
     said.put("cpu_cores", processCpu / (double) took);
     said.put("dispatcher_cpu_cores", dispatcherCpu / (double) took);
@@ -177,8 +179,8 @@ final class Measured {
             said.put("completed", count);
             said.put("failed", of.failed());
             said.put("bytes", of.bytes.sum());
-            percentiles(said, "latency_ms_", of.latency);
-            percentiles(said, "service_ms_", of.service);
+            distribution(said, "latency_ms_", of.latency);
+            distribution(said, "service_ms_", of.service);
             found.add(said);
           }
         });
@@ -202,8 +204,9 @@ final class Measured {
     return found;
   }
 
-  private static void percentiles(
+  private static void distribution(
       Map<String, Object> said, String name, AbstractHistogram histogram) {
+    said.put(name + "mean", histogram.getMean() / 1e6);
     said.put(name + "p50", histogram.getValueAtPercentile(50) / 1e6);
     said.put(name + "p90", histogram.getValueAtPercentile(90) / 1e6);
     said.put(name + "p99", histogram.getValueAtPercentile(99) / 1e6);

@@ -21,6 +21,7 @@ final class Settings {
   final String gaps; // a local file, or ""
   final double session; // mean number of requests
   final double think; // mean s
+  final boolean shared; // one client of HDFS for all sessions
   final Mix mix;
   final int files;
   final double zipf;
@@ -62,6 +63,7 @@ final class Settings {
     interval = real("interval");
     phases = reals("phases", 3);
     think = real("think");
+    shared = text("client").equals("shared");
     mix = new Mix(reals("mix", Operation.values().length));
     files = whole("files");
     zipf = real("zipf");

@@ -3,7 +3,9 @@ package io.iostrata.jobs.requests;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -32,6 +34,7 @@ final class Trial {
   private final Measured measured;
   private final PriorityBlockingQueue<Session> thinking = new PriorityBlockingQueue<>();
   private final ThreadPoolExecutor workers;
+  private final Set<Work> open = ConcurrentHashMap.newKeySet(); // of sessions
   private final Thread dispatcher = Thread.currentThread();
   private long begin;
 
@@ -92,6 +95,15 @@ final class Trial {
         throw new IllegalStateException("requests do not end: " + workers.getActiveCount());
       }
     }
+    open.forEach(Trial::close);
+  }
+
+  private static void close(Work work) {
+    try {
+      work.close();
+    } catch (IOException e) {
+      System.err.println("requests: a client did not close: " + e);
+    }
   }
 
   private long now() {
@@ -143,6 +155,7 @@ final class Trial {
     private final SplittableRandom random;
     private long left;
     private long intended;
+    private Work mine; // none before its first request
 
     Session(long number, double at) {
       this.number = number;
@@ -161,7 +174,11 @@ final class Trial {
       Operation operation = settings.mix.draw(random);
       long started = now();
       try {
-        long bytes = work.perform(operation, random);
+        if (mine == null) {
+          mine = work.session();
+          open.add(mine);
+        }
+        long bytes = mine.perform(operation, random);
         long ended = now();
         measured.complete(operation, ended - intended, ended - started, bytes, ended <= stop);
       } catch (IOException | RuntimeException e) {
@@ -170,6 +187,8 @@ final class Trial {
       left--;
       if (left > 0) {
         think();
+      } else if (mine != null && open.remove(mine)) {
+        close(mine); // in nobody's latency
       }
     }
 

@@ -21,6 +21,7 @@ final class SettingsForTests {
           "gaps=",
           "session=1",
           "think=0.001",
+          "client=shared",
           "mix=69.25,17,9,1.2,0.3,1.3,0.75",
           "files=100",
           "zipf=0.8",

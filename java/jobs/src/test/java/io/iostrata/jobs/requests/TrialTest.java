@@ -8,6 +8,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -82,6 +83,41 @@ class TrialTest {
     assertThat(sessions).isBetween(200L - 5 * 14, 200L + 5 * 14);
     // five each on average, but for those that the end cuts off
     assertThat(measured.issued() / (double) sessions).isBetween(3.8, 6.2);
+  }
+
+  @Test
+  void eachSessionOpensWhatDoesItsRequestsOnceAndAllIsClosed() throws Exception {
+    Settings settings =
+        SettingsForTests.settings("session=5", "base=500", "think=0.002", "duration=1");
+    AtomicInteger opened = new AtomicInteger();
+    AtomicInteger closed = new AtomicInteger();
+    Work work =
+        new Work() {
+          @Override
+          public long perform(Operation operation, SplittableRandom random) {
+            throw new AssertionError("not of a session");
+          }
+
+          @Override
+          public Work session() {
+            opened.incrementAndGet();
+            return new Work() {
+              @Override
+              public long perform(Operation operation, SplittableRandom random) {
+                return 0;
+              }
+
+              @Override
+              public void close() {
+                closed.incrementAndGet();
+              }
+            };
+          }
+        };
+    Measured measured = run(settings, work);
+    assertThat(measured.completed()).isEqualTo(measured.issued());
+    assertThat((long) opened.get()).isEqualTo(Trial.planned(settings, 500, 1, settings.seed));
+    assertThat(closed.get()).isEqualTo(opened.get());
   }
 
   @Test

@@ -1,0 +1,14 @@
+"""Samples made by hand."""
+
+from __future__ import annotations
+
+from iostrata.studies.interface import Row, Sample
+
+START = "2026-11-23T12:00:00+00:00"
+
+
+def sample(
+    label: str, measured: Row, repeat: int = 1, seconds: float = 10.0, **result: object
+) -> Sample:
+    """Of a run of 10 s unless `seconds` says otherwise; `result` is what its workload said."""
+    return Sample(label, repeat, f"run-{label}-{repeat}", START, seconds, dict(result), measured)
