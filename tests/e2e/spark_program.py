@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyspark
 from pyspark.ml.feature import CountVectorizer
@@ -20,7 +21,7 @@ WORDS = 400  # as many keys are combined
 
 def main(master: str, folder: str, events: str) -> None:
     home = os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
-    settings = {
+    settings: dict[str, Any] = {
         "spark.master": master,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -24,6 +24,7 @@ WORDS = ("--set", "size=64KB", "--set", "maps=1", "--set", "reduces=1")
 STANDARD = {
     "wordcount": WORDS,
     "grep": WORDS[:4],
+    "identity": WORDS,
     "testdfsio": ("--set", "size=1MB", "--set", "files=1", "--set", "mode=read"),
     "nnbench": ("--set", "maps=1", "--set", "names=5", "--set", "operation=rename"),
 }
@@ -84,6 +85,9 @@ def test_a_recorded_workload_is_a_run_without_its_input(cluster: Cluster) -> Non
 def test_standard_jobs_run(cluster: Cluster, name: str) -> None:
     result = ran(cluster, name, *STANDARD[name])["result"]
     assert all(job["maps"] == 1 for job in result["jobs"])
+    if name == "identity":
+        (job,) = result["jobs"]
+        assert job["reduce_output_records"] == job["map_input_records"] > 0
     assert result["jobs"]
 
 

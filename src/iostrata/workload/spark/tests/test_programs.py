@@ -36,13 +36,13 @@ def test_ranks_are_those_of_the_formula(spark: Any, tmp_path: Path) -> None:
     ranks = dict.fromkeys(range(30), 1.0)
     for _ in range(4):
         shares = dict.fromkeys(range(30), 0.0)
-        for source, targets in links.items():
-            for target in targets:
-                shares[target] += ranks[source] / len(targets)
-        ranks = {page: 0.15 + 0.85 * share for page, share in shares.items()}
-    top = sorted(ranks, key=lambda page: (-ranks[page], page))[:5]
+        for page, targets in links.items():
+            for other in targets:
+                shares[other] += ranks[page] / len(targets)
+        ranks = {one: 0.15 + 0.85 * share for one, share in shares.items()}
+    top = sorted(ranks, key=lambda one: (-ranks[one], one))[:5]
     assert [one["page"] for one in found["top"]] == top
-    assert [one["rank"] for one in found["top"]] == pytest.approx([ranks[page] for page in top])
+    assert [one["rank"] for one in found["top"]] == pytest.approx([ranks[one] for one in top])
     assert found["rank_sum"] == pytest.approx(30)
     assert (found["pages"], found["links"]) == (30, sum(map(len, links.values())))
 

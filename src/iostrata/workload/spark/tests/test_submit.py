@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,9 @@ from iostrata.progress import unseen
 from iostrata.workload.cluster import Cluster, Facts
 from iostrata.workload.interface import Context
 from iostrata.workload.parameters import values
-from iostrata.workload.spark import PAGERANK, submit
+from iostrata.workload.spark import submit
 from iostrata.workload.spark.counters import counters
+from iostrata.workload.spark.workloads import PAGERANK
 
 SMALL = Facts(1 << 40, 1, 1, 1, 2 << 30, 4, 1 << 30)
 
@@ -20,7 +22,7 @@ SMALL = Facts(1 << 40, 1, 1, 1, 2 << 30, 4, 1 << 30)
 class Known(Cluster):
     """A cluster whose facts are given."""
 
-    facts = SMALL  # type: ignore[assignment]
+    facts = SMALL
 
 
 def context(*given: str) -> Context:
@@ -41,7 +43,7 @@ def refused(asked: Context) -> str:
 
 
 def test_without_pyspark_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submit.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     assert refused(context()) == "pyspark is not installed · pip install 'iostrata[spark]'"
 
 
