@@ -3,7 +3,6 @@ package io.iostrata.jobs.tfidf;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
@@ -57,8 +56,7 @@ final class Classification extends Mapper<LongWritable, Text, NullWritable, Text
 
   /** Without a buffer each number and term is a read of its own, as in the original. */
   private static DataInputStream buffered(FSDataInputStream in, int size) {
-    InputStream from = size == 0 ? in : new BufferedInputStream(in, size);
-    return size == 0 ? in : new DataInputStream(from);
+    return size == 0 ? in : new DataInputStream(new BufferedInputStream(in, size));
   }
 
   private static long bytesRead(FileSystem files) {
