@@ -42,11 +42,12 @@ def test_each_request_is_classified_and_each_map_reads_the_model(cluster: Cluste
     # AND each map read the whole model: by its counters, by the job history, and by the trace
     assert result["maps"] == -(-result["input_bytes"] // (1 << 20)) == 3
     assert result["model_read"] == 3 * result["model_bytes"]
-    attempts = cluster.attempts(result["classify_job"])
+    attempts = sorted(cluster.attempts(result["classify_job"]), key=lambda one: one.name)
     assert sum(attempt.read for attempt in attempts) == result["hdfs_read"]
     rows = cluster.run("tfidf").rows(
-        "SELECT task, sum(bytes)::BIGINT FROM calls WHERE role = 'map' AND layer = 'hdfs' AND "
-        "op = 'read' AND target LIKE '%/model/part-r-00000' GROUP BY task ORDER BY task"
+        "SELECT task, sum(bytes)::BIGINT FROM events WHERE kind = 'call' AND role = 'map' AND "
+        "layer = 'hdfs' AND op = 'read' AND target LIKE '%/model/part-r-00000' GROUP BY task "
+        "ORDER BY task"
     )
     assert rows == [(attempt.name, result["model_bytes"]) for attempt in attempts]
     # AND nothing is left

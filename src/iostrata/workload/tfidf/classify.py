@@ -41,12 +41,16 @@ def _program(context: Context, mode: str) -> dict[str, Any]:
 
 
 def said_of(made: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """Of what `Tfidf.java` printed; times in s of all maps together, rates in MB/s of one map."""
+    """Of what `Tfidf.java` printed; times in s of all maps together, rates in MB/s of one map.
+
+    CPU times are of the one thread of each map that does the work.
+    """
     maps = said["maps"]
     confusion: list[list[int]] = said["confusion"]
     requests = sum(map(sum, confusion))
     right = sum(row[i] for i, row in enumerate(confusion))
     reading, classifying = said["model_nanos"] / 1e9, said["request_nanos"] / 1e9
+    reading_cpu, classifying_cpu = said["model_cpu_nanos"] / 1e9, said["request_cpu_nanos"] / 1e9
     return {
         "classify_job": said["classify_job"],
         "requests": requests,
@@ -55,9 +59,12 @@ def said_of(made: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
         "model_read_expected": maps * made["model_bytes"],
         "hdfs_read": said["hdfs_bytes_read"],
         "model_s": round(reading, 3),
+        "model_cpu_s": round(reading_cpu, 3),
         "classify_s": round(classifying, 3),
+        "classify_cpu_s": round(classifying_cpu, 3),
         "mb_per_s_of_map": _rate(made["input_bytes"], classifying),
         "mb_per_s_of_map_with_model": _rate(made["input_bytes"], reading + classifying),
+        "mb_per_cpu_s": _rate(made["input_bytes"], classifying_cpu),
         "accuracy": round(right / requests, 6),
         "classes": [
             {

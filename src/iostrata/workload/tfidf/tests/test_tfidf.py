@@ -135,7 +135,9 @@ def test_shares_and_rates_are_those_of_the_matrix() -> None:
         "model_bytes_read": 400,
         "hdfs_bytes_read": 8_000_500,
         "model_nanos": 2_000_000_000,
+        "model_cpu_nanos": 1_000_000_000,
         "request_nanos": 4_000_000_000,
+        "request_cpu_nanos": 500_000_000,
         "classes": ["Valid", "XSS", "SSI"],
         "confusion": [[6, 2, 0], [1, 1, 0], [0, 0, 0]],
     }
@@ -143,6 +145,7 @@ def test_shares_and_rates_are_those_of_the_matrix() -> None:
     assert (result["requests"], result["accuracy"]) == (10, 0.7)
     assert (result["model_read"], result["model_read_expected"]) == (400, 400)
     assert (result["mb_per_s_of_map"], result["mb_per_s_of_map_with_model"]) == (2.0, 1.333)
+    assert (result["classify_cpu_s"], result["mb_per_cpu_s"]) == (0.5, 16.0)
     assert result["classes"][0] == {
         "class": "Valid", "requests": 8, "right": 6, "recall": 0.75, "precision": 0.857143,
     }  # fmt: skip

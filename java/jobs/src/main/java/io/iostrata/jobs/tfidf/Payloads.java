@@ -1,6 +1,7 @@
 package io.iostrata.jobs.tfidf;
 
 import java.util.EnumMap;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -158,7 +159,7 @@ final class Payloads {
     StringBuilder out = new StringBuilder();
     for (char one : text.toCharArray()) {
       if (!Character.isLetterOrDigit(one) || words.chance(others)) {
-        out.append(String.format("%%%02x", (int) one));
+        out.append(String.format(Locale.ROOT, "%%%02x", (int) one));
       } else {
         out.append(one);
       }

@@ -22,13 +22,15 @@ final class Request {
   Request(Text record) throws IOException {
     int second = record.find("\n") + 1;
     from = record.find("\n", second) + 1;
+    String number;
     try {
-      id = Long.parseLong(line(record, START, 0, second));
+      number = line(record, START, 0, second);
+      id = Long.parseLong(number);
       label = RequestClass.labelled(line(record, CLASS, second, from));
     } catch (IllegalArgumentException e) {
       throw new IOException("not the form of a request: " + e.getMessage(), e);
     }
-    to = record.getLength() - END.length() - line(record, START, 0, second).length() - 1;
+    to = record.getLength() - END.length() - number.length() - 1;
   }
 
   private static String line(Text record, String prefix, int from, int to) {

@@ -106,7 +106,7 @@ final class RequestGenerator {
         body += words.form(size - text.length() - type.length() - 5 - body.length());
         text.append(type).append(body.length()).append("\n\n").append(body);
       } else {
-        text.append(words.form(size - text.length() - 3).replaceFirst("^", "; ")).append('\n');
+        text.append("; ").append(words.form(size - text.length() - 1)).append('\n');
       }
       return text.toString();
     }

@@ -4,6 +4,7 @@ import io.iostrata.jobs.Json;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
@@ -116,7 +117,7 @@ public final class Tfidf extends Configured implements Tool {
     said.put("classify_job", job.getJobID().toString());
     said.put("maps", results.files());
     for (Classification.Counted one : Classification.Counted.values()) {
-      String name = one.name().toLowerCase(java.util.Locale.ROOT);
+      String name = one.name().toLowerCase(Locale.ROOT);
       said.put(name, counters.findCounter(Classification.COUNTERS, one.name()).getValue());
     }
     String scheme = files.getUri().getScheme();

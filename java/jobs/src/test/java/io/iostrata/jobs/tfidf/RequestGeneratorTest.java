@@ -44,6 +44,7 @@ class RequestGeneratorTest {
     double squares = 0;
     for (long index = 0; index < count; index++) {
       double size = GENERATOR.request(index).getBytes(StandardCharsets.UTF_8).length;
+      assertThat(size).isLessThan(3072); // what is counted on where space is asked for
       sum += size;
       squares += size * size;
     }
