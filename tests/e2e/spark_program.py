@@ -17,6 +17,7 @@ from pyspark.sql import functions as f
 
 RECORDS = 6000
 WORDS = 400  # as many keys are combined
+ONE_COMPILER = "-XX:TieredStopAtLevel=1"  # nothing runs for long enough to be worth the second
 
 
 def main(master: str, folder: str, events: str) -> None:
@@ -38,7 +39,9 @@ def main(master: str, folder: str, events: str) -> None:
         "spark.executor.instances": "2",
         "spark.executor.cores": "1",
         "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": ONE_COMPILER,
         "spark.driver.memory": "512m",
+        "spark.yarn.am.extraJavaOptions": ONE_COMPILER,
         "spark.yarn.jars": f"local:{home}/jars/*",
         # tasks go to both, whoever has the data
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",

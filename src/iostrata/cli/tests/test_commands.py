@@ -214,11 +214,11 @@ def test_points_that_never_fired_are_said_to(tmp_path: Path) -> None:
 def test_points_that_a_class_path_lacks(tmp_path: Path) -> None:
     # GIVEN a class path that names Hadoop's version and holds none of its classes
     (tmp_path / "common-version-info.properties").write_text("version=3.3.6-distribution-1\n")
+    spark = sum(point.cls.startswith("org.apache.spark.") for point in POINTS)
     hadoop = [point for point in POINTS if point.cls.startswith("org.apache.hadoop.")]
-    spark = [point for point in POINTS if point.cls.startswith("org.apache.spark.")]
     newer = sum(1 for point in hadoop if point.since.startswith(("3.4", "3.5")))
     woven = [point for point in POINTS if point.mode != "own"]
-    of_jdk = len(woven) - len(hadoop) - len(spark)
+    of_jdk = len(woven) - len(hadoop) - spark
     # WHEN it is checked
     said = iostrata(tmp_path, "points", "--check", f"{tmp_path}:/nowhere")
     # THEN each point of 3.3 is listed, counted, and the exit code says that bytes are missed
@@ -228,8 +228,8 @@ def test_points_that_a_class_path_lacks(tmp_path: Path) -> None:
     assert [row.split()[2:4] for row in rows[1:]] == [["class", "missing"]] * (len(rows) - 1)
     other = "" if not newer else f", {newer} other version"
     missing = len(hadoop) - newer
-    others = f"{of_jdk} of the JDK, {len(spark)} of Spark"
-    assert last == f"Hadoop 3.3.6: {missing} missing{other}, {others}"
+    rest = f"{of_jdk} of the JDK, {spark} of Spark"
+    assert last == f"Hadoop 3.3.6: {missing} missing{other}, {rest}"
     assert len(rows) - 1 == missing
 
     shown = json.loads(iostrata(tmp_path, "points", "--check", str(tmp_path), "--json").stdout)

@@ -87,6 +87,7 @@ def test_what_is_found_and_what_is_missing(classes: Path) -> None:
         point("read", "([BII)I", fields="shared"),
         point("read", "([BII)I", cls="p.Gone"),
         point("read", "()I", cls="java.io.FileInputStream"),
+        point("run", "()V", cls="org.apache.spark.Gone", since="spark 3.5"),
     ) == [
         "found",
         "method missing",
@@ -97,6 +98,7 @@ def test_what_is_found_and_what_is_missing(classes: Path) -> None:
         "field missing",
         "class missing",
         "of the JDK",
+        "of Spark",
     ]
 
 
