@@ -96,15 +96,15 @@ def _conclude(samples: Sequence[Sample]) -> Outcome:
     }
     columns = ["function", *(f"α = {label}" for label in groups)]
     longest = [median(_mean(one, _CREATE, "longest") for one in of) for of in groups.values()]
-    measured = [[name, *(f"{value:.5f}" for value in means[name])] for name in names]
+    measured = [[name, *map(_ms, means[name])] for name in names]
     papers = [
-        [name, *(f"{PAPER[label][at]:.4f}" if label in PAPER else "" for label in groups)]
+        [name, *(f"{1e3 * PAPER[label][at]:.1f}" if label in PAPER else "" for label in groups)]
         for at, name in enumerate(names)
     ]
-    measured.append([f"{_CREATE}, the longest", *(f"{value:.5f}" for value in longest)])
+    measured.append([f"{_CREATE}, the longest", *map(_ms, longest)])
     tables = [
-        Table("Mean delay in s; medians over repeats", columns, measured),
-        Table("The paper's Table 1, s", columns, papers),
+        Table("Mean delay in ms; medians over repeats", columns, measured),
+        Table("The paper's Table 1, in ms", columns, papers),
         _medians(groups, columns),
         _load(groups),
     ]
@@ -115,25 +115,23 @@ def _conclude(samples: Sequence[Sample]) -> Outcome:
     return Outcome(tables, _claims(means, longest), figure)
 
 
+def _ms(seconds: float) -> str:
+    return f"{1e3 * seconds:.3f}" if seconds < 0.01 else f"{1e3 * seconds:.1f}"
+
+
 def _medians(groups: Mapping[str, Sequence[Sample]], columns: Sequence[str]) -> Table:
     rows = [
-        [
-            name,
-            *(f"{median(_mean(one, name, 'p50') for one in of):.5f}" for of in groups.values()),
-        ]
+        [name, *(_ms(median(_mean(one, name, "p50") for one in of)) for of in groups.values())]
         for name in (*FUNCTIONS, TOTAL)
     ]
-    return Table("The median call of each, s: without the few that come first", columns, rows)
+    return Table("The median call of each in ms: without the few that come first", columns, rows)
 
 
 def _load(groups: Mapping[str, Sequence[Sample]]) -> Table:
     """What was asked and what was done: a run that did not keep up says so."""
     keys = ("asked_per_s", "achieved_per_s", "completed", "failed", "not_started")
     rows = [
-        [
-            f"{label}",
-            *(f"{median(float(one.result[key]) for one in of):.4g}" for key in keys),
-        ]
+        [label, *(f"{median(float(one.result[key]) for one in of):.0f}" for key in keys)]
         for label, of in groups.items()
     ]
     columns = ["α", "asked/s", "achieved/s", "completed", "failed", "not started"]
