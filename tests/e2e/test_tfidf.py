@@ -26,7 +26,9 @@ def _words(cluster: Cluster, *settings: str) -> list[str]:
 
 
 def test_each_request_is_classified_and_each_map_reads_the_model(cluster: Cluster) -> None:
-    done = cluster.iostrata(*_words(cluster, *SETTINGS), "--json", "--record", "--run", "tfidf")
+    done = cluster.iostrata(
+        *_words(cluster, *SETTINGS), "--json", "--record", "--run", "tfidf", timeout=420
+    )
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)["result"]
 

@@ -21,7 +21,7 @@ PARAMETERS = (
         "requests", "that are classified", PUBLISHED, "requests", low=1, high=1e9, scaled=True
     ),
     Parameter(
-        "training", "that the model is made of: about 1.4 KB of it each, 69 MB of 50,116",
+        "training", "that the model is made of: about 1.4 KB each, 68 MB of 50,116",
         round(PUBLISHED / COPIES), "requests", low=1, high=1e7, scaled=True,
     ),
     Parameter("attacks", "share of both", PUBLISHED_ATTACKS / PUBLISHED, low=0, high=1),

@@ -6,7 +6,7 @@ import java.util.Arrays;
 
 /**
  * One TF-IDF vector for each class, and the class of a request: the one whose vector has the
- * greatest cosine with its own. Terms are known by their hashes, a model of 69 MB takes about 150
+ * greatest cosine with its own. Terms are known by their hashes, a model of 68 MB takes about 200
  * MB of memory.
  */
 final class Model {

@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 final class Words {
   private static final int SHARED = 4000;
   private static final int NAMES = 32;
-  // The others are unique, and most of the model: 69 MB of 50,116 requests.
+  // The others are unique, and most of the model: 68 MB of 50,116 requests.
   static final double SHARED_VALUES = 0.38;
   private static final String CONSONANTS = "bcdfghklmnprstvz";
   private static final String VOWELS = "aeiou";
