@@ -97,7 +97,7 @@ def test_every_task_attempt_is_what_spark_says_of_it(
 
 
 def test_a_workload_on_spark_is_recorded_like_any_other(cluster: Cluster) -> None:
-    sets = [f"--set={one}" for one in ("vertices=40", "edges=3", "hops=2", "partitions=1")]
+    sets = [f"--set={one}" for one in ("vertices=40", "edges=3", "hops=2", "partitions=2")]
     words = ("workload", "run", "nweight", "--lab", cluster.name, "--json", *sets)
     done = cluster.iostrata(*words, "--record", "--run", "ties")
     assert done.returncode == 0, done.stderr
