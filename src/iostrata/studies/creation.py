@@ -77,7 +77,11 @@ def _paper() -> Table:
     ]  # fmt: skip
     columns = ["input", "creating, s", "sample", "scaled back, s", "application, s", "ratio",
                "ratio scaled back"]  # fmt: skip
-    return Table("The paper's numbers; the last is theirs divided by their sampling", columns, rows)
+    return Table(
+        "The paper's numbers, and divided by its sampling, should it not have done that",
+        columns,
+        rows,
+    )
 
 
 def _claims(ratios: Sequence[float], groups: Mapping[str, Sequence[Sample]]) -> list[Claim]:
@@ -102,7 +106,7 @@ def _claims(ratios: Sequence[float], groups: Mapping[str, Sequence[Sample]]) -> 
         Claim(
             "with 320 MB it is 1.55 s of 32 s",
             Verdict.unknown,
-            "1.55 s are of one call in a hundred and were not scaled back: 155 s would be more "
+            "1 % was sampled, and nothing says that 1.55 s are scaled back: if not, 155 s are more "
             f"than with tiny input; here every call counts, and {last} has {ratios[-1]:.2f}",
         ),
     ]
