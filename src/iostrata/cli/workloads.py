@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from iostrata.workload.runner import Asked
 
 CONTEXT, RESULT = "context.json", "result.json"  # in the scratch folder of the workload
+
+
+def clean_up_at_every_end() -> None:
+    """SIGTERM and SIGHUP end this command as Ctrl-C does; a SIGHUP that is ignored stays so."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
 
 
 class Recorded:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as json_module
 import os
 import shlex
-import signal
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +15,7 @@ import typer
 from iostrata.cli.commands._arguments import JsonOption, QuietOption, StoreOption, examples
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.cli.labs import cluster_of
-from iostrata.cli.workloads import Recorded, parameter_rows
+from iostrata.cli.workloads import Recorded, clean_up_at_every_end, parameter_rows
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ def run(
     from iostrata.workload.parameters import values
 
     study = study_named(name)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it cleans up as at Ctrl-C
+    clean_up_at_every_end()
     cluster = f"lab {lab}" if lab else f"{datanodes} DataNodes"
     where = (store or default_store()).absolute()
     chosen = values(study.parameters, set_ or [], scale)

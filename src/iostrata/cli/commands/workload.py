@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-import signal
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -106,7 +105,7 @@ def run(
     been started. Whatever happens later, its jobs are ended and its files removed.
     """
     from iostrata.cli.labs import cluster_of
-    from iostrata.cli.workloads import Recorded
+    from iostrata.cli.workloads import Recorded, clean_up_at_every_end
     from iostrata.schema.detail import Detail, parse_budget
     from iostrata.workload.catalog import workload_named
     from iostrata.workload.parameters import settings_of, values
@@ -114,7 +113,7 @@ def run(
 
     workload = workload_named(name)
     detail = Detail(budget=parse_budget(budget))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it cleans up as at Ctrl-C
+    clean_up_at_every_end()
     given = [*(settings_of(settings) if settings else []), *(set_ or [])]
     asked = Asked(workload, values(workload.parameters, given, scale), seed, folder, keep)
     recorded = Recorded(asked, lab, run, store, quiet, detail) if record else None
@@ -129,11 +128,12 @@ def run(
 def inside(path: Path) -> None:
     """The run itself, of a workload that is recorded."""
     from iostrata.cli.labs import cluster_of
-    from iostrata.cli.workloads import RESULT
+    from iostrata.cli.workloads import RESULT, clean_up_at_every_end
     from iostrata.progress import unseen
     from iostrata.workload.catalog import workload_named
     from iostrata.workload.runner import taken_over
 
+    clean_up_at_every_end()  # the recorder hands on what it is sent
     name = json_module.loads(path.read_text())["workload"]
     context = taken_over(path, cluster_of(None), unseen)
     result = workload_named(name).run(context)

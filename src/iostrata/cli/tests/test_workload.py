@@ -1,0 +1,59 @@
+"""How a workload ends that is told to: what it started ends first."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from iostrata.progress import unseen
+from iostrata.workload.catalog import workload_named
+from iostrata.workload.cluster import Cluster
+from iostrata.workload.interface import Context
+from iostrata.workload.parameters import values
+from iostrata.workload.runner import hand_over
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_a_recorded_workload_runs_ends_before_it(tmp_path: Path, number: int) -> None:
+    # GIVEN a recorded workload whose `hadoop` goes on for as long as nobody ends it
+    begun = tmp_path / "pid"
+    hadoop = tmp_path / "hadoop"
+    hadoop.write_text(f"#!/bin/sh\necho $$ > {begun}.new\nmv {begun}.new {begun}\nexec sleep 600\n")
+    hadoop.chmod(0o755)
+    teragen = workload_named("teragen")
+    context = Context(
+        values(teragen.parameters, []), 1, Cluster({}, tmp_path), "/tmp/x", tmp_path, unseen, "tag"
+    )
+    asked = tmp_path / "context.json"
+    hand_over(context, teragen, asked)
+    # a shell that runs the tests in the background has them ignore SIGINT, and Python with them
+    start = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL);"
+        "from iostrata.cli import main; main()"
+    )
+    with tempfile.TemporaryFile() as said:
+        running = subprocess.Popen(
+            [sys.executable, "-c", start, "workload", "inside", str(asked)],
+            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            stdout=said,
+            stderr=said,
+        )
+        until = time.monotonic() + 180
+        while not begun.exists():
+            assert running.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        pid = int(begun.read_text())
+        # WHEN it is told to end
+        running.send_signal(number)
+        # THEN it does, and nothing of it goes on
+        assert running.wait(180) == 130
+    assert not Path(f"/proc/{pid}").exists()
