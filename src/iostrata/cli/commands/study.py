@@ -55,7 +55,7 @@ def list_(json: JsonOption = False) -> None:
     if json:
         print_json([study.as_dict() for study in STUDIES])
         return
-    rows = [[one.name, one.about, one.source.partition(":")[0]] for one in STUDIES]
+    rows = [[one.name, one.about, one.source.partition(", section")[0]] for one in STUDIES]
     print_table(["study", "what it measures", "paper"], rows)
 
 
