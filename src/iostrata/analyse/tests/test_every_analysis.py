@@ -28,7 +28,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "targets_alike": (5,),
 }
 # Of what a made run has nothing.
-NOTHING = {"gaps", "queues", "shuffle", "slow_mirrors", "spills"}
+NOTHING = {"asked", "gaps", "queues", "shuffle", "slow_mirrors", "spills"}
 GUIDE = Path(__file__).parents[4] / "docs/guide/analyses.md"
 
 
