@@ -33,6 +33,10 @@ def test_what_a_recorded_workload_runs_ends_before_it(tmp_path: Path, number: in
     )
     asked = tmp_path / "context.json"
     hand_over(context, teragen, asked)
+    jobs = (
+        tmp_path / "jobs.jar"
+    )  # asked for by each workload; that of java/jobs may not be built yet
+    jobs.touch()
     # a shell that runs the tests in the background has them ignore SIGINT, and Python with them
     start = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
@@ -42,13 +46,19 @@ def test_what_a_recorded_workload_runs_ends_before_it(tmp_path: Path, number: in
     with tempfile.TemporaryFile() as said:
         running = subprocess.Popen(
             [sys.executable, "-c", start, "workload", "inside", str(asked)],
-            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            env={
+                **os.environ,
+                "PATH": f"{tmp_path}:{os.environ['PATH']}",
+                "IOSTRATA_JOBS": str(jobs),
+            },
             stdout=said,
             stderr=said,
         )
         until = time.monotonic() + 180
         while not begun.exists():
-            assert running.poll() is None
+            if running.poll() is not None:
+                said.seek(0)
+                pytest.fail(f"ended with {running.poll()}: {said.read().decode()}")
             assert time.monotonic() < until
             time.sleep(0.05)
         pid = int(begun.read_text())
