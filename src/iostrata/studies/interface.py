@@ -29,7 +29,9 @@ class Wanted:
 class Sample:
     """A recorded run and what was measured in it, in JSON values.
 
-    `start` (UTC) and wall time `seconds` of what was recorded; `result` is what the workload said.
+    `start` (UTC) and wall time `seconds` of what was recorded; `result` is what the workload said;
+    `traced` how complete the run is: numbers of processes, of those that were traced, of calls that
+    are dropped (in totals alone), folded (without task), lost (in no total), and what is missing.
     """
 
     label: str
@@ -39,6 +41,7 @@ class Sample:
     seconds: float
     result: Row
     measured: Row
+    traced: Row
 
 
 class Verdict(StrEnum):

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from iostrata.studies.interface import Outcome, Row, Sample, Study, Table
-from iostrata.text import columns, plural
+from iostrata.text import columns, count, plural
 
 
-def text(study: Study, outcome: Outcome) -> list[str]:
+def text(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> list[str]:
     """For a terminal: tables, then a line for each claim and its reason."""
     lines = [f"{study.name}: {study.about} ({study.source})"]
+    lines += ["", *_traced(samples)]
     for table in outcome.tables:
         numbers = range(table.names, len(table.columns))
         lines += ["", table.title, "", *columns(table.columns, table.rows, numbers)]
@@ -25,7 +26,7 @@ def text(study: Study, outcome: Outcome) -> list[str]:
 def markdown(study: Study, outcome: Outcome, samples: Sequence[Sample], command: str) -> str:
     """A page of its own, with the figure `NAME.svg` beside it."""
     lines = [f"# {study.about[:1].upper()}{study.about[1:]}", "", f"After {study.source}."]
-    lines += ["", f"    {command}", "", f"From {plural(len(samples), 'recorded run')}."]
+    lines += ["", f"    {command}", "", *_traced(samples)]
     for table in outcome.tables:
         lines += ["", f"{table.title}", "", *_grid(table)]
     lines += ["", f"![{study.about}]({study.name}.svg)", ""]
@@ -47,6 +48,21 @@ def document(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> Row:
         **outcome.as_dict(),
         "samples": [asdict(sample) for sample in samples],
     }
+
+
+def _traced(samples: Sequence[Sample]) -> list[str]:
+    """How complete the runs are, and what is missing of which."""
+
+    def of(name: str) -> str:
+        return count(sum(sample.traced[name] for sample in samples))
+
+    lines = [
+        f"From {plural(len(samples), 'recorded run')}: "
+        f"{of('traced')} of {of('processes')} processes traced, "
+        f"{of('dropped')} calls dropped, {of('folded')} folded, {of('lost')} lost."
+    ]
+    missing = [f"- {one.run}: {line}" for one in samples for line in one.traced["missing"]]
+    return lines + [""] * bool(missing) + missing
 
 
 def _grid(table: Table) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from iostrata.errors import UserError
+from iostrata.show.summary import completeness, why_empty
+from iostrata.show.totals import Totals, totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, list_runs
 from iostrata.studies.interface import Row, Sample, Study, Wanted
@@ -69,7 +72,8 @@ def _name(asked: Asked, repeat: int, cluster: str) -> str:
 def perform(request: Request, record: Record, say: Say) -> list[Sample]:
     """Records what is not there yet and measures every run, in the order of the plan.
 
-    Raises UserError where a run fails; those before it stay, and are taken the next time.
+    Raises UserError where a run fails or has no events; those before it stay, and are taken the
+    next time.
     """
     planned = plan(request)
     samples = []
@@ -78,20 +82,42 @@ def perform(request: Request, record: Record, say: Say) -> list[Sample]:
         what = f"{number}/{len(planned)} {one.wanted.label}, repeat {one.repeat}"
         say(f"{what}: {'taken from' if there else 'recorded as'} {name}")
         if not there:
-            _note(request.store, name, record(one.asked, name))
+            said = record(one.asked, name)
+            _check(request.store, name)
+            _note(request.store, name, said)
         samples.append(_sample(request, one, name))
     order = [wanted.label for wanted in request.study.plan(request.values)]
     return sorted(samples, key=lambda sample: (order.index(sample.label), sample.repeat))
+
+
+def _check(store: Path, name: str) -> None:
+    """A run of nothing would be a table of nothing; raises UserError, and it is not taken."""
+    with OpenedRun(_runs(store)[name]) as opened:
+        if not opened.run.events:
+            raise UserError(f"{name} has {why_empty(totals(opened))}")
 
 
 def _sample(request: Request, one: Planned, name: str) -> Sample:
     run = _runs(request.store)[name]
     with OpenedRun(run) as opened:
         measured = request.study.measure(opened)
+        traced = _traced(totals(opened))
     said = json.loads(_noted(request.store, name).read_text())
     start = datetime.fromtimestamp(run.start // 10**9, UTC).isoformat()
     seconds = round((run.end - run.start) / 1e9, 3)
-    return Sample(one.wanted.label, one.repeat, name, start, seconds, said["result"], measured)
+    label, result = one.wanted.label, said["result"]
+    return Sample(label, one.repeat, name, start, seconds, result, measured, traced)
+
+
+def _traced(found: Totals) -> Row:
+    return {
+        "processes": found.coverage.total,
+        "traced": found.coverage.traced,
+        "dropped": found.dropped,
+        "folded": found.folded,
+        "lost": found.lost,
+        "missing": completeness(found)[1:],
+    }
 
 
 def _usable(store: Path, name: str) -> tuple[str, bool]:
@@ -129,8 +155,3 @@ def _note(store: Path, name: str, said: Mapping[str, Any]) -> None:
     draft = path.with_suffix(".tmp")
     draft.write_text(json.dumps(dict(said), indent=2) + "\n")
     draft.replace(path)
-
-
-def samples_of(document: Row) -> Sequence[Sample]:
-    """Those of a JSON document that a study left."""
-    return [Sample(**row) for row in document["samples"]]

@@ -130,7 +130,7 @@ def _tell(study: Study, samples: list[Sample], out: Path | None, json: bool) -> 
     if json:
         print_json(document(study, outcome, samples))
     else:
-        print("\n".join(text(study, outcome)))
+        print("\n".join(text(study, outcome, samples)))
 
 
 def _silent(_: str) -> None:

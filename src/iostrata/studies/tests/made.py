@@ -5,10 +5,14 @@ from __future__ import annotations
 from iostrata.studies.interface import Row, Sample
 
 START = "2026-11-23T12:00:00+00:00"
+WHOLE: Row = {
+    "processes": 3, "traced": 3, "dropped": 0, "folded": 0, "lost": 0, "missing": [],
+}  # fmt: skip
 
 
 def sample(
     label: str, measured: Row, repeat: int = 1, seconds: float = 10.0, **result: object
 ) -> Sample:
     """Of a run of 10 s unless `seconds` says otherwise; `result` is what its workload said."""
-    return Sample(label, repeat, f"run-{label}-{repeat}", START, seconds, dict(result), measured)
+    run = f"run-{label}-{repeat}"
+    return Sample(label, repeat, run, START, seconds, dict(result), measured, WHOLE)

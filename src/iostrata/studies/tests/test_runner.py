@@ -71,7 +71,7 @@ def test_what_is_recorded_is_measured_and_not_recorded_again(tmp_path: Path) -> 
     ]  # fmt: skip
     assert samples[0] == Sample(
         "2.0 MiB", 1, record.names[0], "2023-11-14T22:13:20+00:00", 3.0, {"asked_bytes": 2 << 20},
-        {"map": {"calls": 2, "time": 2 << 20}},
+        {"map": {"calls": 2, "time": 2 << 20}}, samples[0].traced,
     )  # fmt: skip
     assert said[0] == f"1/4 2.0 MiB, repeat 1: recorded as {record.names[0]}"
 
@@ -98,6 +98,18 @@ def test_a_run_that_fails_is_not_taken(tmp_path: Path) -> None:
 
     with pytest.raises(UserError, match="no space"):
         perform(request(tmp_path), fails, lambda _: None)
+    record = Recorder(tmp_path)
+    perform(request(tmp_path), record, lambda _: None)
+    assert len(record.names) == 2
+
+
+def test_a_run_in_which_nothing_was_traced_is_not_taken(tmp_path: Path) -> None:
+    def records(asked: Asked, run: str) -> dict[str, Any]:
+        make_run(tmp_path, run, [], [])
+        return {"result": {"asked_bytes": 1}}
+
+    with pytest.raises(UserError, match="has no events"):
+        perform(request(tmp_path), records, lambda _: None)
     record = Recorder(tmp_path)
     perform(request(tmp_path), record, lambda _: None)
     assert len(record.names) == 2
