@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from iostrata.analyse.account import account
+from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.tables import SUMS
 from iostrata.progress import Step, unseen, within
 from iostrata.show.critical import WAITING, critical_document
 from iostrata.show.sample import Row
@@ -51,12 +54,24 @@ def bottlenecks(opened: OpenedRun, by: str = "critical", step: Step = unseen) ->
             row[name] = one[of] + round(scaled.get(of, {}).get("total", 0))
         if f"{one['layer']}.{one['op']}" in WAITING:
             row["self_waiting"] = max(0, row["self"] - one["elsewhere"])
+    for one in _reading_pipes(opened):
+        row = _row(rows, {"layer": "java", "op": "read", **one})
+        row["self_waiting"] = min(row["self"], one["time"])
     for one in critical["by_function"]:
         row = _row(rows, one)
         row["critical"] += one["time"]
         row["critical_waiting"] += one["time"] if one["waiting"] else 0
     ranked = sorted(rows.values(), key=lambda row: (-row[by], row["layer"], row["op"], row["role"]))
     return Bottlenecks(by, critical["wall"], trees["sampled"], ranked)
+
+
+def _reading_pipes(opened: OpenedRun) -> list[Row]:
+    """Role, host, time in ns: who reads a pipe waits for the process at its other end. Spark's
+    drivers do so for as long as they live.
+    """
+    reads = SUMS.filter((SUMS.layer == "java") & (SUMS["op"] == "read") & (SUMS.category == "pipe"))
+    whose = reads.mutate(role=reads.role.fill_null(""), host=reads.host.fill_null(""))
+    return DuckDb(opened).rows(account(whose, "role", "host"))
 
 
 def _row(rows: dict[tuple[str, str, str, str], Row], of: Row) -> Row:

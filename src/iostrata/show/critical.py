@@ -90,7 +90,10 @@ def critical_document(opened: OpenedRun, trees: Row | None = None, told: Told | 
     offsets = {clock["host"]: clock["offset"] for clock in clocks}
     processes = _processes(opened, offsets)
     windows = _Way(processes, _marks(opened, offsets)).go()
-    question = {"windows": windows, "waiting": WAITING, "offsets": offsets}
+    calls = [(row["proc"], row["span"]) for row in opened.rows(_PIPES)]
+    question = {
+        "windows": windows, "waiting": WAITING, "waiting_calls": calls, "offsets": offsets,
+    }  # fmt: skip
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(question, file)
         file.flush()
@@ -255,3 +258,9 @@ _MARKS = """
         OR layer = 'rpc' AND op = 'call'
             AND regexp_matches(target, '\\.(submitApplication|startContainers|registerAppl\\w+)$')
     ORDER BY start"""
+# Who reads a pipe waits for the process at its other end. Those below a millisecond would be many,
+# and make no path.
+_PIPES = """
+    SELECT proc, span FROM calls
+    WHERE layer = 'java' AND op = 'read' AND category = 'pipe' AND dur >= 1000000
+        AND proc IS NOT NULL AND span IS NOT NULL"""

@@ -42,7 +42,7 @@ def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
 def _measure(opened: OpenedRun) -> Row:
     """Per function total and self, in ns over all threads; own time of servers and of others.
 
-    `self` leaves out waiting for a peer. What only waits is no function here.
+    Both leave out waiting for a peer. What only waits is no function here.
     """
     functions: dict[str, Row] = {}
     sides = dict.fromkeys(("servers", "others"), 0)
@@ -52,7 +52,8 @@ def _measure(opened: OpenedRun) -> Row:
             continue
         found = functions.setdefault(name, {"calls": 0, "total": 0, "self": 0})
         own = row["self"] - row["self_waiting"]
-        for key, value in (("calls", row["calls"]), ("total", row["total"]), ("self", own)):
+        total = row["total"] - row["self_waiting"]
+        for key, value in (("calls", row["calls"]), ("total", total), ("self", own)):
             found[key] += value
         sides["servers" if row["role"] in SERVERS else "others"] += own
     return {"functions": functions, **sides}
@@ -187,8 +188,8 @@ FUNCTIONS = Study(
         "one machine for client, NameNode, DataNodes and tasks, not seven",
         "functions are operations of a layer; rpc and java (files, sockets) are ranked as well",
         "every call counts; the paper sampled 5 % of machine learning",
-        "what only waits for a peer (WAITING of show/critical.py) is not ranked, nor is the self "
-        "time of datanode.disk_transfer, which waits for the reader of a block",
+        "what only waits for a peer (WAITING of show/critical.py, reading a pipe) is not ranked, "
+        "nor is the self time of datanode.disk_transfer, which waits for the reader of a block",
     ),
     parameters=PARAMETERS,
     plan=_plan,

@@ -30,6 +30,9 @@ pub struct Question {
     windows: Vec<Window>,
     /// Functions (`layer.op`) whose own time is waiting for a peer.
     waiting: Vec<String>,
+    /// Process and span of calls that wait, whatever their function: reads of pipes.
+    #[serde(default)]
+    waiting_calls: HashSet<(i64, i64)>,
     /// By host: ns to add to its times.
     #[serde(default)]
     offsets: BTreeMap<String, i64>,
@@ -171,6 +174,14 @@ impl Walk<'_> {
         parts
     }
 
+    /// Whether the own time of a call is waiting for a peer; `functions`: of all calls of one.
+    fn waits(&self, row: u32, functions: &[bool]) -> bool {
+        let proc = self.tables.threads[self.spans.thread[row as usize] as usize].proc;
+        let call = (self.tables.procs[proc as usize], self.spans.span[row as usize] as i64);
+        functions[usize::from(self.spans.what[row as usize].function)]
+            || self.question.waiting_calls.contains(&call)
+    }
+
     /// Calls that nothing encloses, by process. What waits in a thread beside the main one waits for
     /// work: nothing waits for that.
     fn roots(&self, waiting: &[bool]) -> Map<u32, Vec<u32>> {
@@ -179,7 +190,7 @@ impl Walk<'_> {
         {
             let function = self.spans.what[*row as usize].function;
             let thread = &self.tables.threads[self.spans.thread[*row as usize] as usize];
-            let idle = thread.tid != MAIN && waiting[usize::from(function)];
+            let idle = thread.tid != MAIN && self.waits(*row, waiting);
             if !idle && !self.tables.is(function, "task", "process") {
                 roots.entry(thread.proc).or_default().push(*row);
             }
@@ -265,7 +276,7 @@ impl Walk<'_> {
             let thread = &self.tables.threads[self.spans.thread[row as usize] as usize];
             let (layer, op) = self.tables.name(function);
             let place = self.tables.places[usize::from(thread.place)];
-            (layer, op, place, waiting[usize::from(function)])
+            (layer, op, place, self.waits(row, waiting))
         };
         let text = |number| self.tables.names.text(number).to_owned();
         let (role, host) = (text(place.role), text(place.host));

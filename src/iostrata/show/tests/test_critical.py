@@ -10,7 +10,7 @@ from iostrata.show.critical import critical_document
 from iostrata.show.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import START, make_run, process, row_of_call
+from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum
 
 MS = 1_000_000
 CLIENT, MASTER, MAP, SLOW_MAP, REDUCE, NAMENODE = range(1, 7)
@@ -128,6 +128,31 @@ def test_clients_one_after_the_other(tmp_path: Path) -> None:
         ("process", 50),
         ("outside", 150),
         ("process", 150),
+    ]
+
+
+def test_who_reads_a_pipe_waits_for_the_process_behind_it(tmp_path: Path) -> None:
+    # as Spark's driver does for as long as a Python program lives, in a thread of its own
+    def read(span: int, start: int, end: int, tid: int) -> list[Row]:
+        one = call(CLIENT, "java.read", span, start, end, tid=tid, category="pipe")
+        of = {name: one[name] for name in ("proc", "role", "host", "category")}
+        return [one, row_of_sum("java", "read", timed_dur=one["dur"], **of)]
+
+    events = [call(CLIENT, "fs.open", 1, 20, 50), *read(2, 60, 90, tid=1), *read(3, 10, 390, tid=9)]
+    make_run(tmp_path, "r", events, [ran(CLIENT, 0, 400)])
+    with OpenedRun(find_run(tmp_path, "r")) as opened:
+        parts = critical_document(opened)["parts"]
+        ranked = bottlenecks(opened, "self").functions
+    shown = [(one["op"], (one["end"] - one["start"]) // MS, one["waiting"]) for one in parts]
+    assert shown == [
+        ("process", 20, False),
+        ("open", 30, False),
+        ("process", 10, False),
+        ("read", 30, True),
+        ("process", 310, False),
+    ]
+    assert [(one["op"], one["self"] // MS, one["self_waiting"] // MS) for one in ranked[:1]] == [
+        ("read", 410, 410)
     ]
 
 

@@ -35,7 +35,7 @@ def test_times_are_added_up_over_roles_without_what_only_waits(tmp_path: Path) -
     def called(layer: str, op: str, role: str, dur: int, **more: object) -> list[Row]:
         whose = {"role": role, "host": "h", "proc": 1, "tid": len(op), "start": 100}
         call = row_of_call(layer, op, "t", dur=dur, trace=1, **whose, **more)
-        return [call, row_of_sum(layer, op, timed_dur=dur, **whose)]
+        return [call, row_of_sum(layer, op, timed_dur=dur, category=call["category"], **whose)]
 
     events = [
         *called("fs", "connect", "map", 40, span=1),
@@ -43,6 +43,8 @@ def test_times_are_added_up_over_roles_without_what_only_waits(tmp_path: Path) -
         *called("datanode", "receive_block", "DataNode", 60, span=3),
         *called("hdfs", "receive_packet", "DataNode", 55, span=4),
         *called("task", "run", "map", 900, span=5),
+        *called("java", "read", "client", 8, span=6),
+        *called("java", "read", "client", 700, span=7, category="pipe"),
     ]
     make_run(tmp_path, "r", events, [])
     with OpenedRun(find_run(tmp_path, "r")) as opened:
@@ -51,9 +53,10 @@ def test_times_are_added_up_over_roles_without_what_only_waits(tmp_path: Path) -
         "functions": {
             BLOCK: {"calls": 1, "total": 60, "self": 60},
             CREATE: {"calls": 2, "total": 60, "self": 60},
+            "java.read": {"calls": 2, "total": 8, "self": 8},
         },
         "servers": 60,
-        "others": 60,
+        "others": 68,
     }
 
 

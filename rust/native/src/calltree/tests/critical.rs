@@ -6,7 +6,10 @@ fn walk(rows: &[Row], windows: &str) -> Answer {
     let mut tables = Tables::new(By::Op);
     let mut spans = Spans::default();
     spans.push(&super::made::batch(rows), &mut tables, &|_| true, None).unwrap();
-    let text = format!(r#"{{"waiting": ["java.call", "java.idle"], "windows": [{windows}]}}"#);
+    let text = format!(
+        r#"{{"waiting": ["java.call", "java.idle"], "waiting_calls": [[1, 90020], [1, 90021]],
+        "windows": [{windows}]}}"#
+    );
     let question: Question = serde_json::from_str(&text).unwrap();
     answer(spans, &tables, &question, 2)
 }
@@ -52,6 +55,16 @@ fn the_way_goes_through_what_ended_last() {
     assert_eq!(found.wall, 100);
     let times = found.by_function.iter().map(|function| function.time);
     assert_eq!(times.sum::<i64>(), 100);
+}
+
+#[test]
+fn single_calls_wait_where_others_of_their_function_do_not() {
+    let beside = Row { tid: 9, ..call("read", 90021, 0, 0, 100) };
+    let rows = [call("read", 19, 0, 10, 20), call("read", 90020, 0, 40, 30), beside];
+    let found = walk(&rows, r#"{"start": 0, "end": 100, "proc": 1}"#);
+    let expected =
+        ["0-10 process", "10-30 read", "30-40 process", "40-70 read waits", "70-100 process"];
+    assert_eq!(lines(&found), expected);
 }
 
 #[test]
