@@ -21,8 +21,9 @@ LAYERS = ("fs", "hdfs", "rpc", "namenode", "datanode", "java")
 _LIVES = ("datanode.respond",)
 SERVERS = ("NameNode", "DataNode")
 CREATE, CLOSE, SEND = "fs.connect", "hdfs.close", "datanode.send_block"
-# Its own time is waiting until the socket takes more: FileChannel#transferTo is java.transfer.
-BACK_PRESSURE = "datanode.disk_transfer"
+# Their own time is waiting for the reader of a block: until its socket takes more
+# (FileChannel#transferTo itself is java.transfer), and until it says that it has it all.
+WAIT_FOR_READER = ("datanode.disk_transfer", "datanode.read_block")
 LOCAL = ("datanode.write", "datanode.flush", "datanode.disk_flush", "datanode.disk_sync")
 RANKS = ("total", "self")
 TOP = 5
@@ -62,8 +63,7 @@ def _measure(opened: OpenedRun) -> Row:
 def _ranked(samples: Sequence[Sample], by: str) -> list[tuple[str, float]]:
     """Functions and their medians over repeats, ns, the longest first."""
     names = sorted({name for one in samples for name in one.measured["functions"]})
-    if by == "self" and BACK_PRESSURE in names:
-        names.remove(BACK_PRESSURE)
+    names = [name for name in names if by != "self" or name not in WAIT_FOR_READER]
     found = [(name, median(_time(one, name, by) for one in samples)) for name in names]
     return sorted(found, key=lambda pair: -pair[1])
 
@@ -166,7 +166,8 @@ def _local(ranked: Ranked) -> Claim:
 def _outside(sample: Sample) -> float:
     """The share of self time that is not of NameNode and DataNodes."""
     others = sample.measured["others"]
-    servers = sample.measured["servers"] - _time(sample, BACK_PRESSURE, "self")
+    waiting = sum(_time(sample, name, "self") for name in WAIT_FOR_READER)
+    servers = sample.measured["servers"] - waiting
     return float(others / max(1, others + servers))
 
 
@@ -189,7 +190,8 @@ FUNCTIONS = Study(
         "functions are operations of a layer; rpc and java (files, sockets) are ranked as well",
         "every call counts; the paper sampled 5 % of machine learning",
         "what only waits for a peer (WAITING of show/critical.py, reading a pipe) is not ranked, "
-        "nor is the self time of datanode.disk_transfer, which waits for the reader of a block",
+        f"nor is the self time of {' and '.join(WAIT_FOR_READER)}, which wait for the reader of a "
+        "block",
     ),
     parameters=PARAMETERS,
     plan=_plan,

@@ -7,7 +7,7 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_call, row_of_sum
 from iostrata.studies.catalog import study_named
-from iostrata.studies.functions import BACK_PRESSURE, CLOSE, CREATE, LAYERS, LOCAL
+from iostrata.studies.functions import CLOSE, CREATE, LAYERS, LOCAL, WAIT_FOR_READER
 from iostrata.studies.interface import Row, Sample, Verdict
 from iostrata.studies.tests.made import sample
 
@@ -27,7 +27,7 @@ def job(label: str, repeat: int = 1, servers: int = 10, **functions: tuple[int, 
 
 def test_the_functions_named_are_points_of_ours() -> None:
     points = {f"{point.layer}.{point.op}" for point in POINTS}
-    assert {CREATE, CLOSE, BACK_PRESSURE, *LOCAL} <= points
+    assert {CREATE, CLOSE, *WAIT_FOR_READER, *LOCAL} <= points
     assert set(LAYERS) <= {point.layer for point in POINTS}
 
 
@@ -126,16 +126,20 @@ def test_local_io_that_takes_long() -> None:
 def test_waiting_for_the_reader_of_a_block_is_no_self_time() -> None:
     # GIVEN a second of a DataNode, all but a tenth of which it waits for a reader
     waits = (SECOND * 9) // 10
+    transfer, read = WAIT_FOR_READER
     measured = {
         "functions": {
             CREATE: {"calls": 1, "total": SECOND // 5, "self": SECOND // 5},
-            BACK_PRESSURE: {"calls": 1, "total": SECOND, "self": waits},
+            transfer: {"calls": 1, "total": SECOND, "self": waits // 2},
+            read: {"calls": 1, "total": SECOND // 2, "self": waits - waits // 2},
         },
         "servers": SECOND,
         "others": SECOND // 5,
     }
     total, own, _ = FUNCTIONS.conclude([sample("terasort", measured)]).tables
-    assert total.rows == [["terasort", f"{BACK_PRESSURE} 1.00 s", f"{CREATE} 200.0 ms"]]
+    assert total.rows == [
+        ["terasort", f"{transfer} 1.00 s", f"{read} 500.0 ms", f"{CREATE} 200.0 ms"]
+    ]
     assert own.rows == [["terasort", f"{CREATE} 200.0 ms"]]
     claims = FUNCTIONS.conclude([sample("terasort", measured)]).claims
     (client,) = (claim for claim in claims if "client node" in claim.says)
