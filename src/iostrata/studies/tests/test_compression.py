@@ -92,3 +92,11 @@ def test_bytes_a_call_and_trees_before_and_after() -> None:
 def test_one_workload_whose_trees_stay_is_enough_to_differ() -> None:
     fewer, *_ = COMPRESSION.conclude([of("sort", 40, 2), of("grep", 40, 8)]).claims
     assert (fewer.verdict, fewer.because[:9]) == (Verdict.differs, "by 80.0 %")
+
+
+def test_bytes_a_minute_are_those_of_jobs_on_spark() -> None:
+    _, alone, _ = COMPRESSION.conclude([of("sort", 40, 2)]).claims
+    assert alone.because == "no job on Spark was asked for"
+    # 80,000 bytes of JSON and 800 of Parquet in 10 s
+    _, claim, _ = COMPRESSION.conclude([of("sort", 40, 2), of("bayes", 40, 2)]).claims
+    assert claim.because.startswith("as JSON spans up to 468.8 KiB a minute, as stored up to 4.7 K")
