@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How many requests a second the generator sends to HDFS, and how well it keeps their times.
 
-    bench/requests/requests.py bench/runs/2026-11-23-requests [--note TEXT]
+    bench/requests/requests.py bench/runs/2026-11-24-requests [--note TEXT]
 
 On a lab with one DataNode, all JVMs with both compilers: 5,000 look-ups a second (requests-stat);
 the saturation point of the default mix (requests); the same at 35 % and 70 % of that. Latency is
