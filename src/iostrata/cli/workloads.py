@@ -1,4 +1,4 @@
-"""Workloads that commands run and record, and their parameters as rows of a table."""
+"""Workloads that commands run and record, and their parameters as a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iostrata.cli.console import note
+from iostrata.cli.console import note, print_table
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class Recorded:
         return result
 
 
-def parameter_rows(parameters: Sequence[Parameter]) -> list[list[str]]:
-    """A row of cells for each parameter: name, default, unit, range, what it is."""
+def print_parameters(parameters: Sequence[Parameter]) -> None:
+    """A table of them."""
     from iostrata.text import size
     from iostrata.workload.parameters import BYTES
 
@@ -85,4 +85,4 @@ def parameter_rows(parameters: Sequence[Parameter]) -> list[list[str]]:
         default = size(int(one.default)) if is_size else str(one.default).lower()
         about = f"{one.about} (scaled)" if one.scaled else one.about
         rows.append([one.name, default, "" if one.unit == BYTES else one.unit, one.range, about])
-    return rows
+    print_table(["parameter", "default", "unit", "allowed", "what it is"], rows)

@@ -15,6 +15,13 @@ StoreOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 
+# Of what `workload run` and `study run` do.
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter.")
+]
+ScaleOption = Annotated[float, typer.Option(min=1e-6, help="Times the defaults of what scales.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Of all that is random.")]
+
 
 def examples(*lines: str) -> str:
     """The examples that end a --help: one `command   what it does` per line."""

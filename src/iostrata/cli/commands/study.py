@@ -6,16 +6,24 @@ import json as json_module
 import os
 import shlex
 import sys
+from contextlib import closing
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, QuietOption, StoreOption, examples
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    ScaleOption,
+    SeedOption,
+    SetOption,
+    StoreOption,
+    examples,
+)
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.cli.labs import cluster_of
-from iostrata.cli.workloads import Recorded, clean_up_at_every_end, parameter_rows
+from iostrata.cli.workloads import Recorded, clean_up_at_every_end, print_parameters
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
@@ -71,19 +79,14 @@ def describe(name: NameArgument, json: JsonOption = False) -> None:
     for difference in study.differences:
         print(f"other than there: {difference}")
     print()
-    header = ["parameter", "default", "unit", "allowed", "what it is"]
-    print_table(header, parameter_rows(study.parameters))
+    print_parameters(study.parameters)
 
 
 def run(
     name: NameArgument,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter.")
-    ] = None,
-    scale: Annotated[
-        float, typer.Option(min=1e-6, help="Times the defaults of what scales.")
-    ] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 1,
+    set_: SetOption = None,
+    scale: ScaleOption = 1.0,
+    seed: SeedOption = 1,
     repeats: Annotated[int, typer.Option(min=1, max=100, help="Of each run.")] = 1,
     lab: LabOption = None,
     datanodes: Annotated[
@@ -116,7 +119,7 @@ def run(
     plan(request)  # what cannot work is said before a cluster starts
     if out:
         _writable(out)
-    with _Clusters(lab, datanodes, where, quiet) as clusters:
+    with closing(_Clusters(lab, datanodes, where, quiet)) as clusters:
         samples = perform(request, clusters.record, note if not quiet else _silent)
     _tell(study, samples, out, json)
 
@@ -145,15 +148,8 @@ class _Clusters:
         self._store, self._quiet = store, quiet
         self._own = ""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Ends the cluster that it started."""
         if self._own:
             from iostrata.cli.labs import take_down
 

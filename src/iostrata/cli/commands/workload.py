@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from iostrata.cli.commands import _traces
-from iostrata.cli.commands._arguments import JsonOption, QuietOption, StoreOption, examples
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    ScaleOption,
+    SeedOption,
+    SetOption,
+    StoreOption,
+    examples,
+)
 from iostrata.cli.console import print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -57,7 +65,7 @@ def list_(json: JsonOption = False) -> None:
 
 def describe(name: NameArgument, json: JsonOption = False) -> None:
     """Says what a workload does, and what may be asked of it."""
-    from iostrata.cli.workloads import parameter_rows
+    from iostrata.cli.workloads import print_parameters
     from iostrata.workload.catalog import workload_named
 
     workload = workload_named(name)
@@ -68,22 +76,17 @@ def describe(name: NameArgument, json: JsonOption = False) -> None:
     for source in workload.sources:
         print(f"after: {source}")
     print()
-    header = ["parameter", "default", "unit", "allowed", "what it is"]
-    print_table(header, parameter_rows(workload.parameters))
+    print_parameters(workload.parameters)
 
 
 def run(
     name: NameArgument,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter.")
-    ] = None,
+    set_: SetOption = None,
     settings: Annotated[
         Path | None, typer.Option(help="File of NAME=VALUE lines; what --set says goes first.")
     ] = None,
-    scale: Annotated[
-        float, typer.Option(min=1e-6, help="Times the defaults of what scales.")
-    ] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 1,
+    scale: ScaleOption = 1.0,
+    seed: SeedOption = 1,
     lab: LabOption = None,
     record: Annotated[bool, typer.Option("--record", help="Trace it; not its input.")] = False,
     run: Annotated[str | None, typer.Option("--run", help="Name of the recorded run.")] = None,
