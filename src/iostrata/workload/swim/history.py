@@ -12,6 +12,7 @@ from typing import Any
 
 from iostrata.errors import UserError
 from iostrata.workload.cluster import Cluster
+from iostrata.workload.swim.plan import total
 from iostrata.workload.swim.trace import TraceJob
 
 _LEFT_OUT = ("UNFINISHED", "UNREADABLE")
@@ -40,11 +41,7 @@ class History:
     @property
     def total(self) -> tuple[int, int, int]:
         """Bytes of input, shuffle and output of all jobs."""
-        return (
-            sum(job.input for job in self.jobs),
-            sum(job.shuffle for job in self.jobs),
-            sum(job.output for job in self.jobs),
-        )
+        return total(self.jobs)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values, without the jobs."""

@@ -51,6 +51,15 @@ class PlannedJob:
     reduces: int
 
 
+def total(jobs: Sequence[TraceJob | PlannedJob]) -> tuple[int, int, int]:
+    """Bytes of input, shuffle and output of all jobs."""
+    return (
+        sum(job.input for job in jobs),
+        sum(job.shuffle for job in jobs),
+        sum(job.output for job in jobs),
+    )
+
+
 @dataclass(frozen=True)
 class Plan:
     """Jobs in order, and the bytes of each input file: as many as its greediest job reads."""
@@ -61,11 +70,7 @@ class Plan:
     @property
     def total(self) -> tuple[int, int, int]:
         """Bytes of input, shuffle and output of all jobs."""
-        return (
-            sum(job.input for job in self.jobs),
-            sum(job.shuffle for job in self.jobs),
-            sum(job.output for job in self.jobs),
-        )
+        return total(self.jobs)
 
     @property
     def stored(self) -> int:
