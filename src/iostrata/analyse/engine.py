@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import ibis
 from ibis.expr import operations as ops
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import Row
+from iostrata.records import records
 from iostrata.store.opened import OpenedRun
+
+_R = TypeVar("_R")
 
 
 class Engine(Protocol):
@@ -18,6 +21,10 @@ class Engine(Protocol):
 
     def rows(self, expression: ir.Table) -> list[Row]:
         """The rows of an expression, in its order; values are those of Python."""
+        ...
+
+    def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
+        """The rows of an expression as records, a field for each of its columns."""
         ...
 
     def sql(self, expression: ir.Table) -> str:
@@ -33,6 +40,10 @@ class DuckDb:
 
     def rows(self, expression: ir.Table) -> list[Row]:
         return self._opened.rows(self.sql(expression))
+
+    def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
+        """See `Engine.records`."""
+        return records(self.rows(expression), kind)
 
     def sql(self, expression: ir.Table) -> str:
         """See `Engine.sql`; `iostrata query` takes it as it is."""

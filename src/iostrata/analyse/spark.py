@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import Row
 from iostrata.errors import UserError
+from iostrata.records import records
 from iostrata.store.files import TABLES, VIEWS, Files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_R = TypeVar("_R")
 _SQL_TYPES = {"string": "string", "i64": "bigint", "i32": "int", "bool": "boolean", "f64": "double"}
 
 
@@ -46,6 +48,10 @@ class Spark:
     def rows(self, expression: ir.Table) -> list[Row]:
         """See `Engine.rows`."""
         return [row.asDict() for row in self.session.sql(self.sql(expression)).collect()]
+
+    def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
+        """See `Engine.records`."""
+        return records(self.rows(expression), kind)
 
     def sql(self, expression: ir.Table) -> str:
         """See `Engine.sql`."""
