@@ -22,8 +22,8 @@ Rate = Annotated[float, msgspec.Meta(description="bytes a second")]
 _R = TypeVar("_R")
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A row of an analysis, or a part of a document."""
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of an analysis, or a part of a document: `class Read(Record, frozen=True)`."""
 
 
 def records(rows: Iterable[Mapping[str, Any]], kind: type[_R]) -> list[_R]:

@@ -8,7 +8,7 @@ from iostrata.errors import InternalError
 from iostrata.records import Bytes, Ns, Record, builtins, records
 
 
-class Read(Record):
+class Read(Record, frozen=True):
     target: str
     bytes: Bytes
     dur: Ns | None
