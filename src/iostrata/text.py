@@ -54,9 +54,14 @@ def near(row: Mapping[str, Any], name: str, text: Callable[[int], str]) -> str:
     return f"~{text(value)} {margin(bound / value)}"
 
 
+def percent(share: float, places: int = 0, signed: bool = False) -> str:
+    """A part of 1: `61 %`, `2.5 %` with one place, `+12 %` when signed."""
+    return f"{100 * share:{'+' if signed else ''}.{places}f} %"
+
+
 def margin(off: float) -> str:
     """`±11 %`, `±<1 %`; `off`: a share."""
-    return "±<1 %" if off < 0.01 else f"±{off:.0%}".replace("%", " %")
+    return "±<1 %" if off < 0.01 else f"±{percent(off)}"
 
 
 def between(row: Mapping[str, Any], name: str, text: Callable[[int], str]) -> str:

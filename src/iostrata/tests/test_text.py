@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostrata.text import columns, count, margin, plural, printable, seconds, size
+from iostrata.text import columns, count, margin, percent, plural, printable, seconds, size
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,14 @@ def test_durations(nanoseconds: int, text: str) -> None:
 )
 def test_margins(off: float, text: str) -> None:
     assert margin(off) == text
+
+
+def test_percents() -> None:
+    assert [percent(0.612), percent(0.0249, places=1), percent(0.12, signed=True)] == [
+        "61 %",
+        "2.5 %",
+        "+12 %",
+    ]
 
 
 def test_counts() -> None:
