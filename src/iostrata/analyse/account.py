@@ -7,27 +7,40 @@ from collections.abc import Callable
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import direction, outer, uncovered
+from iostrata.analyse.tables import counted_once, direction, outer
+from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FIRST_USER_POINT
 
 Counted = Callable[[ir.Table], ir.BooleanValue]
 
 
-def account(rows: ir.Table, *keys: str, counted: Counted = outer) -> ir.Table:
-    """Of sums, per `keys`: calls, time (ns of all threads), errors, bytes, and of these read,
-    written, received, sent.
+class Account(Record, frozen=True):
+    """What `account` adds up; a subclass has the keys."""
 
-    Calls and time are of what is `counted`: `outer` for layers, `uncovered` for operations, which
-    may lie within others of their layer. Bytes leave out what an enclosing call counts. What is
-    within a hot call and kept one by one adds its exact time.
+    calls: Count
+    time: Ns
+    errors: Count
+    bytes: Bytes
+    read: Bytes
+    written: Bytes
+    received: Bytes
+    sent: Bytes
+
+
+def account(rows: ir.Table, *keys: str, counted: Counted = outer) -> ir.Table:
+    """Of sums, per `keys`, an `Account`: time is that of all threads.
+
+    Calls and time are of what is `counted`: `outer` for layers, `counted_once` for operations,
+    which may lie within others of their layer. Bytes leave out what an enclosing call counts. What
+    is within a counted-only call and recorded individually adds its exact time.
     """
     own = counted(rows)
     # each process gives points of users ids of its own
     rows = rows.mutate(whose=ibis.ifelse(rows.point >= FIRST_USER_POINT, rows.proc, 0), own=own)
     way = direction(rows)
     moved = {
-        name: rows.bytes.sum(where=(way == name) & uncovered(rows)).fill_null(0).cast("int64")
+        name: rows.bytes.sum(where=(way == name) & counted_once(rows)).fill_null(0).cast("int64")
         for name in DIRECTIONS
     }
 
@@ -40,7 +53,7 @@ def account(rows: ir.Table, *keys: str, counted: Counted = outer) -> ir.Table:
         weight=of_own(rows.weight.fill_null(rows.timed)),
         timed_dur=of_own(rows.timed_dur),
         inside=of_own(rows.inside.fill_null(0)),
-        bytes=rows.bytes.sum(where=uncovered(rows)).fill_null(0).cast("int64"),
+        bytes=rows.bytes.sum(where=counted_once(rows)).fill_null(0).cast("int64"),
         **moved,
     )
     scaled = by_point.timed_dur * (by_point.calls / by_point.weight.nullif(0))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import SUMS, direction, uncovered
+from iostrata.analyse.tables import SUMS, counted_once, direction
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def amplification() -> ir.Table:
     of step 0; null where nothing was counted there). A step without bytes has no row.
     """
     steps = [(way, place, step) for way in WAYS for place, step in enumerate(WAYS[way])]
-    rows = SUMS.filter(uncovered(SUMS), SUMS.bytes > 0)
+    rows = SUMS.filter(counted_once(SUMS), SUMS.bytes > 0)
     rows = rows.mutate(way=direction(rows))
 
     def of(values: Iterable[str | int]) -> ir.Value:

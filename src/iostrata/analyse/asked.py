@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, SUMS, outer, uncovered
+from iostrata.analyse.tables import CALLS, SUMS, counted_once, outer
 
 # Operations of the layer hdfs that applications ask for; what is opened is read.
 REQUESTS = ("open", "stat", "list", "create", "append", "rename", "delete")
@@ -23,8 +23,8 @@ def asked_totals() -> ir.Table:
     is missing.
     """
     hdfs = SUMS.layer == "hdfs"
-    read = hdfs & SUMS["op"].isin(["read", "read_vectored"]) & uncovered(SUMS)
-    written = (SUMS.layer == "fs") & (SUMS["op"] == "write") & uncovered(SUMS)
+    read = hdfs & SUMS["op"].isin(["read", "read_vectored"]) & counted_once(SUMS)
+    written = (SUMS.layer == "fs") & (SUMS["op"] == "write") & counted_once(SUMS)
     written = written & (SUMS.category.fill_null("") == "hdfs")
     rows = SUMS.filter((hdfs & SUMS["op"].isin(REQUESTS) & outer(SUMS)) | read | written)
     name = ibis.ifelse(rows["op"] == "read_vectored", "read", rows["op"])

@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.exact import quotient
-from iostrata.analyse.tables import PROCESSES, SUMS, uncovered
+from iostrata.analyse.tables import PROCESSES, SUMS, counted_once
 
 # What attempts of one role differ in: bytes.
 _SKEWED = ("fetched", "read", "written")
@@ -42,7 +42,7 @@ def attempts() -> ir.Table:
 
 def _work() -> ir.Table:
     rows = SUMS.filter(
-        SUMS.layer.isin(["task", "hdfs", "fs"]), SUMS.task.notnull(), uncovered(SUMS)
+        SUMS.layer.isin(["task", "hdfs", "fs"]), SUMS.task.notnull(), counted_once(SUMS)
     )
     name = rows.layer + "." + rows["op"]
 

@@ -6,7 +6,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.account import account
 from iostrata.analyse.attempts import attempts
-from iostrata.analyse.tables import CALLS, SUMS, uncovered
+from iostrata.analyse.tables import CALLS, SUMS, counted_once
 
 
 def links() -> ir.Table:
@@ -24,7 +24,7 @@ def links() -> ir.Table:
 
 
 def _map_outputs() -> ir.Table:
-    rows = CALLS.filter(CALLS.layer == "task", CALLS["op"] == "receive", uncovered(CALLS))
+    rows = CALLS.filter(CALLS.layer == "task", CALLS["op"] == "receive", counted_once(CALLS))
     rows = rows.filter(rows.category == "shuffle", rows.peer.notnull())
     return rows.select(
         sender=rows.peer.substr(0, rows.peer.find(":")),  # a host name and a port
@@ -36,7 +36,7 @@ def _map_outputs() -> ir.Table:
 
 def _packets() -> ir.Table:
     rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "send_packet", SUMS.task.notnull())
-    sent = account(rows, "task", "host", counted=uncovered)
+    sent = account(rows, "task", "host", counted=counted_once)
     ran = attempts().select("task", receiver="host")
     found = sent.join(ran, "task", how="inner")
     return found.select(

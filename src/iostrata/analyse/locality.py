@@ -8,7 +8,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
-from iostrata.analyse.tables import SUMS, uncovered
+from iostrata.analyse.tables import SUMS, counted_once
 
 
 def locality(racks: Mapping[str, str] | None = None) -> ir.Table:
@@ -18,7 +18,7 @@ def locality(racks: Mapping[str, str] | None = None) -> ir.Table:
 
     What a client reads without a DataNode (short-circuit) is in none.
     """
-    sent = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "send_packet", uncovered(SUMS))
+    sent = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "send_packet", counted_once(SUMS))
     sent = sent.filter(sent.task.notnull(), sent.task != "")
     sent = sent.group_by("task", source=sent.host).agg(bytes=sent.bytes.sum().cast("int64"))
     ran = attempts().select("job", "role", "task", "host")

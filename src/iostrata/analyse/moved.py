@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.buckets import bucket
-from iostrata.analyse.tables import CALLS, SUMS, outer, uncovered
+from iostrata.analyse.tables import CALLS, SUMS, counted_once, outer
 from iostrata.schema.directions import DIRECTIONS
 
 
@@ -15,7 +15,7 @@ def moved() -> ir.Table:
     """
     rows = SUMS.mutate(job=SUMS.job.fill_null(""))
     ways = {
-        f"bytes_{way}": rows.bytes.sum(where=rows["op"].isin(ops) & uncovered(rows))
+        f"bytes_{way}": rows.bytes.sum(where=rows["op"].isin(ops) & counted_once(rows))
         for way, ops in DIRECTIONS.items()
     }
     found = rows.group_by("host", "layer", "job").agg(

@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.exact import part, quotient
-from iostrata.analyse.tables import SUMS, outer, uncovered
+from iostrata.analyse.tables import SUMS, counted_once, outer
 from iostrata.schema.directions import DIRECTIONS
 
 SECOND = 10**9
@@ -59,7 +59,7 @@ def _grown(start: int, within: int, sums: ir.Table) -> ir.Table:
     )
     amounts = {"calls": rows["count"].sum(where=outer(rows))}
     for way, ops in DIRECTIONS.items():
-        amounts[way] = rows.bytes.sum(where=rows["op"].isin(ops) & uncovered(rows))
+        amounts[way] = rows.bytes.sum(where=rows["op"].isin(ops) & counted_once(rows))
     found = rows.group_by("layer", "begin", "until").agg(
         **{name: amount.fill_null(0).cast("int64") for name, amount in amounts.items()}
     )

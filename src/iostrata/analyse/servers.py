@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import SUMS, uncovered
+from iostrata.analyse.tables import SUMS, counted_once
 
 # Steps of a DataNode that wait for its disks alone. A transfer from disk to socket waits for the
 # reader, too, and is none.
@@ -34,7 +34,7 @@ def disks() -> ir.Table:
     rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"].isin(DISK))
     found = rows.group_by("host", "proc", "op").agg(
         calls=rows["count"].sum().cast("int64"),
-        bytes=rows.bytes.sum(where=uncovered(rows)).fill_null(0).cast("int64"),
+        bytes=rows.bytes.sum(where=counted_once(rows)).fill_null(0).cast("int64"),
         time=rows.timed_dur.sum().fill_null(0).cast("int64"),
         timed=rows.timed.sum().fill_null(0).cast("int64"),
         max=rows["max"].max(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, uncovered
+from iostrata.analyse.tables import CALLS, counted_once
 
 RECEIVED = ("receive", "local_block")
 
@@ -13,7 +13,7 @@ def shuffle() -> ir.Table:
     """Map outputs as reduces received them: job, map (attempt; the block in Spark), peer (its host;
     null in Spark), reduce (attempt), fetches, bytes, time (ns). From calls kept one by one.
     """
-    rows = CALLS.filter(CALLS.layer == "task", CALLS["op"].isin(RECEIVED), uncovered(CALLS))
+    rows = CALLS.filter(CALLS.layer == "task", CALLS["op"].isin(RECEIVED), counted_once(CALLS))
     # what an executor of Spark serves to another one is of no task
     rows = rows.filter(rows.category == "shuffle", rows.task.fill_null("") != "")
     found = rows.group_by("job", "peer", map=rows.target, reduce=rows.task).agg(

@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.account import account
-from iostrata.analyse.tables import SUMS, uncovered
+from iostrata.analyse.tables import SUMS, counted_once
 
 _OPERATIONS = ("record.collect", "record.append", "task.spill", "task.merge")
 
@@ -18,7 +18,7 @@ def spills() -> ir.Table:
     often each record was written; null where none was collected).
     """
     rows = SUMS.filter((SUMS.layer + "." + SUMS["op"]).isin(_OPERATIONS))
-    done = account(rows, "job", "task", "role", "op", counted=uncovered)
+    done = account(rows, "job", "task", "role", "op", counted=counted_once)
 
     def of(op: str, name: str) -> ir.IntegerScalar:
         return done[name].sum(where=done["op"] == op).fill_null(0).cast("int64")

@@ -32,14 +32,14 @@ def outer(table: ir.Table) -> ir.BooleanValue:
     return (table.flags & FLAG["inner"]) == 0
 
 
-def uncovered(table: ir.Table) -> ir.BooleanValue:
+def counted_once(table: ir.Table) -> ir.BooleanValue:
     """No enclosing call of the same layer and operation counts the same bytes."""
     return (table.flags & FLAG["covered"]) == 0
 
 
 def moving(table: ir.Table) -> ir.Table:
     """Rows whose bytes count as moved."""
-    return table.filter(table["op"].isin(MOVING), uncovered(table))
+    return table.filter(table["op"].isin(MOVING), counted_once(table))
 
 
 def direction(table: ir.Table) -> ir.StringValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, SUMS, outer, uncovered
+from iostrata.analyse.tables import CALLS, SUMS, counted_once, outer
 from iostrata.schema.directions import DIRECTIONS
 
 SMALL = 1 << 20  # bytes
@@ -20,7 +20,9 @@ def targets(roles: tuple[str, ...] = ()) -> ir.Table:
     """
     rows = _targeted(roles)
     moved = {
-        way: rows.bytes.sum(where=rows["op"].isin(ops) & uncovered(rows)).fill_null(0).cast("int64")
+        way: rows.bytes.sum(where=rows["op"].isin(ops) & counted_once(rows))
+        .fill_null(0)
+        .cast("int64")
         for way, ops in DIRECTIONS.items()
     }
     found = rows.group_by("layer", "category", "target", "block").agg(

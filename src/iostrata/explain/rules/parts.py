@@ -9,7 +9,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse import account as accounts
 from iostrata.analyse.spills import spills
-from iostrata.analyse.tables import SUMS, Row, uncovered
+from iostrata.analyse.tables import SUMS, Row, counted_once
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Seen
 from iostrata.schema.directions import DIRECTIONS
@@ -26,7 +26,7 @@ def account(rows: ir.Table, *keys: str) -> ir.Table:
     """Sums of operations per `keys`, as `analyse.account`: calls within another operation of their
     layer count, those within the same one do not.
     """
-    return accounts.account(rows, *keys, counted=uncovered)
+    return accounts.account(rows, *keys, counted=counted_once)
 
 
 def small_requests(scope: Scope, way: str, least: int, most: int) -> ir.Table:
@@ -41,7 +41,7 @@ def small_requests(scope: Scope, way: str, least: int, most: int) -> ir.Table:
         rows.layer.isin(["fs", "hdfs", "java"]),
         rows["op"].isin(DIRECTIONS[way]),
         rows.category.isin(DATA),
-        uncovered(rows),
+        counted_once(rows),
     )
     small = (rows.size_class >= least) & (rows.size_class <= most)
     mean = rows.timed_dur / rows.weight.fill_null(rows.timed).nullif(0)
