@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from iostrata import lab as labs
-from iostrata.record.artifacts import native_binary, stage_agent
+from iostrata.artifacts import native_binary, stage_agent
 from iostrata.record.collector import collector_of
 
 JOB = ("hadoop", "org.apache.hadoop.fs.TestDFSIO", "-write", "-nrFiles", "8", "-size", "128MB")

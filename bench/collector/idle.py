@@ -18,8 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from iostrata.artifacts import native_binary
 from iostrata.record import protocol
-from iostrata.record.artifacts import native_binary
 from iostrata.record.collector import Collector, collector_of
 
 SECONDS = 30

@@ -21,8 +21,8 @@ from bench.measure.cluster import IOSTRATA, TASK_JVM, TASKS, Observer, Side
 from bench.measure.results import Results, say
 from bench.startup.startup import control_page
 
+from iostrata.artifacts import stage_agent
 from iostrata.lab import AgentOptions, jars
-from iostrata.record.artifacts import stage_agent
 
 Row = dict[str, Any]
 HERE = Path(__file__).parent

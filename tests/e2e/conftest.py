@@ -20,8 +20,8 @@ import pytest
 from tests.e2e.serving import Node, node
 from tests.e2e.truth import Run
 
+from iostrata.artifacts import agent_jar, native_binary, native_loader
 from iostrata.errors import UserError
-from iostrata.record.artifacts import agent_jar, native_binary, native_loader
 from iostrata.schema.points import POINTS
 from iostrata.schema.verified import PATH, point_key, verified_points
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from iostrata.record.artifacts import native_binary
+from iostrata.artifacts import native_binary
 
 JDKS = {
     "17": Path("/usr/lib/jvm/java-17-openjdk-amd64"),
@@ -145,7 +145,7 @@ class Node:
 @contextmanager
 def node(place: Path, **environment: str) -> Iterator[Node]:
     """A collector that is gone afterwards, with all that it left in shared memory."""
-    from iostrata.record.artifacts import stage_agent
+    from iostrata.artifacts import stage_agent
 
     place.mkdir(exist_ok=True)
     directory = Path(tempfile.mkdtemp(prefix=f"iostrata-test-{os.getuid()}-", dir="/dev/shm"))

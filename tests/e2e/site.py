@@ -15,8 +15,8 @@ from tests.e2e.test_harmless import small_memory_disk
 from tests.e2e.test_kill import collect
 
 from iostrata import lab
+from iostrata.artifacts import stage_agent
 from iostrata.lab import processes
-from iostrata.record.artifacts import stage_agent
 from iostrata.record.collector import collector_of
 from iostrata.record.protocol import read_progress
 

@@ -16,7 +16,7 @@ from tests.e2e.cluster import lab_up
 from tests.e2e.serving import JDKS, Node, Serving, node, serving, wait_until
 from tests.e2e.truth import Run
 
-from iostrata.record.artifacts import agent_jar
+from iostrata.artifacts import agent_jar
 from iostrata.record.jvms import has_live_agent
 
 CALLS = 300

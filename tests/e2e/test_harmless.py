@@ -151,7 +151,7 @@ def test_names_in_a_small_container(tmp_path: Path, program: Path) -> None:
 @pytest.mark.parametrize("what", ["missing", "read-only"])
 def test_no_directory_to_write_to(what: str, tmp_path: Path, program: Path) -> None:
     """GIVEN an agent whose directory is missing or not its own THEN one line says so."""
-    from iostrata.record.artifacts import agent_jar
+    from iostrata.artifacts import agent_jar
 
     directory = tmp_path / "shm"
     if what == "read-only":

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.truth import Run
 
-from iostrata.record.artifacts import native_binary
+from iostrata.artifacts import native_binary
 
 THREADS = 3
 ROUNDS = 20 if os.environ.get("SOAK") else 4

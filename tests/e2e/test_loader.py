@@ -17,7 +17,7 @@ from tests.e2e.conftest import Verifies
 from tests.e2e.serving import wait_until
 from tests.e2e.truth import Run
 
-from iostrata.record.artifacts import agent_jar, native_loader
+from iostrata.artifacts import agent_jar, native_loader
 from iostrata.schema.events import VERSION
 from iostrata.schema.points import POINTS_HASH
 

@@ -17,7 +17,7 @@ from tests.e2e.truth import Run
 
 import iostrata
 from iostrata import lab
-from iostrata.record.artifacts import agent_jar, native_binary
+from iostrata.artifacts import agent_jar, native_binary
 
 PYTHON = Path("/usr/bin/python3.11")  # one that other users can run: /root is often closed
 

@@ -14,8 +14,8 @@ from scipy import stats
 from tests.e2e.cluster import Cluster, lab_up
 from tests.e2e.trees import Call, Tree
 
-from iostrata.show import sample
-from iostrata.show.sample import Row
+from iostrata.analyse import sample
+from iostrata.analyse.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from iostrata import lab as labs
+from iostrata.artifacts import stage_agent
 from iostrata.cli.console import note
 from iostrata.errors import UserError
 from iostrata.lab.errors import LabError
 from iostrata.lab.hadoop.versions import DEFAULT
-from iostrata.record.artifacts import stage_agent
 from iostrata.record.collector import collector_of, lab_dir, start_collector, stop_collector
 from iostrata.record.session import Survey
 from iostrata.store.location import default_store
@@ -109,7 +109,7 @@ def lab_environment(name: str | None) -> tuple[dict[str, str], list[tuple[str, i
 
 def cluster_of(lab: str | None) -> Cluster:
     """The cluster that workloads run on: a lab's, or what `hadoop` of the environment reaches."""
-    from iostrata.record.artifacts import jobs_jar
+    from iostrata.artifacts import jobs_jar
     from iostrata.workload.cluster import Cluster
 
     environment = dict(os.environ) if lab is None else lab_environment(lab)[0]

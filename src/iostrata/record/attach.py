@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from iostrata.artifacts import agent_for, agent_jar
 from iostrata.errors import UserError
-from iostrata.record.artifacts import agent_for, agent_jar
 from iostrata.record.collector import Collector
 from iostrata.record.hotspot import Attachment, Target, find_target
 from iostrata.record.jvms import has_live_agent

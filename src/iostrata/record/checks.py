@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from iostrata.artifacts import agent_jar, native_binary
 from iostrata.errors import UserError
-from iostrata.record.artifacts import agent_jar, native_binary
 from iostrata.record.collector import NODE_DIR, collector_of
 from iostrata.record.jvms import running_jvms
 

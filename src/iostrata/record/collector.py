@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostrata.artifacts import native_binary
 from iostrata.errors import UserError
-from iostrata.record.artifacts import native_binary
 from iostrata.store.processes import alive
 
 NODE_DIR = Path("/dev/shm/iostrata")  # the protocol's place, owner checked below

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iostrata.artifacts import agent_for, agent_jar, stage_agent
 from iostrata.errors import UserError
 from iostrata.record import protocol
-from iostrata.record.artifacts import agent_for, agent_jar, stage_agent
 from iostrata.record.collector import Collector, start_collector, stop_collector, sweep
 from iostrata.record.command import Ended, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent

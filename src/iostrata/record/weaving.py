@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostrata.artifacts import agent_jar, native_loader
 from iostrata.errors import InternalError, UserError
-from iostrata.record.artifacts import agent_jar, native_loader
 from iostrata.record.classpath import ClassPath
 from iostrata.schema.points import POINTS
 

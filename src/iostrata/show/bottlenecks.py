@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from iostrata.analyse.account import account
 from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.sample import Row
 from iostrata.analyse.tables import SUMS
 from iostrata.progress import Step, unseen, within
 from iostrata.show.critical import WAITING, critical_document
-from iostrata.show.sample import Row
 from iostrata.show.trees import document
 from iostrata.store.opened import OpenedRun
 from iostrata.text import columns, count, plural, seconds

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from iostrata.analyse.sample import Row
+from iostrata.artifacts import native_binary
 from iostrata.errors import UserError
-from iostrata.record.artifacts import native_binary
-from iostrata.show.sample import Row
 from iostrata.show.trees import Choice
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from iostrata.analyse.sample import Row
 from iostrata.show.coverage import DAEMONS
-from iostrata.show.sample import Row
 from iostrata.show.trees import Told, document, native
 from iostrata.store.opened import OpenedRun
 

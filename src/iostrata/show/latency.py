@@ -7,8 +7,8 @@ first eleven binary digits agree are counted together, so that memory does not g
 
 from __future__ import annotations
 
-from iostrata.show import sample
-from iostrata.show.sample import Row
+from iostrata.analyse import sample
+from iostrata.analyse.sample import Row
 from iostrata.store.opened import OpenedRun
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}

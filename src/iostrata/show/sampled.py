@@ -10,10 +10,10 @@ few requests are in the sample.
 
 from __future__ import annotations
 
+from iostrata.analyse import sample
+from iostrata.analyse.sample import Row
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.points import POINTS
-from iostrata.show import sample
-from iostrata.show.sample import Row
 from iostrata.show.totals import BOUND, OUTER, moves, summed
 from iostrata.store.opened import OpenedRun
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from datetime import datetime
 
+from iostrata.analyse.sample import LEAST
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.names import left_out, sampling_text
 from iostrata.show.cost import cost_lines
 from iostrata.show.latency import STATISTICS
-from iostrata.show.sample import LEAST
 from iostrata.show.totals import SIZES, Row, Totals
 from iostrata.text import (
     FEW,

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from iostrata.analyse import sample
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.sizes import size_classes
 from iostrata.analyse.targets import targets as by_target
@@ -19,7 +20,6 @@ from iostrata.progress import Step, unseen
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
-from iostrata.show import sample
 from iostrata.show.cost import Cost, cost
 from iostrata.show.coverage import Coverage, coverage
 from iostrata.show.latency import latencies

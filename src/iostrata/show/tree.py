@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 
-from iostrata.show.sample import Row
+from iostrata.analyse.sample import Row
 from iostrata.show.trees import Choice, Node, Told, cut, document, nodes_of, number, shallow
 from iostrata.store.opened import OpenedRun
 from iostrata.text import columns, count, near, plural, seconds, size

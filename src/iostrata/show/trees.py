@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from iostrata.analyse import sample
 from iostrata.analyse.buckets import quantile
+from iostrata.analyse.sample import Row
+from iostrata.artifacts import native_binary
 from iostrata.errors import UserError
-from iostrata.record.artifacts import native_binary
-from iostrata.show import sample
-from iostrata.show.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.text import plural
 

@@ -29,8 +29,8 @@ def hadoop(
     conf: Annotated[Path, typer.Option(help="Folder with core-site.xml and hadoop-env.sh.")],
 ) -> None:
     """Prints the exact change of configuration that traces this cluster, and its undo."""
+    from iostrata.artifacts import installed_agent
     from iostrata.prepare import prepare
-    from iostrata.record.artifacts import installed_agent
     from iostrata.record.collector import NODE_DIR
 
     print(prepare(conf, installed_agent(), NODE_DIR))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from iostrata.show.sample import Row
+from iostrata.analyse.sample import Row
 from iostrata.store.tests.made import row_of_call, row_of_sum
 
 # Role and host by process; the clock of a host is so many ns ahead.

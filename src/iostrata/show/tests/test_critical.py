@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from iostrata.analyse.sample import Row
 from iostrata.show.bottlenecks import bottleneck_lines, bottlenecks
 from iostrata.show.critical import critical_document
-from iostrata.show.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum

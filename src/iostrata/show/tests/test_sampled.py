@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
+from iostrata.analyse import sample
+from iostrata.analyse.sample import Row
 from iostrata.schema.points import POINTS
-from iostrata.show import sample, sampled
-from iostrata.show.sample import Row
+from iostrata.show import sampled
 from iostrata.show.summary import summary_lines
 from iostrata.show.totals import totals
 from iostrata.store.opened import OpenedRun

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iostrata.analyse.sample import Row
 from iostrata.errors import UserError
 from iostrata.schema.events import COLUMNS
-from iostrata.show.sample import Row
 from iostrata.show.tests.job import Job
 from iostrata.show.tree import call_tree, tree_document, tree_lines
 from iostrata.show.trees import ORDERS, Choice, Node, document, native, walk

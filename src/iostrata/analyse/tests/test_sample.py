@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from iostrata.show import sample
-from iostrata.show.sample import Row
+from iostrata.analyse import sample
+from iostrata.analyse.sample import Row
 
 SEEDS = 500
 HOLDS = int(stats.binom.ppf(0.001, SEEDS, 0.95))  # 458

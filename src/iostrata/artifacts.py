@@ -15,7 +15,7 @@ from pathlib import Path
 
 from iostrata.errors import UserError
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parent.parent
 JAR = "iostrata-agent.jar"
 LIBRARY = "libiostrata_loader.so"

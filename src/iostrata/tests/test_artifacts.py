@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from iostrata.errors import UserError
-from iostrata.record.artifacts import (
+from iostrata.artifacts import (
     agent_for,
     agent_jar,
     installed_agent,
     native_binary,
     stage_agent,
 )
+from iostrata.errors import UserError
 
 
 @pytest.fixture
