@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows iostrata at work, `make test` runs all that CI runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup gen fmt lint build unit e2e verified test soak fuzz bench overhead peers demo dist clean
+.PHONY: help setup gen fmt lint build unit e2e verified test soak fuzz bench overhead peers demo dist docs clean
 
 MVN := mvn -B -q --no-transfer-progress -f java/pom.xml
 
@@ -53,6 +53,9 @@ overhead: build ## the account of what tracing costs: hours, on a machine that d
 peers: build ## other tracers on the same jobs: hours; writes the tables of docs/peers.md
 	@.venv/bin/python bench/peers/peers.py bench/runs/$$(date +%F)-peers
 	@.venv/bin/python bench/peers/peers.py bench/runs/$$(date +%F)-peers --page
+
+docs: setup ## the documentation as a site, in site/
+	@scripts/test docs
 
 dist: build ## the wheel and the tarball for nodes, in dist/
 	@.venv/bin/python scripts/dist.py

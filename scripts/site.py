@@ -1,0 +1,66 @@
+"""What MkDocs reads besides docs/: files of the repository where they lie, and the references.
+
+Every page keeps its path in the repository, so that links lead to the same page in both.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from typer.cli import get_docs_for_click
+
+from iostrata.cli import app
+
+ROOT = Path(__file__).parent.parent
+# Pages, what they show, and the few files of code that they link to.
+PUBLISHED = (
+    "*.md",
+    "docs/**/*",
+    "schema/SEGMENT.md",
+    "schema/events.toml",
+    "bench/rules/causes.py",
+    "bench/runs/**/README.md",
+    "bench/runs/**/*.svg",
+    "tests/e2e/test_spark.py",
+)
+PYTHON = "# Python\n\n::: iostrata\n"
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Puts what a pattern of the navigation stands for in its place."""
+    for section in config.nav or []:
+        for title, pages in section.items():
+            if isinstance(pages, list):
+                section[title] = [each for page in pages for each in _expanded(page)]
+    return config
+
+
+def _expanded(page: str | dict[str, str]) -> list[str | dict[str, str]]:
+    if not isinstance(page, str) or "*" not in page:
+        return [page]
+    found = sorted(path.relative_to(ROOT) for path in ROOT.glob(page))
+    found.sort(key=lambda path: path.name != "README.md")  # first what introduces
+    return [path.as_posix() for path in found]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Takes the files of docs/ at their path in the repository, and adds all others."""
+    for file in list(files.documentation_pages()) + list(files.media_files()):
+        if file.src_dir == config.docs_dir:
+            files.remove(file)
+    for path in sorted({path for pattern in PUBLISHED for path in ROOT.glob(pattern)}):
+        if path.is_file():
+            name = path.relative_to(ROOT).as_posix()
+            files.append(File(name, str(ROOT), config.site_dir, config.use_directory_urls))
+    files.append(File.generated(config, "reference/commands.md", content=commands()))
+    files.append(File.generated(config, "reference/python.md", content=PYTHON))
+    return files
+
+
+def commands() -> str:
+    """The help of every command, as Markdown."""
+    command = typer.main.get_command(app)
+    return get_docs_for_click(obj=command, ctx=typer.Context(command), name="iostrata")
