@@ -1,15 +1,16 @@
-"""Long work says which step of it begins; whoever runs it may show that."""
+"""How long work says which of its steps runs, so that whoever waits may see it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 
-class Step(Protocol):
-    """Is told the step that runs, and which part of it is done, where that is known."""
+class Progress(Protocol):
+    """Is called when a step of long work begins, and then with the part of it that is finished
+    (0 to 1), where that is known.
+    """
 
-    def __call__(self, name: str, part: float = 0.0) -> None: ...
+    def __call__(self, step: str, part: float = 0.0) -> None: ...
 
 
 # How long a step takes on a large run, where that is more than 1: seconds of 100 M calls.
@@ -23,16 +24,10 @@ COSTS = {
 }
 
 
-def unseen(name: str, part: float = 0.0) -> None:
+def silent(step: str, part: float = 0.0) -> None:
     """Shows nothing."""
 
 
-def within(step: Step, name: str) -> Callable[[float], None]:
-    """Begins a step; what it gives back is told which part is done, from 0 to 1."""
-    step(name)
-    return lambda part: step(name, part)
-
-
 def cost(step: str) -> int:
-    """What part of the work a step is, relative to others."""
+    """How much of the work a step is, relative to others."""
     return COSTS.get(step, 1)

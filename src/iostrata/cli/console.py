@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from iostrata.progress import Step, cost
+from iostrata.progress import Progress, cost
 from iostrata.text import printable
 
 out = Console(highlight=False, soft_wrap=True, markup=False)
@@ -32,32 +32,32 @@ def note(message: str) -> None:
 
 
 @contextmanager
-def progress(steps: Sequence[str], quiet: bool) -> Iterator[Step]:
+def progress(steps: Sequence[str], quiet: bool) -> Iterator[Progress]:
     """A line on standard error, where that is a terminal and not `quiet`: which of the steps runs,
     for how long already, and how long the rest may take. It leaves when all is done.
     """
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(20),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(20),
+        bars.TimeElapsedColumn(),
+        bars.TextColumn("left"),
+        bars.TimeRemainingColumn(),
     )
     silent = quiet or not sys.stderr.isatty()
     # a step may take minutes: its speed is that of all before it
-    line = Progress(
+    line = bars.Progress(
         *columns, console=err, transient=True, disable=silent, speed_estimate_period=3600
     )
     with line:
         task = line.add_task("", total=sum(map(cost, steps)))
 
-        def runs(name: str, part: float = 0.0) -> None:
-            place = steps.index(name)
-            done = sum(map(cost, steps[:place])) + part * cost(name)
-            text = f"{name} ({place + 1}/{len(steps)})"
-            line.update(task, description=text, completed=done, refresh=True)
+        def show(step: str, part: float = 0.0) -> None:
+            place = steps.index(step)
+            finished = sum(map(cost, steps[:place])) + part * cost(step)
+            text = f"{step} ({place + 1}/{len(steps)})"
+            line.update(task, description=text, completed=finished, refresh=True)
 
-        yield runs
+        yield show
 
 
 def print_json(value: Any) -> None:

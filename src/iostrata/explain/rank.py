@@ -9,13 +9,13 @@ from ibis.expr import types as ir
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import SEVERITIES, Finding, Rule, Seen, severity
 from iostrata.explain.rules import RULES
-from iostrata.progress import Step, unseen
+from iostrata.progress import Progress, silent
 
 RULE_STEPS = tuple(rule.name for rule in RULES)
 _ORDER = [name for _, name in SEVERITIES]
 
 
-def explain(facts: Facts, step: Step = unseen) -> list[Finding]:
+def explain(facts: Facts, step: Progress = silent) -> list[Finding]:
     """The findings of a run: by severity, then by what their change may bring; causes before what
     follows from them. Says each of RULE_STEPS, if there is something to judge.
     """

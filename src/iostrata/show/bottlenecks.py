@@ -8,7 +8,7 @@ from iostrata.analyse.account import account
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.sample import Row
 from iostrata.analyse.tables import SUMS
-from iostrata.progress import Step, unseen, within
+from iostrata.progress import Progress, silent
 from iostrata.show.critical import WAITING, critical_document
 from iostrata.show.trees import document
 from iostrata.store.opened import OpenedRun
@@ -42,10 +42,10 @@ class Bottlenecks:
 STEPS = ("call tree", "critical path")
 
 
-def bottlenecks(opened: OpenedRun, by: str = "critical", step: Step = unseen) -> Bottlenecks:
+def bottlenecks(opened: OpenedRun, by: str = "critical", step: Progress = silent) -> Bottlenecks:
     """Ranks the functions of a run; `by` of RANKS; says each of STEPS. Raises UserError."""
-    trees = document(opened, told=within(step, "call tree"))
-    critical = critical_document(opened, trees, within(step, "critical path"))
+    trees = document(opened, progress=step)
+    critical = critical_document(opened, trees, step)
     rows: dict[tuple[str, str, str, str], Row] = {}
     for one in trees["functions"]:
         row = _row(rows, one)

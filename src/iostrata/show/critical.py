@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iostrata.analyse.sample import Row
+from iostrata.progress import Progress, silent
 from iostrata.show.coverage import DAEMONS
-from iostrata.show.trees import Told, document, native
+from iostrata.show.trees import document, native
 from iostrata.store.opened import OpenedRun
 
 # Operations whose own time is waiting for a peer, a queue or a lock: it ends when another thread,
@@ -79,13 +80,16 @@ class Marks:
     shuffles: dict[int, int]
 
 
-def critical_document(opened: OpenedRun, trees: Row | None = None, told: Told | None = None) -> Row:
+def critical_document(
+    opened: OpenedRun, trees: Row | None = None, progress: Progress = silent
+) -> Row:
     """wall (ns), parts (name, layer, op, role, host, start, end, waiting; at most about 400, one
     after the other) and by_function (name, layer, op, role, host, waiting, time, times; longest
     first). The parts fill the wall time of the job, and so do the functions.
 
-    `trees`: the run's `show.trees.document`, if it is there; `told` as in `show.trees.native`.
+    `trees`: the run's `show.trees.document`, if it is there; the step is "critical path".
     """
+    progress("critical path")
     clocks = (trees or document(opened))["clocks"]
     offsets = {clock["host"]: clock["offset"] for clock in clocks}
     processes = _processes(opened, offsets)
@@ -97,7 +101,7 @@ def critical_document(opened: OpenedRun, trees: Row | None = None, told: Told | 
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(question, file)
         file.flush()
-        found = native(opened, [f"--critical={Path(file.name)}"], told)
+        found = native(opened, [f"--critical={Path(file.name)}"], "critical path", progress)
     for row in (*found["parts"], *found["by_function"]):
         row["name"] = f"{row['layer']}.{row['op']}"
     return found

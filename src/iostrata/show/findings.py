@@ -11,7 +11,7 @@ from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Finding
 from iostrata.explain.rank import explain
 from iostrata.explain.verdict import Verdict, verdict
-from iostrata.progress import Step, unseen
+from iostrata.progress import Progress, silent
 from iostrata.store.runs import Run
 from iostrata.text import count, printable, seconds, size
 
@@ -19,7 +19,7 @@ _WIDTH = 100
 _UNITS = {"ns": seconds, "bytes": size, "count": count}
 
 
-def explained(engine: Engine, run: Run, step: Step = unseen) -> Row:
+def explained(engine: Engine, run: Run, step: Progress = silent) -> Row:
     """What `iostrata findings --json` prints: wall (ns), verdict, findings in their order."""
     facts = Facts(engine, run)
     found = explain(facts, step)
@@ -32,7 +32,7 @@ def explained(engine: Engine, run: Run, step: Step = unseen) -> Row:
 
 
 def findings_lines(
-    engine: Engine, run: Run, details: bool = False, step: Step = unseen
+    engine: Engine, run: Run, details: bool = False, step: Progress = silent
 ) -> list[str]:
     """The verdict, then each finding with its change and gain; with `details` all that is known."""
     facts = Facts(engine, run)
@@ -43,7 +43,7 @@ def findings_lines(
     return [printable(line) for line in lines]
 
 
-def short_lines(engine: Engine, run: Run, step: Step = unseen) -> list[str]:
+def short_lines(engine: Engine, run: Run, step: Progress = silent) -> list[str]:
     """The verdict, and a line for each finding that is more than a note."""
     facts = Facts(engine, run)
     found = explain(facts, step)

@@ -16,7 +16,7 @@ from iostrata.analyse import sample
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.sizes import size_classes
 from iostrata.analyse.targets import targets as by_target
-from iostrata.progress import Step, unseen
+from iostrata.progress import Progress, silent
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
@@ -121,7 +121,7 @@ class Totals:
 TOTALS_STEPS = ("sums", "sample", "latencies", "targets", "totals")
 
 
-def totals(opened: OpenedRun, most_targets: int = 20, step: Step = unseen) -> Totals:
+def totals(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) -> Totals:
     """Reads the totals of a run; says each of TOTALS_STEPS."""
     step("sums")
     opened.gather_sums()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 
 from iostrata.analyse.sample import Row
-from iostrata.show.trees import Choice, Node, Told, cut, document, nodes_of, number, shallow
+from iostrata.progress import Progress, silent
+from iostrata.show.trees import Choice, Node, cut, document, nodes_of, number, shallow
 from iostrata.store.opened import OpenedRun
 from iostrata.text import columns, count, near, plural, seconds, size
 
@@ -17,13 +18,13 @@ def call_tree(
     opened: OpenedRun,
     choice: Choice | None = None,
     trees: Row | None = None,
-    told: Told | None = None,
+    progress: Progress = silent,
 ) -> list[Node]:
     """The calls that nothing caused, or nothing that was kept, with all below; longest first.
 
-    `trees`: what `show.trees.document` says of the choice, if it is there; `told` as there.
+    `trees`: what `show.trees.document` says of the choice, if it is there.
     """
-    return shallow(nodes_of(opened, trees or document(opened, choice, told)))
+    return shallow(nodes_of(opened, trees or document(opened, choice, progress)))
 
 
 def tree_lines(roots: list[Node], depth: int, least: float) -> list[str]:

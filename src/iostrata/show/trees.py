@@ -12,7 +12,7 @@ import json
 import math
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,10 +21,9 @@ from iostrata.analyse.buckets import quantile
 from iostrata.analyse.sample import Row
 from iostrata.artifacts import native_binary
 from iostrata.errors import UserError
+from iostrata.progress import Progress, silent
 from iostrata.store.opened import OpenedRun
 from iostrata.text import plural
-
-Told = Callable[[float], None]
 
 ORDERS = ("paths", "sets", "runs")
 # Deeper calls are put together: whoever reads JSON has a stack.
@@ -82,20 +81,24 @@ class Node:
         }
 
 
-def document(opened: OpenedRun, choice: Choice | None = None, told: Told | None = None) -> Row:
-    """What `iostrata-native calltree` says of the run; raises UserError."""
+def document(opened: OpenedRun, choice: Choice | None = None, progress: Progress = silent) -> Row:
+    """What `iostrata-native calltree` says of the run, the step "call tree"; raises UserError."""
     arguments = [*(choice or Choice()).arguments(), f"--memory={opened.memory}"]
-    return native(opened, arguments, told)
+    return native(opened, arguments, "call tree", progress)
 
 
-def native(opened: OpenedRun, arguments: Sequence[str], told: Told | None = None) -> Row:
+def native(
+    opened: OpenedRun, arguments: Sequence[str], step: str = "", progress: Progress = silent
+) -> Row:
     """The document of `iostrata-native calltree --run RUN ARGUMENTS`; raises UserError.
 
-    `told` is called with the part that is done, up to 1, whenever that has grown by a percent.
+    `progress` is called as the step begins, and whenever the part that is finished has grown by a
+    percent.
     """
+    progress(step)
     command = [str(native_binary()), "calltree", "--run", str(opened.run.path.resolve())]
     command += [f"--skip={path}" for path in opened.skipped]
-    command += [*arguments, *(["--progress"] if told else [])]
+    command += [*arguments, *([] if progress is silent else ["--progress"])]
     lines = ["it said nothing"]
     with (
         tempfile.TemporaryFile() as out,
@@ -103,8 +106,8 @@ def native(opened: OpenedRun, arguments: Sequence[str], told: Told | None = None
     ):
         try:
             for line in child.stderr or ():
-                if told and line.startswith("{"):
-                    told(json.loads(line)["percent"] / 100)
+                if progress is not silent and line.startswith("{"):
+                    progress(step, json.loads(line)["percent"] / 100)
                 else:
                     lines.append(line.strip())
         except BaseException:  # Ctrl-C may have reached us alone

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from iostrata.progress import Step
+from iostrata.progress import Progress
 from iostrata.workload.cluster import Cluster
 from iostrata.workload.parameters import Parameter, Value
 
@@ -24,7 +24,7 @@ class Context:
     cluster: Cluster
     folder: str  # in HDFS, of its own: removed afterwards unless it is to be kept
     scratch: Path  # here, empty, of its own: removed afterwards
-    step: Step
+    step: Progress
     tag: str  # of each of its jobs, which are ended with it
 
     @property

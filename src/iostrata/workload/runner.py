@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from iostrata.errors import UserError
-from iostrata.progress import Step
+from iostrata.progress import Progress
 from iostrata.text import size
 from iostrata.workload.cluster import Cluster
 from iostrata.workload.interface import Context, Result, Workload
@@ -76,7 +76,7 @@ def steps(workload: Workload) -> tuple[str, ...]:
     return (CHECK, *workload.steps, CLEAN)
 
 
-def perform(asked: Asked, cluster: Cluster, step: Step, inner: Inner | None = None) -> Done:
+def perform(asked: Asked, cluster: Cluster, step: Progress, inner: Inner | None = None) -> Done:
     """Checks, prepares, runs, and cleans up, whatever happens; `inner` runs it in another way.
 
     Raises UserError before anything starts when it cannot work.
@@ -155,7 +155,7 @@ def hand_over(context: Context, workload: Workload, path: Path) -> None:
     )
 
 
-def taken_over(path: Path, cluster: Cluster, step: Step) -> Context:
+def taken_over(path: Path, cluster: Cluster, step: Progress) -> Context:
     """The context that `hand_over` wrote."""
     said = json.loads(path.read_text())
     return Context(

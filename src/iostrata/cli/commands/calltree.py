@@ -16,7 +16,6 @@ from iostrata.cli.commands._arguments import (
 )
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
-from iostrata.progress import within
 
 
 class Order(StrEnum):
@@ -88,7 +87,7 @@ def calltree(
         opened_run(store, run) as opened,
         progress(("call tree",), quiet) as step,
     ):
-        roots = call_tree(opened, choice, told=within(step, "call tree"))
+        roots = call_tree(opened, choice, progress=step)
     if json:
         print_json([node.as_dict() for node in roots])
     else:

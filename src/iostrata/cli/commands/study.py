@@ -159,13 +159,13 @@ class _Clusters:
         """Every call is kept, whatever that costs: what is compared is not speed with a tracer's
         own limits.
         """
-        from iostrata.progress import unseen
+        from iostrata.progress import silent
         from iostrata.schema.detail import Detail
         from iostrata.workload.runner import perform
 
         lab = self._lab or self._started()
         inner = Recorded(asked, lab, run, self._store, self._quiet, Detail(budget=0)).inner
-        return perform(asked, cluster_of(lab), unseen, inner).as_dict()
+        return perform(asked, cluster_of(lab), silent, inner).as_dict()
 
     def _started(self) -> str:
         if not self._own:

@@ -14,7 +14,7 @@ from iostrata.cli.commands._arguments import (
     examples,
 )
 from iostrata.cli.console import print_json, progress
-from iostrata.progress import Step, unseen
+from iostrata.progress import Progress, silent
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
 
@@ -60,7 +60,7 @@ def summary(
             print("\n".join(lines))
 
 
-def summary_text(opened: OpenedRun, step: Step = unseen) -> list[str]:
+def summary_text(opened: OpenedRun, step: Progress = silent) -> list[str]:
     """The lines of a summary, the verdict last."""
     from iostrata.analyse.engine import DuckDb
     from iostrata.show.findings import short_lines

@@ -132,13 +132,13 @@ def inside(path: Path) -> None:
     """The run itself, of a workload that is recorded."""
     from iostrata.cli.labs import cluster_of
     from iostrata.cli.workloads import RESULT, clean_up_at_every_end
-    from iostrata.progress import unseen
+    from iostrata.progress import silent
     from iostrata.workload.catalog import workload_named
     from iostrata.workload.runner import taken_over
 
     clean_up_at_every_end()  # the recorder hands on what it is sent
     name = json_module.loads(path.read_text())["workload"]
-    context = taken_over(path, cluster_of(None), unseen)
+    context = taken_over(path, cluster_of(None), silent)
     result = workload_named(name).run(context)
     (context.scratch / RESULT).write_text(json_module.dumps(dict(result)))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from iostrata.progress import unseen
+from iostrata.progress import silent
 from iostrata.workload.catalog import workload_named
 from iostrata.workload.cluster import Cluster
 from iostrata.workload.interface import Context
@@ -29,7 +29,7 @@ def test_what_a_recorded_workload_runs_ends_before_it(tmp_path: Path, number: in
     hadoop.chmod(0o755)
     teragen = workload_named("teragen")
     context = Context(
-        values(teragen.parameters, []), 1, Cluster({}, tmp_path), "/tmp/x", tmp_path, unseen, "tag"
+        values(teragen.parameters, []), 1, Cluster({}, tmp_path), "/tmp/x", tmp_path, silent, "tag"
     )
     asked = tmp_path / "context.json"
     hand_over(context, teragen, asked)

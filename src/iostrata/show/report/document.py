@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 from iostrata.analyse.engine import DuckDb
 from iostrata.explain.rank import RULE_STEPS
-from iostrata.progress import Step, unseen, within
+from iostrata.progress import Progress, silent
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.show.critical import critical_document
 from iostrata.show.findings import explained
@@ -23,7 +23,6 @@ from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import completeness, why_empty
 from iostrata.show.totals import SIZES, TOTALS_STEPS, Row, Totals, in_layer_order, summed, totals
 from iostrata.show.tree import tree_document
-from iostrata.show.trees import Told
 from iostrata.show.trees import document as call_trees
 from iostrata.store.opened import OpenedRun
 
@@ -33,7 +32,7 @@ VERSION = 1
 STEPS = (*TOTALS_STEPS, "time line", "tasks", "flow", *RULE_STEPS, "call tree", "critical path")
 
 
-def document(opened: OpenedRun, step: Step = unseen) -> Row:
+def document(opened: OpenedRun, step: Progress = silent) -> Row:
     """JSON values of one run; `sizes`, `layers` and `ops` are as in `iostrata summary --json`.
 
     Says each of STEPS.
@@ -41,7 +40,7 @@ def document(opened: OpenedRun, step: Step = unseen) -> Row:
     return fitted(_whole(opened, step))
 
 
-def _whole(opened: OpenedRun, step: Step) -> Row:
+def _whole(opened: OpenedRun, step: Progress) -> Row:
     found = totals(opened, MOST_TARGETS + 1, step)
     step("time line")
     axis = axis_of(opened)
@@ -71,19 +70,18 @@ def _whole(opened: OpenedRun, step: Step) -> Row:
     }
 
 
-def _explained(opened: OpenedRun, step: Step) -> Row:
+def _explained(opened: OpenedRun, step: Progress) -> Row:
     """`verdict`, `findings`, `tree` and `critical`; what is absent the page leaves out."""
     found = explained(DuckDb(opened), opened.run, step)
     made = {name: found[name] for name in ("verdict", "findings")}
-    trees = call_trees(opened, told=within(step, "call tree"))
+    trees = call_trees(opened, progress=step)
     tree = tree_document(opened, trees)
-    told = within(step, "critical path")
-    return made | ({"tree": tree, "critical": _critical(opened, trees, told)} if tree else {})
+    return made | ({"tree": tree, "critical": _critical(opened, trees, step)} if tree else {})
 
 
-def _critical(opened: OpenedRun, trees: Row, told: Told) -> Row:
+def _critical(opened: OpenedRun, trees: Row, step: Progress) -> Row:
     """The critical path with its functions added up over roles and hosts."""
-    found = critical_document(opened, trees, told)
+    found = critical_document(opened, trees, step)
     functions: dict[str, Row] = {}
     for row in found["by_function"]:
         name = {key: row[key] for key in ("name", "layer", "op")}

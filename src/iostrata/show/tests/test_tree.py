@@ -215,9 +215,11 @@ def test_passes_and_threads_change_nothing(tmp_path: Path) -> None:
                 assert native(opened, [*of, "--memory=2000"]) == expected
 
 
-def test_how_far_it_is_is_told(tmp_path: Path) -> None:
+def test_how_far_it_is_is_said(tmp_path: Path) -> None:
     make_run(tmp_path, "r", [call("java.read", number) for number in range(1, 9)], [])
-    told: list[float] = []
+    parts: list[float] = []
     with OpenedRun(find_run(tmp_path, "r")) as opened:
-        assert document(opened, told=told.append) == document(opened)
-    assert told == [0.5, 1.0]  # rows were read, trees made
+        assert document(opened, progress=lambda _, part=0.0: parts.append(part)) == (
+            document(opened)
+        )
+    assert parts == [0.0, 0.5, 1.0]  # rows were read, trees made

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.progress import unseen
+from iostrata.progress import silent
 from iostrata.workload.cluster import Cluster
 from iostrata.workload.interface import Context, Workload
 from iostrata.workload.parameters import values
@@ -22,7 +22,7 @@ KIB = 1024
 
 def asked(*given: str, of: Workload = SPOTIFY) -> Context:
     chosen = values(of.parameters, given)
-    return Context(chosen, 5, Cluster({}, Path()), "/tmp/here", Path(), unseen, "tag")
+    return Context(chosen, 5, Cluster({}, Path()), "/tmp/here", Path(), silent, "tag")
 
 
 @pytest.mark.parametrize("workload", REQUESTS, ids=lambda one: one.name)

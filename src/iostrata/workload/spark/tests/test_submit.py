@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.progress import unseen
+from iostrata.progress import silent
 from iostrata.workload.cluster import Cluster, Facts
 from iostrata.workload.interface import Context
 from iostrata.workload.parameters import values
@@ -28,7 +28,7 @@ class Known(Cluster):
 def context(*given: str) -> Context:
     asked = values(PAGERANK.parameters, given)
     cluster = Known({"HADOOP_CONF_DIR": "/conf"}, Path("/none.jar"))
-    return Context(asked, 1, cluster, "/there", Path("/scratch"), unseen, "tag")
+    return Context(asked, 1, cluster, "/there", Path("/scratch"), silent, "tag")
 
 
 @pytest.fixture

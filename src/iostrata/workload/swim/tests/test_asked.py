@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.progress import unseen
+from iostrata.progress import silent
 from iostrata.workload.cluster import Cluster
 from iostrata.workload.interface import Context
 from iostrata.workload.parameters import values
@@ -21,7 +21,7 @@ from iostrata.workload.swim.trace import read
 def asked(*given: str, scale: float = 1.0, seed: int = 1) -> Context:
     """Of no cluster: a plan asks none."""
     said = values(PARAMETERS, given, scale)
-    return Context(said, seed, Cluster({}, Path()), "/folder", Path("/scratch"), unseen, "tag")
+    return Context(said, seed, Cluster({}, Path()), "/folder", Path("/scratch"), silent, "tag")
 
 
 def test_the_default_is_the_first_50_jobs() -> None:

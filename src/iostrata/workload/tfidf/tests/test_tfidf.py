@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.progress import unseen
+from iostrata.progress import silent
 from iostrata.workload.cluster import Cluster, Facts
 from iostrata.workload.interface import Context
 from iostrata.workload.parameters import values
@@ -39,7 +39,7 @@ def asked(*given: str, scale: float = 1) -> Context:
     cluster = Cluster({}, Path())
     vars(cluster)["facts"] = FACTS  # as the cached property keeps what it was told
     chosen = values(TFIDF.parameters, given, scale)
-    return Context(chosen, 5, cluster, "/tmp/here", Path(), unseen, "tag")
+    return Context(chosen, 5, cluster, "/tmp/here", Path(), silent, "tag")
 
 
 def test_its_default_is_one_copy_of_the_published_set() -> None:
