@@ -48,6 +48,8 @@ LAYOUTS = (
     "dictionary", "entry", "process", "control",
 )  # fmt: skip
 TABLES = ("columns", "process_columns", "system_columns")
+# The frozen contract has an older word for it.
+PYTHON_NAMES = {"covered": "double_counted"}
 FIELD = re.compile(r"this\.([\w$]+)")
 SUMMED = ("hot", "record")  # no row for each call
 
@@ -263,7 +265,8 @@ def python_schema(schema: dict[str, Any]) -> str:
     lines = [f'# {NOTE}\n"""Codes and columns of schema/events.toml."""\n\n']
     lines.append(f"VERSION = {schema['version']}\n")
     for section in ("kind", "flag", "layer", "level", "category"):
-        cells = "".join(f'    "{k}": {v},\n' for k, v in schema[section].items())
+        names = {PYTHON_NAMES.get(k, k): v for k, v in schema[section].items()}
+        cells = "".join(f'    "{k}": {v},\n' for k, v in names.items())
         lines.append(f"{section.upper()} = {{\n{cells}}}\n")
     for section in ("kept", *TABLES):
         cells = "".join(f'    "{k}": "{v}",\n' for k, v in schema[section].items())

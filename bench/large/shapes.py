@@ -12,7 +12,7 @@ from typing import Any
 
 from iostrata.schema.events import FLAG
 
-INNER, COVERED = FLAG["inner"], FLAG["covered"]
+INNER, COVERED = FLAG["inner"], FLAG["double_counted"]
 
 # Where a call runs: with the attempt, the NameNode, its host's NodeManager, or a DataNode that
 # holds the first, second or third replica.

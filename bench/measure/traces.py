@@ -30,7 +30,7 @@ def facts(store: Path, name: str) -> dict[str, Any]:
                            "FROM events")[0]  # fmt: skip
         size = sum(path.stat().st_size for path in opened.run.path.resolve().rglob("*.parquet"))
         coverage = found.coverage
-        losses = {"dropped": found.dropped, "folded": found.folded, "lost": found.lost}
+        losses = {"dropped": found.dropped, "collapsed": found.collapsed, "lost": found.lost}
         problems = [f"{count} calls {name}" for name, count in losses.items() if count]
         problems += [f"points switched off by a fault: {', '.join(found.faulted)}"] * bool(
             found.faulted

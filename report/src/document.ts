@@ -103,9 +103,9 @@ export interface Wait {
 
 export interface Losses {
   dropped: number;
-  folded: number;
+  collapsed: number;
   lost: number;
-  refused: number;
+  rejected: number;
 }
 
 export interface Process extends Losses {

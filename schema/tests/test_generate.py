@@ -68,9 +68,9 @@ def test_python_has_what_the_contract_says() -> None:
     assert SCHEMA["columns"] == COLUMNS
     assert SCHEMA["process_columns"] == PROCESS_COLUMNS
     assert SCHEMA["system_columns"] == SYSTEM_COLUMNS
-    assert [SCHEMA[name] for name in ("kind", "flag", "layer", "category")] == [
-        KIND, FLAG, LAYER, CATEGORY,
-    ]  # fmt: skip
+    assert [SCHEMA[name] for name in ("kind", "layer", "category")] == [KIND, LAYER, CATEGORY]
+    assert list(SCHEMA["flag"].values()) == list(FLAG.values())
+    assert set(FLAG) - set(SCHEMA["flag"]) == {"double_counted"}
 
 
 def test_points_are_what_java_points_says() -> None:

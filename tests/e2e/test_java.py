@@ -81,8 +81,8 @@ def test_bytes_and_counts_are_exact(
     # AND totals, from sums, lost nothing
     found = summary(iostrata, run)
     assert (found["processes"]["traced"], found["processes"]["total"]) == (1, 1)
-    assert {name: found[name] for name in ("dropped", "folded", "lost", "refused")} == {
-        "dropped": 0, "folded": 0, "lost": 0, "refused": 0,
+    assert {name: found[name] for name in ("dropped", "collapsed", "lost", "rejected")} == {
+        "dropped": 0, "collapsed": 0, "lost": 0, "rejected": 0,
     }  # fmt: skip
     (layer,) = [row for row in found["layers"] if row["layer"] == "java"]
     assert layer["bytes_written"] >= CALLS * SIZE

@@ -45,7 +45,7 @@ READ = "layer = 'record' AND op = 'read'"
 # A combiner reads with the reduce's own reader, within its own call.
 COMBINER = f"(flags & {FLAG['inner']}) != 0"
 # Not also counted by an enclosing call of the same operation.
-OUTERMOST = f"(flags & {FLAG['covered']}) = 0"
+OUTERMOST = f"(flags & {FLAG['double_counted']}) = 0"
 # Below the spill of a record that is larger than the sort buffer. Its map outputs must not be
 # compressed: Hadoop adds what the file grew by.
 LARGE = (

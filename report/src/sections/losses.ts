@@ -7,9 +7,9 @@ import { count } from "../text.ts";
 
 const KINDS: [keyof Losses, string][] = [
   ["dropped", "Calls in totals, but not one by one: a buffer was full."],
-  ["folded", "Calls in totals, but without task and category: a table of counters was full."],
+  ["collapsed", "Calls in totals, but without task and category: a table of counters was full."],
   ["lost", "Calls in no total."],
-  ["refused", "Segments or names that could not be made."],
+  ["rejected", "Segments or names that could not be made."],
 ];
 
 export function losses({ completeness }: ReportDocument): HTMLElement[] {

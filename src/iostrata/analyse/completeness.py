@@ -7,13 +7,14 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS, EVENTS, PROCESSES
 
-_LOSSES = ("dropped", "folded", "lost", "refused")
+_LOSSES = ("dropped", "collapsed", "lost", "rejected")
 
 
 def completeness() -> ir.Table:
     """Per host and role: host, role, processes, traced (of these), killed, calls (in sums), detail
-    (kept one by one), dropped (in sums alone, because a ring was full), folded (in sums without
-    task and category), lost (in no sum), refused (segments and names that could not be made).
+    (recorded individually), dropped (in sums alone, because a ring was full), collapsed (in sums
+    without task and category), lost (in no sum), rejected (segments and names that could not be
+    made).
     """
     rows = PROCESSES.mutate(host=PROCESSES.host.fill_null(""), role=PROCESSES.role.fill_null(""))
     found = rows.group_by("host", "role").agg(

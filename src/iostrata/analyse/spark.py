@@ -13,6 +13,7 @@ from ibis.expr import types as ir
 from iostrata.analyse.tables import Row
 from iostrata.errors import UserError
 from iostrata.records import records
+from iostrata.schema.columns import READ_AS, as_read
 from iostrata.store.files import TABLES, VIEWS, Files
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ class Spark:
         self.session.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
         for name, paths in files.items():
             if paths:
-                found = self.session.read.parquet(*map(str, paths))
+                found = self.session.read.parquet(*map(str, paths)).withColumnsRenamed(READ_AS)
             else:
-                columns = TABLES[name][1].items()
+                columns = as_read(TABLES[name][1]).items()
                 schema = ", ".join(f"`{column}` {_SQL_TYPES[kind]}" for column, kind in columns)
                 found = self.session.createDataFrame([], schema)
             found.createOrReplaceTempView(name)

@@ -1,4 +1,4 @@
-"""The tables of a run as Ibis sees them; columns as in schema/events.toml, times in integer ns."""
+"""The tables of a run as Ibis sees them; columns as in `schema.columns`, times in integer ns."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from typing import Any
 import ibis
 from ibis.expr import types as ir
 
+from iostrata.schema import columns
 from iostrata.schema.directions import DIRECTIONS, MOVING
-from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS, SYSTEM_COLUMNS
+from iostrata.schema.events import FLAG
 
 Row = dict[str, Any]
 
 _TYPES = {"string": "string", "i64": "int64", "i32": "int32", "bool": "boolean", "f64": "float64"}
 
 
-def _table(name: str, columns: dict[str, str]) -> ir.Table:
-    return ibis.table({column: _TYPES[kind] for column, kind in columns.items()}, name=name)
+def _table(name: str, types: dict[str, str]) -> ir.Table:
+    return ibis.table({column: _TYPES[kind] for column, kind in types.items()}, name=name)
 
 
-EVENTS = _table("events", COLUMNS)
-SUMS = _table("sums", COLUMNS)
-CALLS = _table("calls", COLUMNS)
-PAUSES = _table("pauses", COLUMNS)
-PROCESSES = _table("processes", PROCESS_COLUMNS)
-SYSTEM = _table("system", SYSTEM_COLUMNS)
+EVENTS = _table("events", columns.EVENTS)
+SUMS = _table("sums", columns.EVENTS)
+CALLS = _table("calls", columns.EVENTS)
+PAUSES = _table("pauses", columns.EVENTS)
+PROCESSES = _table("processes", columns.PROCESSES)
+SYSTEM = _table("system", columns.SYSTEM)
 
 
 def outer(table: ir.Table) -> ir.BooleanValue:
@@ -34,7 +35,7 @@ def outer(table: ir.Table) -> ir.BooleanValue:
 
 def counted_once(table: ir.Table) -> ir.BooleanValue:
     """No enclosing call of the same layer and operation counts the same bytes."""
-    return (table.flags & FLAG["covered"]) == 0
+    return (table.flags & FLAG["double_counted"]) == 0
 
 
 def moving(table: ir.Table) -> ir.Table:

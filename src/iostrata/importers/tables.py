@@ -145,7 +145,7 @@ _THREADS = {
     "end": "BIGINT",
     "exit": "VARCHAR",
 }
-_KEPT = FLAG["inner"] | FLAG["covered"]
+_KEPT = FLAG["inner"] | FLAG["double_counted"]
 _CLASS = (
     f"CASE WHEN bytes IS NULL THEN {UNKNOWN_SIZE} WHEN bytes = 0 THEN 0 ELSE length(bin(bytes)) END"
 )

@@ -17,7 +17,7 @@ FLAG = {
     "errno": 4,
     "remote": 8,
     "estimated": 16,
-    "covered": 32,
+    "double_counted": 32,
 }
 LAYER = {
     "record": 1,

@@ -65,9 +65,9 @@ def completeness(totals: Totals) -> list[str]:
     first += f", {count(totals.dropped)} dropped"
     first += " (in totals, not one by one)" if totals.dropped else ""
     losses = (
-        (totals.folded, "without task and category"),
+        (totals.collapsed, "without task and category"),
         (totals.lost, "lost (in no total)"),
-        (totals.refused, "segments or names refused"),
+        (totals.rejected, "segments or names rejected"),
     )
     first += "".join(f", {count(number)} {what}" for number, what in losses if number)
     lines = [first, *_incomplete(totals), *_missing(totals)]

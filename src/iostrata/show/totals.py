@@ -43,9 +43,9 @@ class Totals:
     incomplete: list[str]  # what of the run is in no readable file
     coverage: Coverage
     dropped: int  # calls kept in sums only
-    folded: int  # calls summed without task and category
+    collapsed: int  # calls summed without task and category
     lost: int  # calls in no sum
-    refused: int  # segments or names that could not be made
+    rejected: int  # segments or names that could not be made
     cost: Cost  # what tracing took
     faulted: list[str]  # points switched off by a fault
     layers: list[Row]  # layer, calls, bytes_* per DIRECTIONS, time, estimated, errors
@@ -96,9 +96,9 @@ class Totals:
             "incomplete": self.incomplete,
             "processes": self.coverage.as_dict(),
             "dropped": self.dropped,
-            "folded": self.folded,
+            "collapsed": self.collapsed,
             "lost": self.lost,
-            "refused": self.refused,
+            "rejected": self.rejected,
             "cost": self.cost.as_dict(),
             "faulted_points": self.faulted,
             "unfinished": self.unfinished,
@@ -211,12 +211,12 @@ def _one_of(names: tuple[str, ...]) -> str:
 
 BOUND = 2.576  # standard deviations: 99 of 100 of a normal distribution
 OUTER = f"(flags & {FLAG['inner']}) = 0"
-UNCOVERED = f"(flags & {FLAG['covered']}) = 0"
+COUNTED_ONCE = f"(flags & {FLAG['double_counted']}) = 0"
 
 
 def moves(way: str) -> str:
     """Of calls and sums whose bytes went that way, and count."""
-    return f"op IN ({_one_of(DIRECTIONS[way])}) AND {UNCOVERED}"
+    return f"op IN ({_one_of(DIRECTIONS[way])}) AND {COUNTED_ONCE}"
 
 
 MOVED = ", ".join(
@@ -262,12 +262,13 @@ def summed(keys: str, counted: str = OUTER, more: str = "", where: str = "true")
 
 _PROCESSES = """
     SELECT host, role, pid, main, job, task, traced, coalesce(reason, '') AS reason,
-        agent, jvm, "exit", calls, detail, dropped, folded, lost, refused,
+        agent, jvm, "exit", calls, detail, dropped, collapsed, lost, rejected,
         cpu, cost_hooks + cost_thread AS cost, cost_collector, "over", summed
     FROM processes ORDER BY traced, role, host, pid"""
 _LOSSES = """
-    SELECT coalesce(sum(dropped), 0)::BIGINT AS dropped, coalesce(sum(folded), 0)::BIGINT AS folded,
-        coalesce(sum(lost), 0)::BIGINT AS lost, coalesce(sum(refused), 0)::BIGINT AS refused
+    SELECT coalesce(sum(dropped), 0)::BIGINT AS dropped,
+        coalesce(sum(collapsed), 0)::BIGINT AS collapsed,
+        coalesce(sum(lost), 0)::BIGINT AS lost, coalesce(sum(rejected), 0)::BIGINT AS rejected
     FROM processes"""
 _FAULTED = """
     SELECT DISTINCT unnest(string_split(points_faulted, ',')) AS point

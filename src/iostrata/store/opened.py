@@ -2,7 +2,7 @@
 
 Views: `events`, `sums` (kind sum), `calls` (kind call), `pauses` (of whole JVMs, which are no I/O
 in neither of the two), `processes`, `system` (what each host did, one row a second); columns as in
-schema/events.toml, times in integer ns.
+schema/events.toml, by the names of `schema.columns`, times in integer ns.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 import duckdb
 
 from iostrata.errors import UserError
+from iostrata.schema.columns import READ_AS
 from iostrata.store.files import (
     SQL_TYPES,
     TABLES,
@@ -211,7 +212,8 @@ def _select(table: str, parts: list[Part]) -> str:
 
 def _cells(table: str, there: tuple[str, ...]) -> str:
     return ", ".join(
-        f'"{name}"' if name in there else f'NULL::{SQL_TYPES[kind]} AS "{name}"'
+        (f'"{name}"' if name in there else f"NULL::{SQL_TYPES[kind]}")
+        + f' AS "{READ_AS.get(name, name)}"'
         for name, kind in TABLES[table][1].items()
     )
 

@@ -31,7 +31,8 @@ class Sample:
 
     `start` (UTC) and wall time `seconds` of what was recorded; `result` is what the workload said;
     `traced` how complete the run is: numbers of processes, of those that were traced, of calls that
-    are dropped (in totals alone), folded (without task), lost (in no total), and what is missing.
+    are dropped (in totals alone), collapsed (without task), lost (in no total), and what is
+    missing.
     """
 
     label: str

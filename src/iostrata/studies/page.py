@@ -59,7 +59,7 @@ def _traced(samples: Sequence[Sample]) -> list[str]:
     lines = [
         f"From {plural(len(samples), 'recorded run')}: "
         f"{of('traced')} of {of('processes')} processes traced, "
-        f"{of('dropped')} calls dropped, {of('folded')} folded, {of('lost')} lost."
+        f"{of('dropped')} calls dropped, {of('collapsed')} collapsed, {of('lost')} lost."
     ]
     missing = [f"- {one.run}: {line}" for one in samples for line in one.traced["missing"]]
     return lines + [""] * bool(missing) + missing

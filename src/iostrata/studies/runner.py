@@ -114,7 +114,7 @@ def _traced(found: Totals) -> Row:
         "processes": found.coverage.total,
         "traced": found.coverage.traced,
         "dropped": found.dropped,
-        "folded": found.folded,
+        "collapsed": found.collapsed,
         "lost": found.lost,
         "missing": completeness(found)[1:],
     }

@@ -15,7 +15,7 @@ def test_sampled_clocks_are_scaled_up_point_by_point(traced: Traced) -> None:
                        inside=50, bytes=4000),
             row_of_sum("java", "read", point=2, count=4, timed=4, timed_dur=40, bytes=6),
             row_of_sum("java", "read", point=2, count=3, flags=FLAG["inner"], bytes=1),
-            row_of_sum("java", "read", point=2, count=3, flags=FLAG["covered"], bytes=9),
+            row_of_sum("java", "read", point=2, count=3, flags=FLAG["double_counted"], bytes=9),
             row_of_sum("java", "send", point=3, count=1, timed=0, timed_dur=0, bytes=7, errors=1),
         ]
     )  # fmt: skip

@@ -19,7 +19,7 @@ EVENTS = [
     row_of_sum("fs", "write", bytes=100, role="map", category="hdfs"),
     row_of_sum("fs", "write", bytes=50, role="map", category="file"),  # not to HDFS
     row_of_sum("hdfs", "send_packet", bytes=100, role="map"),
-    row_of_sum("hdfs", "send_packet", bytes=100, role="map", flags=FLAG["covered"]),
+    row_of_sum("hdfs", "send_packet", bytes=100, role="map", flags=FLAG["double_counted"]),
     row_of_sum("hdfs", "receive_packet", bytes=300, **DATANODE),  # a step of the pipeline
     row_of_sum("datanode", "receive_packet", bytes=300, **DATANODE),
     row_of_sum("datanode", "write", bytes=300, **DATANODE),

@@ -5,7 +5,7 @@ from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_call, row_of_sum
 
-INNER, COVERED = FLAG["inner"], FLAG["covered"]
+INNER, COVERED = FLAG["inner"], FLAG["double_counted"]
 
 
 def test_requests_come_in_order_without_what_is_within_them(traced: Traced) -> None:

@@ -24,7 +24,7 @@ def test_what_was_traced_and_what_was_lost(traced: Traced) -> None:
         ("a", "map", 3, 2, 1, 110, 70),
         ("b", "map", 1, 1, 0, 1, 1),
     ]
-    losses = ("dropped", "folded", "lost", "refused")
+    losses = ("dropped", "collapsed", "lost", "rejected")
     assert [tuple(row[name] for name in losses) for row in found] == [(40, 3, 2, 1), (0, 0, 0, 0)]
 
 

@@ -12,7 +12,7 @@ def test_what_was_moved_by_host_layer_and_job(traced: Traced) -> None:
         [
             row_of_sum("java", "read", count=2, bytes=20, **given),
             row_of_sum("java", "read", count=3, bytes=5, flags=FLAG["inner"], **given),
-            row_of_sum("java", "write", bytes=7, flags=FLAG["covered"], **given),
+            row_of_sum("java", "write", bytes=7, flags=FLAG["double_counted"], **given),
             row_of_sum("java", "write", bytes=9, host="b"),
         ]
     )

@@ -27,7 +27,9 @@ def test_what_grew_is_spread_over_the_bins_it_grew_in(traced: Traced) -> None:
     engine = traced(
         [
             grown(105, 125, count=4, bytes=20),
-            grown(105, 125, count=3, bytes=9, flags=FLAG["inner"] | FLAG["covered"]),  # known
+            grown(
+                105, 125, count=3, bytes=9, flags=FLAG["inner"] | FLAG["double_counted"]
+            ),  # known
             grown(100, 125, "write", bytes=7),  # grew in the 20 ns before its end
             grown(60, 90, "send", bytes=5),  # before all that is shown
         ]
@@ -53,7 +55,7 @@ def test_bins_add_up_and_are_those_of_the_report(
     for _ in range(60):
         begin = START + drawn.randint(-2 * SECOND, length)
         more = {"start": begin, "dur": drawn.randint(0, length), "count": drawn.randint(1, 10**6)}
-        more["flags"] = drawn.choice([0, 0, FLAG["inner"], FLAG["covered"]])
+        more["flags"] = drawn.choice([0, 0, FLAG["inner"], FLAG["double_counted"]])
         sizes = {"bytes": drawn.randint(0, 2 ** drawn.randint(1, 40))}
         events.append(row_of_sum(drawn.choice(layers), drawn.choice(ops), **more, **sizes))
     engine = traced(events, source=source, end=START + length)
@@ -64,10 +66,12 @@ def test_bins_add_up_and_are_those_of_the_report(
     # THEN what is counted is in a bin, each once
     total: Counter[str] = Counter()
     for event in events:
-        outer, uncovered = (not event["flags"] & FLAG[name] for name in ("inner", "covered"))
+        outer, counted_once = (
+            not event["flags"] & FLAG[name] for name in ("inner", "double_counted")
+        )
         total["calls"] += event["count"] * outer
         for way, names in DIRECTIONS.items():
-            total[way] += event["bytes"] * (uncovered and event["op"] in names)
+            total[way] += event["bytes"] * (counted_once and event["op"] in names)
     assert {name: sum(row[name] for row in found) for name in NAMES} == {n: total[n] for n in NAMES}
     # AND every bin is that of the report
     expected = {

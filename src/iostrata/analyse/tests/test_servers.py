@@ -8,7 +8,7 @@ from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import process, row_of_sum
 
-COVERED = FLAG["covered"]
+COVERED = FLAG["double_counted"]
 
 
 def sent(host: str, task: str | None, size: int, **more: Any) -> dict[str, Any]:

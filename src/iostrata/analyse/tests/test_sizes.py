@@ -5,7 +5,7 @@ from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_call, row_of_sum
 
-COVERED, INNER = FLAG["covered"], FLAG["inner"]
+COVERED, INNER = FLAG["double_counted"], FLAG["inner"]
 
 
 def test_requests_that_moved_data_count_by_their_size(traced: Traced) -> None:

@@ -15,7 +15,9 @@ def test_how_often_each_record_was_written(traced: Traced) -> None:
             row_of_sum("record", "append", count=1500, bytes=100, flags=FLAG["inner"], **given),
             row_of_sum("task", "spill", count=3, timed_dur=300, **given),
             row_of_sum("task", "merge", count=1, timed_dur=70, **given),
-            row_of_sum("task", "merge", count=1, flags=FLAG["covered"], **given),  # within one
+            row_of_sum(
+                "task", "merge", count=1, flags=FLAG["double_counted"], **given
+            ),  # within one
             row_of_sum("task", "merge", count=2, timed_dur=8, **given | {"task": "r_0"}),
             row_of_sum("task", "fetch", count=2, **given | {"task": "r_1"}),
         ]

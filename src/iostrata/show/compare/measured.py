@@ -114,7 +114,7 @@ def _facts(found: Totals) -> dict[str, str]:
     run, covered = found.run, found.coverage
     sampling = sampling_text(run.sampling or ALL_REQUESTS)
     traced = "all" if covered.traced == covered.total else f"{covered.traced}/{covered.total}"
-    lost = {"folded": found.folded, "lost": found.lost, "refused": found.refused}
+    lost = {"collapsed": found.collapsed, "lost": found.lost, "rejected": found.rejected}
     lost |= {"dropped": found.dropped}
     return {
         "command": shlex.join(run.command),

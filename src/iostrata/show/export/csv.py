@@ -6,6 +6,7 @@ import csv
 import io
 from typing import BinaryIO
 
+from iostrata.schema.columns import as_read
 from iostrata.schema.events import COLUMNS
 from iostrata.show.export.source import Source
 from iostrata.store.files import TABLES
@@ -14,7 +15,7 @@ from iostrata.store.files import TABLES
 def write(source: Source, out: BinaryIO) -> int:
     """Writes the names of the columns, then a row per record as it is stored; how many rows."""
     table = source.chosen.table
-    columns = list(TABLES[table][1] if table in TABLES else COLUMNS)
+    columns = list(as_read(TABLES[table][1] if table in TABLES else COLUMNS))
     text = io.TextIOWrapper(out, "utf-8", "replace", newline="", write_through=True)
     writer = csv.writer(text)
     writer.writerow(columns)

@@ -212,7 +212,7 @@ _CAUSES = """
     FROM chosen LEFT JOIN cause USING (proc, span) LEFT JOIN effect USING (proc, span)
     LEFT JOIN wait USING (proc, tid, point, start)
     ORDER BY {order}"""
-_UNCOVERED = f"FILTER ((flags & {FLAG['covered']}) = 0)"
+_UNCOVERED = f"FILTER ((flags & {FLAG['double_counted']}) = 0)"
 _ONLY_SUMMED = f"""
     SELECT layer, summed.calls - coalesce(kept.calls, 0) AS calls,
         summed.bytes - coalesce(kept.bytes, 0) AS bytes

@@ -141,7 +141,7 @@ def _add_pending(pending: Done, host: str, live: Row) -> None:
     for cell in live["cells"]:
         numbers = Counter(calls=0 if cell["flags"] & FLAG["inner"] else cell["count"])
         way = _WAYS.get(cell["op"])
-        if way and not cell["flags"] & FLAG["covered"]:
+        if way and not cell["flags"] & FLAG["double_counted"]:
             numbers[f"bytes_{way}"] += cell["bytes"]
         pending.add((host, cell["layer"], cell["job"]), numbers)
     for row in live["times"]:

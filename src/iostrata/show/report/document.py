@@ -105,7 +105,7 @@ def _run(found: Totals) -> Row:
 
 def _completeness(found: Totals) -> Row:
     """`lines` are the first lines of the summary, word by word."""
-    lost = ("dropped", "folded", "lost", "refused")
+    lost = ("dropped", "collapsed", "lost", "rejected")
     worst = sorted(found.processes, key=lambda row: -sum(row[name] or 0 for name in lost))
     shown = ("role", "pid", "host", "job", "task", "exit", "calls", "detail", *lost)
     return {

@@ -77,9 +77,9 @@ def test_inner_calls_and_detail_are_no_totals(tmp_path: Path) -> None:
     # GIVEN 10 bytes read, counted by an outer and an inner call, and kept one by one too
     events = [
         row_of_sum("fs", "read", bytes=10),
-        row_of_sum("fs", "read", bytes=10, flags=FLAG["inner"] | FLAG["covered"]),
+        row_of_sum("fs", "read", bytes=10, flags=FLAG["inner"] | FLAG["double_counted"]),
         row_of_call("fs", "read", "/a", bytes=10),
-        row_of_call("fs", "read", "/a", bytes=10, flags=FLAG["inner"] | FLAG["covered"]),
+        row_of_call("fs", "read", "/a", bytes=10, flags=FLAG["inner"] | FLAG["double_counted"]),
     ]
     make_run(tmp_path, "r", events, [process("client", 1)])
     # WHEN
@@ -142,7 +142,7 @@ def test_losses_stand_in_the_first_line(tmp_path: Path) -> None:
     make_run(tmp_path, "r", events, made)
     assert lines(tmp_path)[:3] == [
         "traced 2/2 processes, 1 200 dropped (in totals, not one by one), "
-        "7 without task and category, 1 lost (in no total), 2 segments or names refused",
+        "7 without task and category, 1 lost (in no total), 2 segments or names rejected",
         "points switched off by a fault: a.B#c, d.E#f",
         "1 call still open when the process died",
     ]

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from iostrata.errors import UserError
+from iostrata.schema import columns
 from iostrata.schema.events import ADDED, COLUMNS, FLAG
 from iostrata.store.files import VERSION_KEY
 from iostrata.store.opened import OpenedRun
@@ -186,7 +187,7 @@ def test_what_came_later_is_no_trouble(tmp_path: Path) -> None:
         names, _ = opened.user_query("SELECT * FROM events LIMIT 0")
         found = opened.rows("SELECT DISTINCT layer, category FROM sums")
         assert opened.incomplete == []
-    assert names == list(COLUMNS)
+    assert names == list(columns.EVENTS)
     assert found == [{"layer": "hbase", "category": "region"}]
 
 

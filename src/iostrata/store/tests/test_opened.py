@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
+from iostrata.schema import columns
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum, sample
@@ -42,9 +42,9 @@ def test_run_without_events_has_empty_views(tmp_path: Path) -> None:
         names, rows = run.user_query("SELECT * FROM events")
         process_names, processes = run.user_query("SELECT * FROM processes")
         system_names, samples = run.user_query("SELECT * FROM system")
-    assert (names, rows) == (list(COLUMNS), [])
-    assert (process_names, processes) == (list(PROCESS_COLUMNS), [])
-    assert (system_names, samples) == (list(SYSTEM_COLUMNS), [])
+    assert (names, rows) == (list(columns.EVENTS), [])
+    assert (process_names, processes) == (list(columns.PROCESSES), [])
+    assert (system_names, samples) == (list(columns.SYSTEM), [])
 
 
 def test_paths_with_signs_that_sql_or_patterns_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from iostrata.studies.interface import Row, Sample
 
 START = "2026-11-23T12:00:00+00:00"
 WHOLE: Row = {
-    "processes": 3, "traced": 3, "dropped": 0, "folded": 0, "lost": 0, "missing": [],
+    "processes": 3, "traced": 3, "dropped": 0, "collapsed": 0, "lost": 0, "missing": [],
 }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ After S1: Feng et al., IOSIG+, CLUSTER 2015, section III.D, Fig. 4.
 
     iostrata study run layers
 
-From 1 recorded run: 3 of 3 processes traced, 0 calls dropped, 0 folded, 0 lost.
+From 1 recorded run: 3 of 3 processes traced, 0 calls dropped, 0 collapsed, 0 lost.
 
 Calls
 
@@ -54,7 +54,7 @@ Other than in the paper:
 
 def test_a_terminal_gets_the_same() -> None:
     assert text(STUDY, OUTCOME, [sample("a", {}), LESS])[2:] == [
-        "From 2 recorded runs: 5 of 6 processes traced, 4 calls dropped, 0 folded, 0 lost.",
+        "From 2 recorded runs: 5 of 6 processes traced, 4 calls dropped, 0 collapsed, 0 lost.",
         "",
         "- run-b-1: not traced: map pid 7 (no agent)",
         "",

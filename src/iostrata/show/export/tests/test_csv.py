@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
+from iostrata.schema import columns as read
 from iostrata.show.export.tests.runs import CALLS, HOSTILE, TASK, call, export, make
 
 
@@ -26,7 +26,7 @@ def table(store: Path, **chosen: Any) -> list[dict[str, str]]:
 def test_calls_have_all_columns_and_nulls_are_empty(tmp_path: Path) -> None:
     make(tmp_path)
     rows = table(tmp_path)
-    assert list(rows[0]) == list(COLUMNS)
+    assert list(rows[0]) == list(read.EVENTS)
     assert [(row["op"], row["kind"], row["dur"], row["bytes"]) for row in rows] == [
         ("write", "call", "100000000", "4096"),
         ("write", "call", "80000000", "4096"),
@@ -42,7 +42,7 @@ def test_calls_have_all_columns_and_nulls_are_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "columns", "rows"),
-    [("sums", COLUMNS, 7), ("processes", PROCESS_COLUMNS, 2), ("system", SYSTEM_COLUMNS, 2)],
+    [("sums", read.EVENTS, 7), ("processes", read.PROCESSES, 2), ("system", read.SYSTEM, 2)],
 )
 def test_other_tables(tmp_path: Path, name: str, columns: dict[str, str], rows: int) -> None:
     make(tmp_path)

@@ -68,7 +68,7 @@ def test_what_was_only_summed_is_counted_by_layer(tmp_path: Path) -> None:
 
 
 def test_bytes_that_an_enclosing_call_counts_are_counted_once(tmp_path: Path) -> None:
-    inner = FLAG["inner"] | FLAG["covered"]
+    inner = FLAG["inner"] | FLAG["double_counted"]
     sums = [row_of_sum("java", "read", count=2, bytes=8)]
     make(tmp_path, [*sums, row_of_sum("java", "read", count=2, bytes=8, flags=inner)])
     assert only_summed(tmp_path) == [{"layer": "java", "calls": 4, "bytes": 8}]

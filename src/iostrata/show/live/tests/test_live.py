@@ -22,7 +22,7 @@ from iostrata.store.processes import start_ticks
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, row_of_call, row_of_sum, write
 
-INNER, COVERED = FLAG["inner"], FLAG["covered"]
+INNER, COVERED = FLAG["inner"], FLAG["double_counted"]
 
 
 def at(second: float) -> int:

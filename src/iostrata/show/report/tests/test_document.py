@@ -64,7 +64,7 @@ def test_series_of_every_layer_add_up_to_its_totals(tmp_path: Path) -> None:
             ("read", "write", "send_packet", "receive_packet", "open", "transfer")[i % 6],
             bytes=i * 1237 % 100_003,
             count=i % 17 + 1,
-            flags=(0, 0, FLAG["inner"], FLAG["inner"] | FLAG["covered"])[i % 4],
+            flags=(0, 0, FLAG["inner"], FLAG["inner"] | FLAG["double_counted"])[i % 4],
             **grown(i * 37 * MS, i * 37 * MS + i * i * 8111),
         )
         for i in range(400)

@@ -1,0 +1,18 @@
+"""Tables as they are read: names of columns that version 1 froze, and what they are called now."""
+
+from __future__ import annotations
+
+from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
+
+# Parquet files keep their names; everything that reads a run through iostrata knows these.
+READ_AS = {"anchor": "scope", "folded": "collapsed", "refused": "rejected"}
+
+
+def as_read(columns: dict[str, str]) -> dict[str, str]:
+    """Types by the names that readers know."""
+    return {READ_AS.get(name, name): kind for name, kind in columns.items()}
+
+
+EVENTS = as_read(COLUMNS)
+PROCESSES = as_read(PROCESS_COLUMNS)
+SYSTEM = as_read(SYSTEM_COLUMNS)
