@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iostrata.schema.events import COLUMNS
+from iostrata.schema.types import TYPES
 
-_TYPES = {"string": pa.string(), "i64": pa.int64(), "i32": pa.int32(), "f64": pa.float64()}
-SCHEMA = pa.schema([(name, _TYPES[kind]) for name, kind in COLUMNS.items()])
+SCHEMA = pa.schema([(name, pa.type_for_alias(TYPES[kind].arrow)) for name, kind in COLUMNS.items()])
 # Of a packet: operation and the place of its parent in this list; -1: the block.
 PACKET = (("receive_packet", -1), ("read", 0), ("mirror", 0), ("write", 0), ("flush", 0))
 NOISE = ("sync", "slow", "retry", "checksum", "lock")

@@ -8,10 +8,9 @@ from typing import Any
 from bench.large.shapes import COVERED, INNER
 from bench.large.slices import CALLS, Longs, Slice
 
-from iostrata.schema.directions import DIRECTIONS
+from iostrata.schema.directions import BYTES_COLUMN, DIRECTION_OF
 
 RECORD = 100  # bytes of each record
-_WAYS = {op: way for way, ops in DIRECTIONS.items() for op in ops}
 
 
 class Known:
@@ -43,15 +42,15 @@ class Known:
         layer = self._layers.setdefault(name[0], Counter())
         if not nested:
             layer.update({k: v for k, v in found.items() if k != "bytes"})
-        if not flags & COVERED and name[1] in _WAYS:
-            layer[f"bytes_{_WAYS[name[1]]}"] += found["bytes"]
+        if not flags & COVERED and name[1] in DIRECTION_OF:
+            layer[BYTES_COLUMN[DIRECTION_OF[name[1]]]] += found["bytes"]
 
     def as_dict(self) -> dict[str, Any]:
         """`layers` and `ops` as `iostrata summary --json` has them; no time of records, which is
         estimated."""
-        ways = {f"bytes_{way}": 0 for way in DIRECTIONS}
+        moved = dict.fromkeys(BYTES_COLUMN.values(), 0)
         return {
-            "layers": [{"layer": name, **ways, **found} for name, found in self._layers.items()],
+            "layers": [{"layer": name, **moved, **found} for name, found in self._layers.items()],
             "ops": [
                 {"layer": layer, "op": op, "nested": nested, **found}
                 for (layer, op, nested), found in self._ops.items()

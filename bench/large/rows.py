@@ -16,6 +16,7 @@ from bench.large.sums import Sums, per_row
 from numpy.typing import NDArray
 
 from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
+from iostrata.schema.types import TYPES
 
 SECOND = 10**9
 RUN_CALL = len(CALLS)  # places after those of CALLS: of the task call and of records
@@ -26,13 +27,8 @@ NAMED: tuple[tuple[str, str, str], ...] = (
 )
 FLAGS = np.array([*(call.flags for call in CALLS), 0, 0], np.int32)
 POINT = np.array([*(call.point for call in CALLS), 0, 0], np.int32)
-_TYPES = {
-    "string": pa.dictionary(pa.int32(), pa.string()),
-    "i64": pa.int64(),
-    "i32": pa.int32(),
-    "bool": pa.bool_(),
-    "f64": pa.float64(),
-}
+_PLAIN = {kind: pa.type_for_alias(names.arrow) for kind, names in TYPES.items()}
+_TYPES = {**_PLAIN, "string": pa.dictionary(pa.int32(), pa.string())}
 # As the collector writes them (rust/native/src/store/table.rs).
 _SPLIT = ("dur", "bytes", "asked", "count", "parent", "timed", "timed_dur", "weight")
 _ENCODINGS = dict.fromkeys(("start", "offset", "span"), "DELTA_BINARY_PACKED")
@@ -366,6 +362,6 @@ def _samples(host: str, number: int, begin: int, end: int) -> Iterator[dict[str,
 
 def _write_rows(path: Path, rows: list[dict[str, Any]], columns: dict[str, str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    plain = {**_TYPES, "string": pa.string()}
+    plain = _PLAIN
     schema = pa.schema([(name, plain[kind]) for name, kind in columns.items()])
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), path, store_schema=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iostrata.schema.points import POINTS
-from iostrata.show.coverage import DAEMONS
+from iostrata.schema.roles import SERVERS
 from iostrata.show.totals import totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -42,7 +42,7 @@ def facts(store: Path, name: str) -> dict[str, Any]:
             **rows,
             "bytes": size,
             "calls": calls(opened.rows),
-            "jvms": sum(1 for row in found.processes if row["role"] not in DAEMONS),
+            "jvms": sum(1 for row in found.processes if row["role"] not in SERVERS),
             "state": opened.run.state,
             "problems": problems,
         }

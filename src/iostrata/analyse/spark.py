@@ -14,13 +14,13 @@ from iostrata.analyse.tables import Row
 from iostrata.errors import UserError
 from iostrata.records import records
 from iostrata.schema.columns import READ_AS, as_read
+from iostrata.schema.types import TYPES
 from iostrata.store.files import TABLES, VIEWS, Files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _R = TypeVar("_R")
-_SQL_TYPES = {"string": "string", "i64": "bigint", "i32": "int", "bool": "boolean", "f64": "double"}
 
 
 class Spark:
@@ -39,7 +39,7 @@ class Spark:
                 found = self.session.read.parquet(*map(str, paths)).withColumnsRenamed(READ_AS)
             else:
                 columns = as_read(TABLES[name][1]).items()
-                schema = ", ".join(f"`{column}` {_SQL_TYPES[kind]}" for column, kind in columns)
+                schema = ", ".join(f"`{column}` {TYPES[kind].spark}" for column, kind in columns)
                 found = self.session.createDataFrame([], schema)
             found.createOrReplaceTempView(name)
         for name, conditions in VIEWS.items():

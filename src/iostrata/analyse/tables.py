@@ -8,16 +8,15 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.schema import columns
-from iostrata.schema.directions import DIRECTIONS, MOVING
+from iostrata.schema.directions import DIRECTION_OF, DIRECTIONS
 from iostrata.schema.events import FLAG
+from iostrata.schema.types import TYPES
 
 Row = dict[str, Any]
 
-_TYPES = {"string": "string", "i64": "int64", "i32": "int32", "bool": "boolean", "f64": "float64"}
-
 
 def _table(name: str, types: dict[str, str]) -> ir.Table:
-    return ibis.table({column: _TYPES[kind] for column, kind in types.items()}, name=name)
+    return ibis.table({column: TYPES[kind].arrow for column, kind in types.items()}, name=name)
 
 
 EVENTS = _table("events", columns.EVENTS)
@@ -40,7 +39,7 @@ def counted_once(table: ir.Table) -> ir.BooleanValue:
 
 def moving(table: ir.Table) -> ir.Table:
     """Rows whose bytes count as moved."""
-    return table.filter(table["op"].isin(MOVING), counted_once(table))
+    return table.filter(table["op"].isin(tuple(DIRECTION_OF)), counted_once(table))
 
 
 def direction(table: ir.Table) -> ir.StringValue:

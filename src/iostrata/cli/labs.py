@@ -19,6 +19,7 @@ from iostrata.lab.errors import LabError
 from iostrata.lab.hadoop.versions import DEFAULT
 from iostrata.record.collector import collector_of, lab_dir, start_collector, stop_collector
 from iostrata.record.session import Survey
+from iostrata.schema.roles import SERVERS
 from iostrata.store.location import default_store
 
 if TYPE_CHECKING:
@@ -29,12 +30,7 @@ HISTORY_TIMEOUT = 30.0  # s; the run has ended, and its ApplicationMasters with 
 _NO_ANSWER = (LabError, OSError, http.client.HTTPException, ValueError, KeyError)
 
 # A lab's names of its daemons, and the collector's.
-_ROLES = {
-    "namenode": "NameNode",
-    "datanode": "DataNode",
-    "resourcemanager": "ResourceManager",
-    "nodemanager": "NodeManager",
-}
+_ROLES = {name.lower(): name for name in SERVERS}
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.engine import Engine
 from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS, Row
+from iostrata.schema.roles import SERVERS
 from iostrata.store.runs import Run
 
 TASKS = ("map", "reduce", "task")
 # Without tasks, whatever is no server is what people wait for.
-SERVERS = ("NameNode", "DataNode", "ResourceManager", "NodeManager", "appmaster")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Facts:
     def scope(self) -> Scope:
         roles = {row["role"] for row in self._processes}
         tasks = tuple(role for role in TASKS if role in roles)
-        return Scope(tasks or tuple(sorted(roles - {*SERVERS})), self.run.racks)
+        return Scope(tasks or tuple(sorted(roles - {*SERVERS, "appmaster"})), self.run.racks)
 
     @cached_property
     def _processes(self) -> list[Row]:

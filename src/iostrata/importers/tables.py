@@ -12,18 +12,12 @@ import duckdb
 from iostrata.errors import UserError
 from iostrata.importers.names import Target
 from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS, VERSION
+from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
 
 if TYPE_CHECKING:
     from iostrata.importers.writer import Thread
 
-SQL_TYPES = {
-    "string": "VARCHAR",
-    "i64": "BIGINT",
-    "i32": "INTEGER",
-    "bool": "BOOLEAN",
-    "f64": "DOUBLE",
-}
 SECOND = 10**9
 UNKNOWN_SIZE = 255  # [size_class] of schema/events.toml
 _BATCH = 10_000
@@ -74,7 +68,9 @@ def _copy(
 ) -> int:
     """Writes the rows of a query as a table of the store; how many they are."""
     path.parent.mkdir(parents=True)
-    cells = ", ".join(f'"{name}"::{SQL_TYPES[kind]} AS "{name}"' for name, kind in columns.items())
+    cells = ", ".join(
+        f'"{name}"::{TYPES[kind].duckdb} AS "{name}"' for name, kind in columns.items()
+    )
     written = db.execute(
         f"COPY (SELECT {cells} FROM (SELECT {_quoted(run)} AS run, * FROM ({query}))) "
         f"TO {_quoted(path)} (FORMAT parquet, COMPRESSION zstd, "

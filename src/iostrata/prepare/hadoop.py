@@ -9,6 +9,7 @@ from pathlib import Path
 from iostrata.errors import UserError
 from iostrata.prepare import properties
 from iostrata.prepare.diff import unified
+from iostrata.schema.roles import OPTIONS
 
 ENV = "hadoop-env.sh"
 YARN = "yarn-site.xml"
@@ -34,10 +35,10 @@ class Role:
 
 # Hadoop 3 lets an old name, if it is set, win over the new one (hadoop_deprecate_envvar).
 ROLES = (
-    Role("DataNode", ("HADOOP_DATANODE_OPTS", "HDFS_DATANODE_OPTS"), "hdfs-env.sh", "hdfs"),
-    Role("NameNode", ("HADOOP_NAMENODE_OPTS", "HDFS_NAMENODE_OPTS"), "hdfs-env.sh", "hdfs"),
-    Role("NodeManager", ("YARN_NODEMANAGER_OPTS",), "yarn-env.sh", "yarn"),
-    Role("ResourceManager", ("YARN_RESOURCEMANAGER_OPTS",), "yarn-env.sh", "yarn"),
+    Role("DataNode", ("HADOOP_DATANODE_OPTS", OPTIONS["DataNode"]), "hdfs-env.sh", "hdfs"),
+    Role("NameNode", ("HADOOP_NAMENODE_OPTS", OPTIONS["NameNode"]), "hdfs-env.sh", "hdfs"),
+    Role("NodeManager", (OPTIONS["NodeManager"],), "yarn-env.sh", "yarn"),
+    Role("ResourceManager", (OPTIONS["ResourceManager"],), "yarn-env.sh", "yarn"),
 )
 
 

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostrata.schema.roles import OPTIONS
+
 
 @dataclass(frozen=True)
 class Jvm:
@@ -59,13 +61,7 @@ def main_class(words: list[str]) -> str:
 
 
 def _variable(name: str) -> str:
-    daemons = {
-        "NameNode": "HDFS_NAMENODE_OPTS",
-        "DataNode": "HDFS_DATANODE_OPTS",
-        "NodeManager": "YARN_NODEMANAGER_OPTS",
-        "ResourceManager": "YARN_RESOURCEMANAGER_OPTS",
-    }
-    return daemons.get(name, "JAVA_TOOL_OPTIONS")
+    return OPTIONS.get(name, "JAVA_TOOL_OPTIONS")
 
 
 def has_live_agent(pid: int, proc: Path = Path("/proc")) -> bool:

@@ -1,4 +1,6 @@
-"""Which operations move data, and which way."""
+"""Which operations move data, and in which direction."""
+
+from __future__ import annotations
 
 # The bytes of other operations (asked of a NameNode …) move nothing.
 DIRECTIONS: dict[str, tuple[str, ...]] = {
@@ -7,4 +9,6 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {
     "received": ("receive_packet", "receive"),
     "sent": ("send_packet", "serve_part", "send"),
 }
-MOVING = tuple(op for ops in DIRECTIONS.values() for op in ops)
+DIRECTION_OF = {op: direction for direction, ops in DIRECTIONS.items() for op in ops}
+# The column of a result that holds the bytes moved in a direction.
+BYTES_COLUMN = {direction: f"bytes_{direction}" for direction in DIRECTIONS}

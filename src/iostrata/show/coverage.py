@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from iostrata.schema.roles import SERVERS
 from iostrata.store.opened import OpenedRun
 
 Row = dict[str, Any]
 
 # Their rows name the attempts they worked for, traced or not.
-DAEMONS = ("NameNode", "DataNode", "ResourceManager", "NodeManager")
 
 
 @dataclass(frozen=True)
@@ -97,4 +97,4 @@ def match(listed: list[Row], processes: list[Row]) -> list[Row]:
 # An attempt inside its ApplicationMaster (uber mode) has rows, but no process of its own.
 _TASKS = f"""
     SELECT DISTINCT task FROM sums
-    WHERE task IS NOT NULL AND coalesce(role, '') NOT IN ({", ".join(f"'{d}'" for d in DAEMONS)})"""
+    WHERE task IS NOT NULL AND coalesce(role, '') NOT IN ({", ".join(f"'{d}'" for d in SERVERS)})"""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from iostrata.analyse.sample import Row
 from iostrata.progress import Progress, silent
-from iostrata.show.coverage import DAEMONS
+from iostrata.schema.roles import SERVERS
 from iostrata.show.trees import document, native
 from iostrata.store.opened import OpenedRun
 
@@ -109,7 +109,7 @@ def critical_document(
 
 def _processes(opened: OpenedRun, offsets: dict[str, int]) -> list[Process]:
     found = []
-    for row in opened.rows(_PROCESSES, [list(DAEMONS)]):
+    for row in opened.rows(_PROCESSES, [list(SERVERS)]):
         process = Process(**row)
         off = offsets.get(process.host, 0)
         start, end, done = process.start + off, process.end + off, process.done + off

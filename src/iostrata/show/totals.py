@@ -20,6 +20,7 @@ from iostrata.progress import Progress, silent
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
+from iostrata.schema.roles import HDFS_SERVERS
 from iostrata.show.cost import Cost, cost
 from iostrata.show.coverage import Coverage, coverage
 from iostrata.show.latency import latencies
@@ -287,7 +288,7 @@ _BY_OP = (
 _UNFINISHED = "SELECT count(*) n FROM events WHERE kind = 'unfinished' AND op <> 'process'"
 # A server's call whose way up ends in the server itself: its client was not traced, or the server
 # acted on its own. From calls kept one by one.
-_ORPHANED = "role IN ('NameNode', 'DataNode') AND trace = proc"
+_ORPHANED = f"role IN {HDFS_SERVERS} AND trace = proc"
 _ORPHANS = f"""
     SELECT layer, count(*)::BIGINT AS calls, coalesce(sum(bytes), 0)::BIGINT AS bytes
     FROM calls WHERE {_ORPHANED} GROUP BY layer"""

@@ -13,6 +13,7 @@ import duckdb
 
 from iostrata.errors import UserError
 from iostrata.schema.events import ADDED, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
+from iostrata.schema.types import TYPES
 from iostrata.store.runs import Run, owner_of
 from iostrata.text import plural
 
@@ -28,13 +29,6 @@ VIEWS = {
     "sums": ("kind = 'sum'", "layer <> 'jvm'"),
     "calls": ("kind = 'call'", "layer <> 'jvm'"),
     "pauses": ("layer = 'jvm'",),
-}
-SQL_TYPES = {
-    "string": "VARCHAR",
-    "i64": "BIGINT",
-    "i32": "INTEGER",
-    "bool": "BOOLEAN",
-    "f64": "DOUBLE",
 }
 # Key of the footer's metadata under which a file says the version of its schema; one that does not
 # say it is older than version 1, and is judged by its columns.
@@ -232,8 +226,8 @@ def _footer(
             continue
         if found is None:
             return BadPart(path, f"lacks the column {name}", _by_another(by))
-        if found != SQL_TYPES[kind]:
-            why = f"has {found} in the column {name}, not {SQL_TYPES[kind]}"
+        if found != TYPES[kind].duckdb:
+            why = f"has {found} in the column {name}, not {TYPES[kind].duckdb}"
             return BadPart(path, why, _by_another(by))
     return Part(path, tuple(name for name in columns if name in types), rows)
 

@@ -19,8 +19,8 @@ import duckdb
 
 from iostrata.errors import UserError
 from iostrata.schema.columns import READ_AS
+from iostrata.schema.types import TYPES
 from iostrata.store.files import (
-    SQL_TYPES,
     TABLES,
     VIEWS,
     Files,
@@ -212,7 +212,7 @@ def _select(table: str, parts: list[Part]) -> str:
 
 def _cells(table: str, there: tuple[str, ...]) -> str:
     return ", ".join(
-        (f'"{name}"' if name in there else f"NULL::{SQL_TYPES[kind]}")
+        (f'"{name}"' if name in there else f"NULL::{TYPES[kind].duckdb}")
         + f' AS "{READ_AS.get(name, name)}"'
         for name, kind in TABLES[table][1].items()
     )

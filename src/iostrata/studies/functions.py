@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from iostrata.schema.roles import HDFS_SERVERS
 from iostrata.show.bottlenecks import bottlenecks
 from iostrata.show.critical import WAITING
 from iostrata.store.opened import OpenedRun
@@ -19,7 +20,6 @@ from iostrata.workload.parameters import Value
 LAYERS = ("fs", "hdfs", "rpc", "namenode", "datanode", "java")
 # Its threads live as long as a block is written.
 _LIVES = ("datanode.respond",)
-SERVERS = ("NameNode", "DataNode")
 CREATE, CLOSE, SEND = "fs.connect", "hdfs.close", "datanode.send_block"
 # Their own time is waiting for the reader of a block: until its socket takes more
 # (FileChannel#transferTo itself is java.transfer), and until it says that it has it all.
@@ -56,7 +56,7 @@ def _measure(opened: OpenedRun) -> Row:
         total = row["total"] - row["self_waiting"]
         for key, value in (("calls", row["calls"]), ("total", total), ("self", own)):
             found[key] += value
-        sides["servers" if row["role"] in SERVERS else "others"] += own
+        sides["servers" if row["role"] in HDFS_SERVERS else "others"] += own
     return {"functions": functions, **sides}
 
 

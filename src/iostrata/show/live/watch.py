@@ -14,7 +14,7 @@ from typing import Any
 
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.moved import moved, times
-from iostrata.schema.directions import DIRECTIONS
+from iostrata.schema.directions import BYTES_COLUMN, DIRECTION_OF
 from iostrata.schema.events import FLAG
 from iostrata.store.facts import is_live
 from iostrata.store.files import list_files
@@ -23,8 +23,7 @@ from iostrata.store.runs import Run, find_run
 
 Row = dict[str, Any]
 Key = tuple[str, str, str]  # host, layer, job
-NUMBERS = ("calls", *(f"bytes_{way}" for way in DIRECTIONS))
-_WAYS = {op: way for way, ops in DIRECTIONS.items() for op in ops}
+NUMBERS = ("calls", *BYTES_COLUMN.values())
 
 
 @dataclass
@@ -140,9 +139,9 @@ def _told(run: Run) -> dict[str, Row]:
 def _add_pending(pending: Done, host: str, live: Row) -> None:
     for cell in live["cells"]:
         numbers = Counter(calls=0 if cell["flags"] & FLAG["inner"] else cell["count"])
-        way = _WAYS.get(cell["op"])
-        if way and not cell["flags"] & FLAG["double_counted"]:
-            numbers[f"bytes_{way}"] += cell["bytes"]
+        direction = DIRECTION_OF.get(cell["op"])
+        if direction and not cell["flags"] & FLAG["double_counted"]:
+            numbers[BYTES_COLUMN[direction]] += cell["bytes"]
         pending.add((host, cell["layer"], cell["job"]), numbers)
     for row in live["times"]:
         key = (host, row["layer"], row["job"])

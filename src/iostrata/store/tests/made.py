@@ -10,15 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
+from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
 
-TYPES = {
-    "string": pa.string(),
-    "i64": pa.int64(),
-    "i32": pa.int32(),
-    "bool": pa.bool_(),
-    "f64": pa.float64(),
-}
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
 
@@ -93,5 +87,7 @@ def write(path: Path, rows: list[dict[str, Any]], columns: dict[str, str]) -> No
     """One Parquet file with the columns of the contract; absent values are null."""
     path.parent.mkdir(parents=True, exist_ok=True)
     version = {VERSION_KEY: str(VERSION)}
-    schema = pa.schema([(name, TYPES[kind]) for name, kind in columns.items()], version)
+    schema = pa.schema(
+        [(name, pa.type_for_alias(TYPES[kind].arrow)) for name, kind in columns.items()], version
+    )
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)

@@ -1,0 +1,13 @@
+"""Servers of Hadoop as the column `role` names them: by their main class."""
+
+from __future__ import annotations
+
+# The variable that holds the JVM options of each in Hadoop 3.
+OPTIONS = {
+    "NameNode": "HDFS_NAMENODE_OPTS",
+    "DataNode": "HDFS_DATANODE_OPTS",
+    "ResourceManager": "YARN_RESOURCEMANAGER_OPTS",
+    "NodeManager": "YARN_NODEMANAGER_OPTS",
+}
+SERVERS = tuple(OPTIONS)
+HDFS_SERVERS = ("NameNode", "DataNode")
