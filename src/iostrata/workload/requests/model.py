@@ -1,5 +1,5 @@
 """A model of what was asked of HDFS, fitted to a recorded run: what the generator needs to ask for
-the like of it. Fits need scipy, what asks does not.
+the like of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from iostrata.errors import UserError
 from iostrata.workload.requests.popularity import Popular, popular
 from iostrata.workload.swim.fit import GapModel
-from iostrata.workload.swim.fitting import models_of, needs_scipy
+from iostrata.workload.swim.fitting import models_of
 
 FEWEST = 20  # requests: of fewer, any model fits
 STRONG = 10.0  # a difference of AIC that leaves the worse model no support (Burnham and Anderson)
@@ -107,9 +107,8 @@ def model_of(seen: Observed, pause: float = 0.0) -> Model:
     """The model. Requests of a thread less than `pause` s apart are one session; with 0 each is its
     own. Where not all requests were kept, gaps are scaled to the rate of all.
 
-    Raises UserError for too few requests, and without scipy.
+    Raises UserError for too few requests.
     """
-    needs_scipy()
     if len(seen.requests) < FEWEST:
         raise UserError(
             f"{len(seen.requests)} requests to HDFS were kept, {FEWEST} are needed",

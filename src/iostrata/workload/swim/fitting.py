@@ -1,11 +1,10 @@
-"""Fits models to a trace. What draws from a fit does not need scipy, this does."""
+"""Fits models to a trace."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,7 @@ SETTLED = 1e-9  # a gain of the mean log-likelihood that is none
 
 
 def fitted(name: str, jobs: Sequence[TraceJob]) -> Fit:
-    """The fit of a trace; raises UserError for too few jobs, and without scipy."""
-    needs_scipy()
+    """The fit of a trace; raises UserError for too few jobs."""
     gaps = [job.gap for job in jobs if job.gap <= LONGEST_GAP]
     if len(gaps) < FEWEST:
         raise UserError(
@@ -54,17 +52,10 @@ def gap_models(gaps: Sequence[int]) -> tuple[GapModel, ...]:
 
 
 def models_of(seconds: Sequence[float]) -> tuple[GapModel, ...]:
-    """All models of gaps in s, above 0, best AIC first; raises UserError without scipy."""
-    needs_scipy()
+    """All models of gaps in s, above 0, best AIC first."""
     import numpy as np
 
     return _models(np.array(seconds))
-
-
-def needs_scipy() -> None:
-    """Raises UserError without it."""
-    if find_spec("scipy") is None:
-        raise UserError("fits need scipy, which is not installed", "pip install 'iostrata[fit]'")
 
 
 def _models(times: np.ndarray[Any, Any]) -> tuple[GapModel, ...]:

@@ -9,7 +9,6 @@ from statistics import fmean
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.workload.swim import fitting
 from iostrata.workload.swim.fit import Fit, popularity_of
 from iostrata.workload.swim.fitting import fitted
 from iostrata.workload.swim.synthesis import drawn
@@ -112,11 +111,7 @@ def test_what_is_no_fit(fit: Fit, tmp_path: Path, change: dict[str, object], sai
     assert str(path) in raised.value.message
 
 
-def test_too_few_gaps_and_no_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_gaps() -> None:
     jobs = read("fb-2009")[:19]
     with pytest.raises(UserError, match="few: 19 gaps"):
         fitted("few", jobs)
-    monkeypatch.setattr(fitting, "find_spec", lambda _: None)
-    with pytest.raises(UserError) as raised:
-        fitted("few", jobs)
-    assert raised.value.remedy == "pip install 'iostrata[fit]'"
