@@ -7,7 +7,7 @@ from collections.abc import Callable
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import counted_once, direction, outer
+from iostrata.analyse.tables import bytes_by_direction, counted_once, outer
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FIRST_USER_POINT
@@ -38,11 +38,6 @@ def account(rows: ir.Table, *keys: str, counted: Counted = outer) -> ir.Table:
     own = counted(rows)
     # each process gives points of users ids of its own
     rows = rows.mutate(whose=ibis.ifelse(rows.point >= FIRST_USER_POINT, rows.proc, 0), own=own)
-    way = direction(rows)
-    moved = {
-        name: rows.bytes.sum(where=(way == name) & counted_once(rows)).fill_null(0).cast("int64")
-        for name in DIRECTIONS
-    }
 
     def of_own(value: ir.IntegerValue) -> ir.IntegerScalar:
         return value.sum(where=rows.own).fill_null(0).cast("int64")
@@ -54,7 +49,7 @@ def account(rows: ir.Table, *keys: str, counted: Counted = outer) -> ir.Table:
         timed_dur=of_own(rows.timed_dur),
         inside=of_own(rows.inside.fill_null(0)),
         bytes=rows.bytes.sum(where=counted_once(rows)).fill_null(0).cast("int64"),
-        **moved,
+        **bytes_by_direction(rows),
     )
     scaled = by_point.timed_dur * (by_point.calls / by_point.weight.nullif(0))
     by_point = by_point.mutate(time=by_point.inside + scaled.fill_null(0.0).floor().cast("int64"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.buckets import bucket
-from iostrata.analyse.tables import CALLS, SUMS, counted_once, outer
-from iostrata.schema.directions import DIRECTIONS
+from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction, outer
+from iostrata.schema.directions import BYTES_COLUMN
 
 
 def moved() -> ir.Table:
@@ -14,13 +14,9 @@ def moved() -> ir.Table:
     layer), bytes_read, bytes_written, bytes_received, bytes_sent. From sums: none is missing.
     """
     rows = SUMS.mutate(job=SUMS.job.fill_null(""))
-    ways = {
-        f"bytes_{way}": rows.bytes.sum(where=rows["op"].isin(ops) & counted_once(rows))
-        for way, ops in DIRECTIONS.items()
-    }
     found = rows.group_by("host", "layer", "job").agg(
         calls=rows["count"].sum(where=outer(rows)).fill_null(0).cast("int64"),
-        **{name: value.fill_null(0).cast("int64") for name, value in ways.items()},
+        **{BYTES_COLUMN[name]: value for name, value in bytes_by_direction(rows).items()},
     )
     return found.order_by("host", "layer", "job")
 

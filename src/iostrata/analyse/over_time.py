@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.exact import part, quotient
-from iostrata.analyse.tables import SUMS, counted_once, outer
+from iostrata.analyse.tables import SUMS, bytes_by_direction, outer
 from iostrata.schema.directions import DIRECTIONS
 
 SECOND = 10**9
@@ -50,19 +50,16 @@ def over_time(start: int, width: int, within: int = SECOND, sums: ir.Table = SUM
 
 def _grown(start: int, within: int, sums: ir.Table) -> ir.Table:
     """Of what grew over the same ns of a layer: layer, begin, until (ns from `start`), what (calls
-    or a way of DIRECTIONS), amount.
+    or a direction), amount.
     """
     zero = ibis.literal(0, "int64")
     since, end = sums.start - start, sums.start + sums.dur - start
     rows = sums.mutate(
         begin=ibis.greatest(since, end - within, zero), until=ibis.greatest(end, zero)
     )
-    amounts = {"calls": rows["count"].sum(where=outer(rows))}
-    for way, ops in DIRECTIONS.items():
-        amounts[way] = rows.bytes.sum(where=rows["op"].isin(ops) & counted_once(rows))
-    found = rows.group_by("layer", "begin", "until").agg(
-        **{name: amount.fill_null(0).cast("int64") for name, amount in amounts.items()}
-    )
+    calls = rows["count"].sum(where=outer(rows)).fill_null(0).cast("int64")
+    amounts = {"calls": calls, **bytes_by_direction(rows)}
+    found = rows.group_by("layer", "begin", "until").agg(**amounts)
     parts = [
         found.select("layer", "begin", "until", what=ibis.literal(name), amount=name)
         for name in amounts

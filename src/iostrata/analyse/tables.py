@@ -42,6 +42,16 @@ def moving(table: ir.Table) -> ir.Table:
     return table.filter(table["op"].isin(tuple(DIRECTION_OF)), counted_once(table))
 
 
+def bytes_by_direction(table: ir.Table) -> dict[str, ir.IntegerScalar]:
+    """The bytes that moved in each direction, to be aggregated: read, written, received, sent."""
+    return {
+        direction: table.bytes.sum(where=table["op"].isin(ops) & counted_once(table))
+        .fill_null(0)
+        .cast("int64")
+        for direction, ops in DIRECTIONS.items()
+    }
+
+
 def direction(table: ir.Table) -> ir.StringValue:
     """`read`, `written`, `received` or `sent`; null for all other operations."""
-    return ibis.cases(*((table["op"].isin(ops), way) for way, ops in DIRECTIONS.items()))
+    return ibis.cases(*((table["op"].isin(ops), name) for name, ops in DIRECTIONS.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, SUMS, counted_once, outer
+from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction, outer
 from iostrata.schema.directions import DIRECTIONS
 
 SMALL = 1 << 20  # bytes
@@ -19,16 +19,10 @@ def targets(roles: tuple[str, ...] = ()) -> ir.Table:
     all of them in layers whose sums know their targets, as those of some imported runs do.
     """
     rows = _targeted(roles)
-    moved = {
-        way: rows.bytes.sum(where=rows["op"].isin(ops) & counted_once(rows))
-        .fill_null(0)
-        .cast("int64")
-        for way, ops in DIRECTIONS.items()
-    }
     found = rows.group_by("layer", "category", "target", "block").agg(
         calls=rows.calls.sum(where=outer(rows)).fill_null(0).cast("int64"),
         time=rows.time.sum(where=outer(rows)).fill_null(0).cast("int64"),
-        **moved,
+        **bytes_by_direction(rows),
     )
     return found.order_by(ibis.desc("time"), "layer", "target", "block")
 
