@@ -67,4 +67,4 @@ clean: ## delete what was built (not the environment)
 	cargo clean -q
 	rm -rf src/iostrata/show/_report
 	$(MVN) clean
-	find src tests schema -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src lab tests schema -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -19,9 +19,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from iostrata import lab as labs
 from iostrata.artifacts import native_binary, stage_agent
 from iostrata.record.collector import collector_of
+from iostrata_lab import clusters
 
 JOB = ("hadoop", "org.apache.hadoop.fs.TestDFSIO", "-write", "-nrFiles", "8", "-size", "128MB")
 IDLE_SECONDS = 30
@@ -42,7 +42,7 @@ def wait_for_collector(directory: Path) -> None:
     sys.exit(f"no collector in {directory}")
 
 
-def record(directory: Path, store: Path, lab: labs.Lab) -> str:
+def record(directory: Path, store: Path, lab: clusters.Lab) -> str:
     environment = {**os.environ, **lab.environment(), "IOSTRATA_STORE": str(store)}
     command = [sys.executable, "-m", "iostrata", "record", "--dir", str(directory)]
     done = subprocess.run(
@@ -65,8 +65,8 @@ def measure(work: Path, directory: Path) -> dict[str, Any]:
     collector = subprocess.Popen(command)
     try:
         wait_for_collector(directory)
-        agent = labs.AgentOptions(jar=stage_agent(directory), dir=directory)
-        lab = labs.up("bench-collector", datanodes=2, agent=agent)
+        agent = clusters.AgentOptions(jar=stage_agent(directory), dir=directory)
+        lab = clusters.up("bench-collector", datanodes=2, agent=agent)
         try:
             before = cpu_seconds(collector.pid)
             line = record(directory, store, lab)

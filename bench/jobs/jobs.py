@@ -33,8 +33,8 @@ from bench.measure import stats, workloads  # noqa: E402
 from bench.measure.cluster import TASK_JVM, TASKS  # noqa: E402
 from bench.measure.group import Group  # noqa: E402
 
-from iostrata import lab as labs  # noqa: E402
 from iostrata.text import columns  # noqa: E402
+from iostrata_lab import clusters  # noqa: E402
 
 FILES, SIZE_MB = 4, 64
 ROWS = 1_000_000  # of 100 bytes
@@ -76,7 +76,7 @@ class Side:
         options = [word for name in TASKS for word in ("--conf", f"{name}={TASK_JVM}")]
         up = ("lab", "up", "hadoop", "--name", self.name, "--datanodes", "2", agent)
         self.iostrata(*up, *options)
-        self.environment |= labs.find(self.name).environment()
+        self.environment |= clusters.find(self.name).environment()
 
     def run(self, command: list[str]) -> None:
         self.group.run(command, self.environment, self.output)
@@ -85,7 +85,7 @@ class Side:
         self.run([sys.executable, "-m", "iostrata", *arguments])
 
     def job(self, job: Job, pair: int) -> dict[str, Any]:
-        examples = f"hadoop jar {labs.find(self.name).examples_jar}"
+        examples = f"hadoop jar {clusters.find(self.name).examples_jar}"
         command = job.command.format(n=pair, examples=examples).split()
         run = f"{job.name.split(',')[0].replace(' ', '-').lower()}-{pair}"
         if self.traced:

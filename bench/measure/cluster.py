@@ -19,8 +19,9 @@ from bench.measure.group import Group
 from bench.measure.results import say
 from bench.measure.workloads import Job, commands
 
-from iostrata import lab as labs
-from iostrata.record.collector import collector_of, lab_dir
+from iostrata.record.collector import collector_of
+from iostrata_lab import clusters
+from iostrata_lab.recording import collector_directory
 
 # A lab's task JVMs have only the first compiler, which suits jobs of seconds; these are users'.
 TASK_JVM = "-Xmx600m -XX:+UseSerialGC"
@@ -90,7 +91,7 @@ class Side:
         except BaseException:
             self.group.remove()
             raise
-        self.lab = labs.find(self.name)
+        self.lab = clusters.find(self.name)
         self.environment |= self.lab.environment()
         return self
 
@@ -104,9 +105,9 @@ class Side:
 
     def _clear(self) -> None:
         """What a killed run of this benchmark left."""
-        if self.name in [lab.name for lab in labs.list_labs()]:
+        if self.name in [lab.name for lab in clusters.list_labs()]:
             subprocess.run([*IOSTRATA, "lab", "down", self.name], check=True, capture_output=True)
-        shutil.rmtree(lab_dir(self.name), ignore_errors=True)
+        shutil.rmtree(collector_directory(self.name), ignore_errors=True)
 
     def run(self, command: list[str]) -> str:
         """Runs a command in the group and in the lab's environment; returns what it printed."""
@@ -156,7 +157,7 @@ class Side:
 
     def collector_cpu(self) -> float:
         """CPU seconds of iostrata's collector so far; 0 without one."""
-        collector = collector_of(lab_dir(self.name)) if self.observer.traced else None
+        collector = collector_of(collector_directory(self.name)) if self.observer.traced else None
         return pid_cpu(collector.pid) if collector else 0.0
 
     def _delete(self, paths: tuple[str, ...]) -> None:

@@ -11,13 +11,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from iostrata import lab as labs
+from iostrata_lab import clusters
 
 SIZE = 64 << 20
 
 
 def main() -> None:
-    lab = labs.up("bench-micro", yarn=False)
+    lab = clusters.up("bench-micro", yarn=False)
     try:
         with tempfile.NamedTemporaryFile() as local:
             local.truncate(SIZE)

@@ -30,8 +30,8 @@ from bench.measure.group import Group
 from bench.measure.results import Results, say
 from bench.overhead.modes import Mode
 
-from iostrata.lab import processes
-from iostrata.lab.state import Daemon
+from iostrata_lab.clusters import processes
+from iostrata_lab.clusters.state import Daemon
 
 Row = dict[str, Any]
 HERE = Path(__file__).parent

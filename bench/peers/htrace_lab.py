@@ -8,7 +8,7 @@ of it: those of 3.2.1 run (3.3 calls what 3.2 has not).
 from __future__ import annotations
 
 from iostrata.cli import main
-from iostrata.lab.hadoop import versions
+from iostrata_lab.clusters.hadoop import versions
 
 HTRACE = versions.Version("3.2.4", examples="3.2.1", java=8, opens=("java.lang",))
 versions.VERSIONS = (*versions.VERSIONS, HTRACE)  # type: ignore[assignment]

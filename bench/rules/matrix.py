@@ -32,8 +32,8 @@ from bench.measure.results import machine, say  # noqa: E402
 from bench.rules.causes import JOBS, LABS, Job  # noqa: E402
 from bench.rules.page import page  # noqa: E402
 
-from iostrata import lab as labs  # noqa: E402
-from iostrata.lab.state import home as labs_home  # noqa: E402
+from iostrata_lab import clusters  # noqa: E402
+from iostrata_lab.clusters.state import home as labs_home  # noqa: E402
 
 HERE = Path(__file__).parent
 IOSTRATA = (sys.executable, "-m", "iostrata")
@@ -87,7 +87,7 @@ class Bench:
         kind = "nodes" if self.cluster.nodes else "datanodes"
         options += [f"--{kind}", str(self.cluster.nodes or self.cluster.datanodes)]
         self._iostrata("lab", "up", "hadoop", "--name", self.name, *options)
-        self.lab = labs.find(self.name)
+        self.lab = clusters.find(self.name)
         self.classes = self.work / "classes"
         self.tasks = self.work / "tasks.jar"
         self._compile()
@@ -98,7 +98,7 @@ class Bench:
 
     def _down(self) -> None:
         """With its collector, which `Lab.down` knows nothing of."""
-        if any(lab.name == self.name for lab in labs.list_labs()):
+        if any(lab.name == self.name for lab in clusters.list_labs()):
             self._iostrata("lab", "down", self.name)
         if os.path.ismount(self.work / "small"):
             subprocess.run(["umount", self.work / "small"], check=True)

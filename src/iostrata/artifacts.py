@@ -1,7 +1,6 @@
-"""Where the agent's jar, its native loader, the native binary and the jar of jobs are.
+"""Where the agent's jar, its native loader and the native binary are.
 
-Looked for in this order: IOSTRATA_AGENT, IOSTRATA_LOADER_LIBRARY, IOSTRATA_NATIVE and
-IOSTRATA_JOBS, the folder
+Looked for in this order: IOSTRATA_AGENT, IOSTRATA_LOADER_LIBRARY and IOSTRATA_NATIVE, the folder
 `_native` of the installed package, the build folders of the checkout.
 """
 
@@ -23,7 +22,7 @@ LIBRARY = "libiostrata_loader.so"
 
 def agent_jar() -> Path:
     """The agent's jar; raises UserError when there is none."""
-    return _find(
+    return find_artifact(
         "IOSTRATA_AGENT",
         _PACKAGE / "_native/iostrata-agent.jar",
         _CHECKOUT / "java/agent/target/iostrata-agent.jar",
@@ -33,8 +32,8 @@ def agent_jar() -> Path:
 def native_loader() -> Path:
     """The native loader of the agent; raises UserError when there is none."""
     if "IOSTRATA_AGENT" in os.environ:  # a jar of one's own brings its library along
-        return _find("IOSTRATA_LOADER_LIBRARY", agent_jar().with_name(LIBRARY))
-    return _find(
+        return find_artifact("IOSTRATA_LOADER_LIBRARY", agent_jar().with_name(LIBRARY))
+    return find_artifact(
         "IOSTRATA_LOADER_LIBRARY",
         _PACKAGE / "_native" / LIBRARY,
         _CHECKOUT / "target/release" / LIBRARY,
@@ -124,7 +123,7 @@ def installed_agent() -> Path:
 
 def native_binary() -> Path:
     """`iostrata-native`; raises UserError when there is none that may be run."""
-    found = _find(
+    found = find_artifact(
         "IOSTRATA_NATIVE",
         _PACKAGE / "_native/iostrata-native",
         _CHECKOUT / "target/release/iostrata-native",
@@ -134,16 +133,11 @@ def native_binary() -> Path:
     return found
 
 
-def jobs_jar() -> Path:
-    """What workloads run on clusters; raises UserError when there is none."""
-    return _find(
-        "IOSTRATA_JOBS",
-        _PACKAGE / "_native/iostrata-jobs.jar",
-        _CHECKOUT / "java/jobs/target/iostrata-jobs.jar",
-    )
+def find_artifact(variable: str, *places: Path) -> Path:
+    """The file that an environment variable names, else the first place that has one.
 
-
-def _find(variable: str, *places: Path) -> Path:
+    Raises UserError when there is none.
+    """
     named = os.environ.get(variable)
     if named:
         if not Path(named).is_file():

@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.e2e.truth import Attempt, Block, Run
 
-from iostrata.lab.history import JobHistory
+from iostrata_lab.clusters.history import JobHistory
 
 FSCK_BLOCK = re.compile(r"blk_(?P<number>\d+)_\d+ len=(?P<size>\d+) Live_repl=(?P<replicas>\d+)")
 JOB = re.compile(r"Running job: (job_\d+_\d+)")
@@ -70,17 +70,17 @@ class Cluster:
 
     def hadoop(self, *command: str) -> str:
         """Runs a Hadoop command that is not recorded."""
-        from iostrata import lab
+        from iostrata_lab import clusters
 
-        found = lab.find(self.name)
+        found = clusters.find(self.name)
         done = found.run(list(command), capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         return str(done.stdout)
 
     def history(self, job: str) -> JobHistory:
-        from iostrata import lab
+        from iostrata_lab import clusters
 
-        return lab.find(self.name).job_history(job)
+        return clusters.find(self.name).job_history(job)
 
     def attempts(self, job: str) -> list[Attempt]:
         """The successful attempts of a job, by the job history."""

@@ -20,8 +20,8 @@ from tests.e2e import truth_mapreduce as rules
 from tests.e2e.cluster import JOB, ONE_ATTEMPT, Cluster
 from tests.e2e.conftest import Between, Count, Verifies
 
-from iostrata import lab
-from iostrata.lab.history import Attempt, JobHistory
+from iostrata_lab import clusters
+from iostrata_lab.clusters.history import Attempt, JobHistory
 
 ROWS = 20_000  # of 100 bytes: two maps, two spills each with the smallest sort buffer
 LINES, WORDS, DISTINCT = 12_000, 10, 400
@@ -158,7 +158,7 @@ SPILLS = "role = 'map' AND category = 'spill'"
 
 def examples(cluster: Cluster) -> str:
     """The jar of Hadoop's own example jobs."""
-    path = lab.find(cluster.name).environment()["CLASSPATH"]
+    path = clusters.find(cluster.name).environment()["CLASSPATH"]
     folders = [Path(entry.removesuffix("/*")) for entry in path.split(":")]
     (jar,) = chain.from_iterable(f.glob("hadoop-mapreduce-examples-*.jar") for f in folders)
     return str(jar)
@@ -176,7 +176,7 @@ def example(cluster: Cluster, run: str, *arguments: str, without: str = "") -> J
 
 def compiled(cluster: Cluster, *names: str) -> Path:
     """A jar with programs of the tests, compiled against the cluster's own Hadoop."""
-    path = lab.find(cluster.name).environment()["CLASSPATH"]
+    path = clusters.find(cluster.name).environment()["CLASSPATH"]
     classes = cluster.folder / "classes"
     sources = [str(Path(__file__).with_name(f"{name}.java")) for name in names]
     subprocess.run(["javac", "-cp", path, "-d", str(classes), *sources], check=True)

@@ -14,11 +14,11 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.test_harmless import small_memory_disk
 from tests.e2e.test_kill import collect
 
-from iostrata import lab
 from iostrata.artifacts import stage_agent
-from iostrata.lab import processes
 from iostrata.record.collector import collector_of
 from iostrata.record.protocol import read_progress
+from iostrata_lab import clusters
+from iostrata_lab.clusters import processes
 
 TASK = "org.apache.hadoop.mapred.YarnChild"
 
@@ -32,8 +32,8 @@ class Site:
     collector: subprocess.Popen[bytes]
 
     @property
-    def lab(self) -> lab.Lab:
-        return lab.find(self.cluster.name)
+    def lab(self) -> clusters.Lab:
+        return clusters.find(self.cluster.name)
 
     def popen(
         self, run: str, *command: str, options: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ def written(descriptor: int, block: bytes) -> bool:
         return False
 
 
-def path(on: lab.Lab) -> str:
+def path(on: clusters.Lab) -> str:
     """The lab's programs, then those of this environment."""
     return f"{Path(sys.executable).parent}:{on.environment()['PATH']}"
 
@@ -111,8 +111,8 @@ def site_up(folder: Path, name: str, size: str) -> Iterator[Site]:
         directory.chmod(0o1777)
         one = Site(Cluster(name, folder), directory, collect(directory, store))
         try:
-            options = lab.AgentOptions(jar=stage_agent(directory), dir=directory)
-            made = lab.up(name, agent=options)
+            options = clusters.AgentOptions(jar=stage_agent(directory), dir=directory)
+            made = clusters.up(name, agent=options)
             try:
                 yield one
             finally:

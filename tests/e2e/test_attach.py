@@ -299,13 +299,13 @@ SIZE = 3_000_000
 def test_daemons_that_run(tmp_path: Path, here: Node) -> None:
     """GIVEN a NameNode and a DataNode without agent WHEN it comes THEN a write adds up; WHEN it
     goes THEN nothing of theirs is recorded and nothing of it is left."""
-    from iostrata import lab
+    from iostrata_lab import clusters
 
     data = tmp_path / "data"
     data.write_bytes(os.urandom(SIZE))
     name = f"attach-{os.getpid()}"
     with lab_up(tmp_path, name, "--no-agent") as cluster:
-        found = lab.find(name)
+        found = clusters.find(name)
         daemons = {daemon.role.split("-")[0]: daemon.pid for daemon in found.daemons()}
         pids = [daemons["namenode"], daemons["datanode"]]
         here.environment.update(found.environment())

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.cluster import Cluster, lab_up
 from tests.e2e.trees import Tree
 
-from iostrata import lab
+from iostrata_lab import clusters
 
 pytestmark = pytest.mark.cluster
 
@@ -139,7 +139,7 @@ def test_an_untraced_client_on_traced_servers(cluster: Cluster) -> None:
 def test_a_traced_client_on_servers_without_an_agent(tmp_path: Path) -> None:
     (tmp_path / "local").write_bytes(os.urandom(SIZE))
     with lab_up(tmp_path, f"plain-{os.getpid()}", "--no-agent") as plain:
-        plain.environment |= lab.find(plain.name).environment()
+        plain.environment |= clusters.find(plain.name).environment()
         put = ("hadoop", "fs", "-put", str(tmp_path / "local"), "/traced")
         assert plain.iostrata("record", "--run", "plain", "--", *put).returncode == 0
         assert len(Tree(plain.run("plain")).named("client", "hdfs", "connect")) == 1

@@ -14,9 +14,9 @@ from tests.e2e.cluster import Cluster, lab_up
 from tests.e2e.serving import JDKS, Node, serving
 from tests.e2e.truth import CLIENT_WRITE, COVERED, Run
 
-from iostrata import lab
-from iostrata.lab.jars import cache
-from iostrata.lab.processes import listening
+from iostrata_lab import clusters
+from iostrata_lab.clusters.jars import cache
+from iostrata_lab.clusters.processes import listening
 
 CALLS = 300
 SIZE = 3_000_000
@@ -146,4 +146,4 @@ def test_an_hdfs_client(other: str, order: str, tmp_path: Path, alone: Alone) ->
     written = f"kind = 'sum' AND {CLIENT_WRITE} AND (flags & {COVERED}) = 0"
     assert run.one(f"SELECT sum(bytes)::BIGINT FROM events WHERE {written}") == SIZE
     assert not any(run.losses().values())
-    assert lab.find(cluster.name).running
+    assert clusters.find(cluster.name).running

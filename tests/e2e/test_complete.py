@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.cluster import DFSIO, Cluster, lab_up
 
-from iostrata import lab
-from iostrata.lab.daemons import MARK
+from iostrata_lab import clusters
+from iostrata_lab.clusters.daemons import MARK
 
 pytestmark = pytest.mark.cluster
 
@@ -41,7 +41,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     with lab_up(folder, f"system-complete-{os.getpid()}", "--datanodes", "2") as cluster:
         process, address = restart_without_agent(cluster)
         try:
-            java = Path(lab.find(cluster.name).state.java_home) / "bin/java"
+            java = Path(clusters.find(cluster.name).state.java_home) / "bin/java"
             hidden = jdk(folder / "hidden", java, "task")
             plain = jdk(folder / "plain", java, "java")
             options = [f"-Dmapreduce.map.env=JAVA_HOME={hidden}"]
@@ -60,7 +60,7 @@ def restart_without_agent(cluster: Cluster) -> tuple[subprocess.Popen[str], str]
 
     Returns the process and the address that the NameNode lists for it.
     """
-    found = lab.find(cluster.name)
+    found = clusters.find(cluster.name)
     (old,) = (daemon.pid for daemon in found.daemons() if daemon.role == "datanode-2")
     before = {address for address, *_ in found.datanodes()}
     os.kill(old, signal.SIGKILL)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.e2e.cluster import Cluster, lab_up
 
-from iostrata import lab as labs
+from iostrata_lab import clusters
 
 SOURCES = Path(__file__).parents[2] / "bench" / "rules"
 # Times that the program does it: so many that the start of a JVM is the least of it.
@@ -21,7 +21,7 @@ CAUSES = {"many-small-outputs": 250, "metadata-storm": 8000, "frequent-flush": 3
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with lab_up(tmp_path_factory.mktemp("findings"), "findings", "--datanodes", "2") as up:
-        environment = labs.find(up.name).environment()
+        environment = clusters.find(up.name).environment()
         classes = up.folder / "classes"
         subprocess.run(
             ["javac", "-cp", environment["CLASSPATH"], "-d", classes, *SOURCES.glob("*.java")],

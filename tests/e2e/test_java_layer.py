@@ -14,9 +14,9 @@ from tests.e2e.conftest import Iostrata, Verifies
 from tests.e2e.test_java import JDKS
 from tests.e2e.truth import Run
 
-from iostrata import lab
-from iostrata.lab import jars
-from iostrata.lab.hadoop.versions import DEFAULT
+from iostrata_lab import clusters
+from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop.versions import DEFAULT
 
 HERE = Path(__file__).parent
 LOOPBACK = "127.0.0.1"
@@ -175,7 +175,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def test_hdfs_over_sockets(cluster: Cluster, verifies: Verifies) -> None:
     """A file written and read by ranges: packets, checksums and headers are in the sockets."""
     classes = cluster.folder / "classes"
-    path = lab.find(cluster.name).environment()["CLASSPATH"]
+    path = clusters.find(cluster.name).environment()["CLASSPATH"]
     source = str(HERE / "VectoredReads.java")
     subprocess.run(["javac", "-cp", path, "-d", str(classes), source], check=True)
     cluster.record("r", "java", "-cp", f"{classes}:{path}", "VectoredReads", "/vectored")

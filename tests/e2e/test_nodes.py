@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from tests.e2e.cluster import DFSIO, Cluster, lab_up
 
-from iostrata import lab
-from iostrata.lab import cgroups, namespaces
-from iostrata.lab.hadoop import ready
-from iostrata.lab.nodes import Node
 from iostrata.store.runs import find_run
+from iostrata_lab import clusters
+from iostrata_lab.clusters import cgroups, namespaces
+from iostrata_lab.clusters.hadoop import ready
+from iostrata_lab.clusters.nodes import Node
 
 pytestmark = [
     pytest.mark.cluster,
@@ -38,7 +38,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     here = os.uname().nodename
     folder = tmp_path_factory.mktemp("nodes")
     with lab_up(folder, f"system-nodes-{os.getpid()}", "--nodes", "3", "--racks", "2") as cluster:
-        found = lab.find(cluster.name)
+        found = clusters.find(cluster.name)
         assert len(left(found)) == 1 + 3 + 1  # the head's wire, loop devices, the group for cores
         braked(cluster, "--disk", "1MB/s")
         assert len(left(found)) == 1 + 3 + 1 + 2  # reads, writes
@@ -50,7 +50,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     assert os.uname().nodename == here
 
 
-def left(of: lab.Lab) -> list[str]:
+def left(of: clusters.Lab) -> list[str]:
     """What there is of a lab outside of its namespaces and its folder."""
     wires = [name for name in namespaces.interfaces() if name == f"iolab-{of.state.subnet}"]
     mounts = [row for row in Path("/proc/mounts").read_text().splitlines() if str(of.root) in row]
@@ -67,7 +67,7 @@ def left(of: lab.Lab) -> list[str]:
 def received(cluster: Cluster) -> dict[str, int]:
     """Bytes that each DataNode has written since it started, by its own metrics."""
     found = {}
-    for node in lab.find(cluster.name).nodes():
+    for node in clusters.find(cluster.name).nodes():
         (bean,) = ready.answer(f"{node.address}:9864", f"/jmx?qry={ACTIVITY}")["beans"]
         found[node.name] = int(bean["BytesWritten"])
     return found
@@ -86,7 +86,7 @@ def test_hadoop_knows_hosts_and_racks(cluster: Cluster) -> None:
     said = cluster.hadoop("hdfs", "dfsadmin", "-printTopology").split("Rack: ")[1:]
     racks = {rack.split()[0]: sorted(name for name in NAMES if name in rack) for rack in said}
     assert racks == {"/rack-1": NAMES[:2], "/rack-2": NAMES[2:]}
-    state = lab.find(cluster.name).state
+    state = clusters.find(cluster.name).state
     listed = ready.answer(state.at("resourcemanager-http"), "/ws/v1/cluster/nodes")["nodes"]["node"]
     assert sorted((node["nodeHostName"], node["rack"]) for node in listed) == [
         (name, f"/{name.partition('.')[2]}") for name in NAMES
@@ -135,7 +135,7 @@ def test_bytes_of_each_host_are_what_its_datanode_says(
 def files(cluster: Cluster) -> dict[str, bytes]:
     """By node a file of which it has the only replica: written through it, and read once."""
     found = {}
-    for node in lab.find(cluster.name).nodes():
+    for node in clusters.find(cluster.name).nodes():
         found[node.name] = os.urandom(SIZE)
         with datanode(cluster, node, "PUT", "CREATE&replication=1", found[node.name]) as answer:
             assert answer.status == 201
@@ -148,7 +148,7 @@ def datanode(
     cluster: Cluster, node: Node, method: str, operation: str, body: bytes = b""
 ) -> Iterator[HTTPResponse]:
     """An exchange with a DataNode, which is the client of HDFS in it."""
-    namenode = lab.find(cluster.name).state.at("namenode")
+    namenode = clusters.find(cluster.name).state.at("namenode")
     query = f"op={operation}&user.name=hdfs&namenoderpcaddress={namenode}"
     connection = HTTPConnection(f"{node.address}:9864", timeout=120)
     try:
@@ -170,7 +170,7 @@ def braked(cluster: Cluster, *options: str) -> list[Node]:
     """Sets the brakes of the third node; the nodes as they are then."""
     done = cluster.iostrata("lab", "brake", "node-3", "--name", cluster.name, *options)
     assert done.returncode == 0, done.stderr
-    return lab.find(cluster.name).nodes()
+    return clusters.find(cluster.name).nodes()
 
 
 @pytest.mark.parametrize("brake", ["--net", "--disk"])
@@ -189,7 +189,7 @@ def test_a_node_with_a_brake_hands_out_its_bytes_no_faster(
 
 def test_a_node_with_a_brake_gets_no_more_of_the_processors(cluster: Cluster) -> None:
     found = braked(cluster, "--cpu", "0.02")
-    place = namespaces.Place(cluster.name, lab.find(cluster.name).root, 0, {})
+    place = namespaces.Place(cluster.name, clusters.find(cluster.name).root, 0, {})
     used = []
     for node in found[1:]:
         argv = ["timeout", "2", "sh", "-c", "while :; do :; done"]

@@ -16,8 +16,8 @@ from tests.e2e.cluster import DFSIO, JOB, Cluster, lab_up
 from tests.e2e.truth import Run
 
 import iostrata
-from iostrata import lab
 from iostrata.artifacts import agent_jar, native_binary
+from iostrata_lab import clusters
 
 PYTHON = Path("/usr/bin/python3.11")  # one that other users can run: /root is often closed
 
@@ -124,7 +124,7 @@ def provide(folder: Path) -> None:
 def runs(shared: Shared) -> dict[str, Run]:
     """Alice's job and Bob's copies at the same time, and somebody who does not record."""
     cluster = shared.cluster
-    lab.find(cluster.name).run(["hadoop", "fs", "-mkdir", "-p", "/alice", "/bob", "/nobody"])
+    clusters.find(cluster.name).run(["hadoop", "fs", "-mkdir", "-p", "/alice", "/bob", "/nobody"])
     alice = shared.record(ALICE, "alice", *DFSIO, "-write", "-nrFiles", "1", "-size", "5MB")
     files = [str(path) for path in sorted((shared.folder / BOB).glob("data-*"))]
     bob = shared.record(BOB, "bob", "hadoop", "fs", "-put", *files, "/bob")

@@ -14,7 +14,7 @@ from tests.e2e.conftest import Between, Count, Iostrata, Verifies
 from tests.e2e.test_java import JDKS
 from tests.e2e.truth import Run
 
-from iostrata import lab
+from iostrata_lab import clusters
 
 HERE = Path(__file__).parent
 
@@ -196,7 +196,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def run(cluster: Cluster) -> Run:
     classes = cluster.folder / "classes"
-    path = lab.find(cluster.name).environment()["CLASSPATH"]
+    path = clusters.find(cluster.name).environment()["CLASSPATH"]
     source = str(HERE / "EveryHdfsCall.java")
     subprocess.run(["javac", "-cp", path, "-d", str(classes), source], check=True)
     cluster.record("r", "java", "-cp", f"{classes}:{path}", "EveryHdfsCall", "/every")

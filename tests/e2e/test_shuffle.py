@@ -18,10 +18,10 @@ from tests.e2e.test_complete import jdk
 from tests.e2e.trees import Call, Tree
 from tests.e2e.truth import Run
 
-from iostrata import lab
-from iostrata.lab import processes
-from iostrata.lab.daemons import MARK
-from iostrata.lab.hadoop import conf
+from iostrata_lab import clusters
+from iostrata_lab.clusters import processes
+from iostrata_lab.clusters.daemons import MARK
+from iostrata_lab.clusters.hadoop import conf
 
 pytestmark = pytest.mark.cluster
 
@@ -88,7 +88,7 @@ class Node:
     """The NodeManager of a lab, which can be started again with another configuration."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.lab = lab.find(cluster.name)
+        self.lab = clusters.find(cluster.name)
         self.process: subprocess.Popen[str] | None = None
         (self.running,) = (d.identity for d in self.lab.daemons() if d.role == "nodemanager")
 
@@ -127,7 +127,7 @@ def lab_with_words(folder: Path, *options: str) -> Iterator[tuple[Cluster, Node]
 
 def with_tls(cluster: Cluster) -> None:
     """Writes the configuration of a shuffle through TLS; the NodeManager reads it as it starts."""
-    found = lab.find(cluster.name)
+    found = clusters.find(cluster.name)
     keys, secret = str(cluster.folder / "keys"), "changeit"
     keytool = [str(Path(found.state.java_home) / "bin/keytool"), "-genkeypair", "-keyalg", "RSA"]
     keytool += ["-dname", "CN=127.0.0.1", "-keystore", keys, "-storetype", "JKS"]
@@ -192,7 +192,7 @@ def untraced(newest: tuple[Cluster, Node], sent: Job) -> Job:
     cluster, node = newest
     with_tls(cluster)
     node.restart("yarn", "nodemanager")
-    java = Path(lab.find(cluster.name).state.java_home) / "bin/java"
+    java = Path(clusters.find(cluster.name).state.java_home) / "bin/java"
     plain = jdk(cluster.folder / "plain", java, "java")
     return recorded(cluster, "untraced", f"-Dmapreduce.reduce.env=JAVA_HOME={plain}")
 

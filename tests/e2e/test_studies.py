@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from iostrata import lab
+from iostrata_lab import clusters
 
 pytestmark = pytest.mark.cluster
 STUDY = ("layers", "--set", "size=2MB", "--set", "maps=1", "--datanodes", "1")
@@ -30,7 +30,7 @@ def study(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def study_labs() -> set[str]:
-    return {one.name for one in lab.list_labs() if one.name.startswith("study-")}
+    return {one.name for one in clusters.list_labs() if one.name.startswith("study-")}
 
 
 def test_a_study_starts_and_ends_what_it_needs_and_does_nothing_twice(tmp_path: Path) -> None:

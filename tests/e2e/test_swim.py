@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import pytest
 from tests.e2e.cluster import Cluster, lab_up
 
-from iostrata import lab
-from iostrata.workload.swim.trace import read
+from iostrata_lab import clusters
+from iostrata_lab.workload.swim.trace import read
 
 pytestmark = pytest.mark.cluster
 
@@ -96,7 +96,7 @@ def test_a_cluster_that_is_too_full_or_too_small(cluster: Cluster) -> None:
         r"iostrata: swim needs .* TiB in HDFS with 1 replicas, .* are .*\n", full.stderr
     )
 
-    environment = lab.find(cluster.name).environment()
+    environment = clusters.find(cluster.name).environment()
     conf = shutil.copytree(environment["HADOOP_CONF_DIR"], cluster.folder / "conf")
     site = conf / "mapred-site.xml"
     more = "<property><name>mapreduce.map.memory.mb</name><value>9000000</value></property>"

@@ -12,9 +12,9 @@ from tests.e2e.mapreduce import MapReduceTruth
 from tests.e2e.test_truth import read_problems, write_problems
 from tests.e2e.truth import Run
 
-from iostrata.lab import jars
-from iostrata.lab.hadoop.versions import DEFAULT, VERSIONS, Version
 from iostrata.record.classpath import ClassPath, check
+from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop.versions import DEFAULT, VERSIONS, Version
 
 FILES = 2
 MEGABYTES = 4

@@ -14,8 +14,8 @@ import pytest
 from tests.e2e.cluster import Cluster, lab_up
 from tests.e2e.serving import wait_until
 
-from iostrata import lab
-from iostrata.lab.hadoop import ready
+from iostrata_lab import clusters
+from iostrata_lab.clusters.hadoop import ready
 
 pytestmark = pytest.mark.cluster
 ROWS = 3000
@@ -103,7 +103,7 @@ def test_what_cannot_work_is_one_line(cluster: Cluster) -> None:
 
 def test_an_interrupt_ends_its_jobs_and_removes_its_files(cluster: Cluster) -> None:
     def going_on() -> list[str]:
-        state = lab.find(cluster.name).state
+        state = clusters.find(cluster.name).state
         asked = "/ws/v1/cluster/apps?states=NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
         found = ready.answer(state.at("resourcemanager-http"), asked).get("apps") or {}
         return [app["id"] for app in found.get("app", ())]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tests.e2e.truth import CLIENT_READ, CLIENT_WRITE, Run
 
-from iostrata.lab.history import FILE_SYSTEM, Attempt, Counters, JobHistory
 from iostrata.schema.events import FLAG
+from iostrata_lab.clusters.history import FILE_SYSTEM, Attempt, Counters, JobHistory
 
 TASK = "org.apache.hadoop.mapreduce.TaskCounter"
 SUCCEEDED = "SUCCEEDED"

@@ -1,16 +1,16 @@
-"""The command line. `main` is the entry point; COMMANDS in `commands/` is the registry."""
+"""The command line. `main` is the entry point; `commands/` has the registry."""
 
 from __future__ import annotations
 
 import sys
 import traceback
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands import COMMANDS
+from iostrata import __version__
+from iostrata.cli.commands import register_all
 from iostrata.cli.console import complain
 from iostrata.errors import InternalError, UserError
 
@@ -30,13 +30,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in COMMANDS:
-    command.register(app)
+register_all(app)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"iostrata {version('iostrata')}")
+        print(f"iostrata {__version__}")
         raise typer.Exit
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -14,9 +13,10 @@ from rich.text import Text
 
 from iostrata.cli.console import complain, err, note
 from iostrata.errors import UserError
-from iostrata.record.collector import NODE_DIR, Collector, collector_of, lab_dir
+from iostrata.record.clusters import cluster_named
+from iostrata.record.collector import NODE_DIR, Collector, collector_of
 from iostrata.record.protocol import Progress
-from iostrata.record.session import Recorded, Request, Survey, new_run_name
+from iostrata.record.session import Recorded, Request, new_run_name
 from iostrata.store.location import check_run_name, default_store
 from iostrata.text import count, plural, printable, seconds, size
 
@@ -110,25 +110,20 @@ def request_for(
         raise UserError("--dir names a collector already", "leave --lab or --private out")
     name = check_run_name(run) if run else new_run_name()
     own = (store or default_store()).absolute()
-    environment = dict(os.environ)
-    expect: list[tuple[str, int]] = []
-    survey: Survey | None = None
-    collector: Collector | None
     if lab is not None:
-        from iostrata.cli.labs import lab_environment, lab_survey
-
-        environment, expect = lab_environment(lab)
-        survey = lab_survey(lab)
+        cluster = cluster_named(lab)
         collector = None
         if not private:
             remedy = "iostrata lab up hadoop"
-            collector = _needed(lab_dir(lab), f"lab {lab} records nothing", remedy)
-    elif directory is not None:
+            collector = _needed(cluster.directory, f"lab {lab} records nothing", remedy)
+        environment, expect = cluster.environment(), cluster.daemons()
+        return Request(command, own, name, collector, environment, expect, survey=cluster.survey)
+    if directory is not None:
         remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
         collector = _needed(directory.absolute(), f"no collector is alive in {directory}", remedy)
     else:
         collector = None if private else collector_of(NODE_DIR)
-    return Request(command, own, name, collector, environment, expect, survey=survey)
+    return Request(command, own, name, collector)
 
 
 def _needed(directory: Path, message: str, remedy: str) -> Collector:

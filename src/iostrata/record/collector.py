@@ -42,11 +42,6 @@ class Collector:
         return alive(self.pid, self.pid_start)
 
 
-def lab_dir(lab: str) -> Path:
-    """The directory of the collector that `lab up` starts."""
-    return Path(f"/dev/shm/iostrata-lab-{lab}")
-
-
 def key_values(path: Path) -> dict[str, str]:
     """A file of key=value lines; empty when it is not there or may not be read."""
     try:

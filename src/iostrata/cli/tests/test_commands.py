@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,8 +15,7 @@ import pytest
 import typer
 
 from iostrata.cli import app
-from iostrata.cli.commands import COMMANDS
-from iostrata.lab.hadoop.versions import DEFAULT, VERSIONS
+from iostrata.cli.commands import ORDER
 from iostrata.schema.points import POINTS
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
 
@@ -84,7 +82,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "study run",
         "prepare hadoop",
     ]
-    assert len(COMMANDS) == len({name.split()[0] for name in ALL})
+    assert set(ORDER) == {name.split()[0] for name in ALL}
 
 
 @pytest.mark.parametrize("words", ALL)
@@ -93,13 +91,6 @@ def test_every_help_says_what_it_does_and_has_examples(words: str) -> None:
     assert command.help
     assert "Examples:" in (command.epilog or "")
     assert f"iostrata {words}" in (command.epilog or "")
-
-
-def test_lab_up_names_every_version_the_newest_first() -> None:
-    names = [version.name for version in VERSIONS]
-    (option,) = (option for option in ALL["lab up hadoop"].params if option.name == "version")
-    assert re.findall(r"\d\.\d\.\d", option.help) == names
-    assert option.default == DEFAULT.name == names[0]
 
 
 def test_help_documents_exit_codes(tmp_path: Path) -> None:
@@ -117,21 +108,6 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     said = iostrata(tmp_path, "summary", "absent")
     assert (said.returncode, said.stdout) == (2, "")
     assert said.stderr == f"iostrata: no run absent in {tmp_path} · iostrata runs lists them\n"
-
-
-def test_a_property_of_a_lab_has_a_name_and_a_value(tmp_path: Path) -> None:
-    said = iostrata(tmp_path, "lab", "up", "hadoop", "--conf", "dfs.blocksize")
-    assert said.returncode == 2
-    assert said.stderr == (
-        "iostrata: --conf dfs.blocksize: not NAME=VALUE · for example dfs.blocksize=1048576\n"
-    )
-
-
-@pytest.mark.parametrize("option", [("--racks", "2"), ("--brake", "node-1:cpu=0.5")])
-def test_racks_and_brakes_are_of_nodes(tmp_path: Path, option: tuple[str, str]) -> None:
-    said = iostrata(tmp_path, "lab", "up", "hadoop", *option)
-    assert said.returncode == 2
-    assert said.stderr == "iostrata: racks and brakes are of nodes · say how many: --nodes 3\n"
 
 
 def test_record_names_what_it_cannot_do(tmp_path: Path) -> None:

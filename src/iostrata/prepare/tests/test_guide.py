@@ -76,7 +76,7 @@ def test_commands_are_shell_and_links_lead_somewhere(page: str) -> None:
     text = (GUIDE / page).read_text("utf-8")
     for link in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (GUIDE / link).exists(), link
-    for path in re.findall(r"`((?:src|tests)/[\w/.]+)`", text):
+    for path in re.findall(r"`((?:src|lab|tests)/[\w/.]+)`", text):
         assert (GUIDE.parents[1] / path).exists(), path
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import random
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,15 @@ DATANODE: Row = {"host": "node2", "proc": 2, "role": "DataNode", "pid": 100, "ti
 DATANODE |= {"thread": "DataXceiver", "job": "job_1_0001", "task": None, "phase": None}
 # What every text of a run may hold.
 HOSTILE = 'a "quoted", <b>\\path</b>\n\x1b[31m\tä\U0001f4a5\x00'
+
+
+def free_port() -> int:
+    """On loopback, of those that Linux gives to no outgoing connection by itself."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def call(name: str, span: int, start: float, dur: float, **more: Any) -> Row:

@@ -15,12 +15,11 @@ import rotel
 from bench.peers import otlp as loopback
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from iostrata.lab.ports import pick
 from iostrata.show.export.otlp import batches, request
 from iostrata.show.export.receiver import Receiver
 from iostrata.show.export.selection import Selection
 from iostrata.show.export.source import Source, identity
-from iostrata.show.export.tests.runs import CALLS, HOSTILE, MS, call, export, make
+from iostrata.show.export.tests.runs import CALLS, HOSTILE, MS, call, export, free_port, make
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START
@@ -29,7 +28,7 @@ from iostrata.store.tests.made import START
 @contextmanager
 def collector(behind: str) -> Iterator[str]:
     """Its endpoint; when it has ended, `behind` has all that it received."""
-    ports = pick(("http", "grpc"), ())
+    ports = {name: free_port() for name in ("http", "grpc")}
     command = [str(Path(rotel.__file__).with_name("rotel-agent")), "start"]
     for name, port in ports.items():
         command += [f"--otlp-{name}-endpoint", f"127.0.0.1:{port}"]

@@ -13,8 +13,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from iostrata.errors import UserError
-from iostrata.lab.ports import pick
 from iostrata.show.export.receiver import Receiver
+from iostrata.show.export.tests.runs import free_port
 
 Answers = list[tuple[int, bytes]]
 Start = Callable[[Answers], tuple[str, list[str]]]
@@ -93,7 +93,7 @@ def test_one_line_says_what_is_wrong(start: Start) -> None:
     url, _ = start([(404, b"")])
     with pytest.raises(UserError, match="refused spans: 404 Not Found"):
         send(url)
-    nobody = f"http://127.0.0.1:{pick(('http',), ())['http']}"
+    nobody = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(UserError, match=f"no receiver of OTLP at {nobody}: Connection refused"):
         send(nobody)
     for wrong in ("127.0.0.1:4318", "ftp://node", "http://", "http://node:port"):

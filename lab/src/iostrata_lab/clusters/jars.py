@@ -1,0 +1,111 @@
+"""Hadoop's jars: fetched once by Maven into a cache outside the repository."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iostrata_lab.clusters.errors import LabError
+from iostrata_lab.clusters.hadoop.versions import DEFAULT, Version
+
+POM = Path(__file__).parent / "hadoop" / "pom.xml"
+COMPLETE = "COMPLETE"  # holds the pom the jars were fetched for
+
+
+def cache() -> Path:
+    """`$IOSTRATA_CACHE`, else `~/.cache/iostrata`."""
+    named = os.environ.get("IOSTRATA_CACHE")
+    return Path(named) if named else Path.home() / ".cache" / "iostrata"
+
+
+def pom(version: Version) -> str:
+    """pom.xml, which is written for the default version, for another one."""
+    text = POM.read_text("utf-8")
+    for name, default, value in (
+        ("hadoop.version", DEFAULT.name, version.name),
+        ("hadoop.examples.version", DEFAULT.examples, version.examples),
+    ):
+        before, after = f"<{name}>{default}</{name}>", f"<{name}>{value}</{name}>"
+        if before not in text:
+            raise LabError(f"{POM} has no {before}", "install iostrata again")
+        text = text.replace(before, after)
+    return text
+
+
+def complete(folder: Path, version: Version) -> bool:
+    """True if `folder` holds every jar of the present pom."""
+    try:
+        return (folder / COMPLETE).read_text("utf-8") == pom(version)
+    except OSError:
+        return False
+
+
+def fetch(progress: Callable[[str], None], version: Version = DEFAULT) -> Path:
+    """The folder of Hadoop's jars; the first call for a version downloads some 190, 110 MB.
+
+    Raises LabError if Maven is missing or fails. Any number of processes may call it at once.
+    """
+    home = cache() / f"hadoop-{version.name}"
+    folder = home / "lib"
+    if complete(home, version):
+        return folder
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(home.parent / f"hadoop-{version.name}.lock"):
+        if complete(home, version):
+            return folder
+        progress(f"fetching Hadoop {version.name} from Maven Central (110 MB, only once)")
+        with tempfile.TemporaryDirectory(prefix="hadoop-", dir=home.parent) as temporary:
+            fresh = Path(temporary) / "fresh"
+            _copy_dependencies(Path(temporary), fresh / "lib", version)
+            (fresh / COMPLETE).write_text(pom(version), "utf-8")
+            fresh.chmod(0o755)
+            shutil.rmtree(home, ignore_errors=True)
+            fresh.rename(home)
+    return folder
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _copy_dependencies(work: Path, target: Path, version: Version) -> None:
+    # Maven gets a pom of its own: it writes beside it, and the package may be read-only.
+    path = work / "pom.xml"
+    path.write_text(pom(version), "utf-8")
+    argv = ["mvn", "-B", "-q", "-f", str(path), "dependency:copy-dependencies"]
+    argv += [f"-DoutputDirectory={target}", "-DincludeScope=runtime"]
+    try:
+        result = subprocess.run(
+            argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+    except FileNotFoundError as error:
+        raise LabError("Maven (mvn) is not on the PATH", "apt-get install maven") from error
+    if result.returncode != 0:
+        last = "\n".join(result.stdout.splitlines()[-20:])
+        raise LabError(
+            f"Maven could not fetch Hadoop {version.name} (exit code {result.returncode})",
+            "see Maven's last lines below; is the network up, is ~/.m2/settings.xml right?",
+            last,
+        )
+    for jar in target.iterdir():
+        jar.chmod(0o644)
+
+
+def link(jars: Path, target: Path) -> None:
+    """Put the jars into `target` as hard links, or as copies on another file system."""
+    target.mkdir(mode=0o755)
+    for jar in jars.glob("*.jar"):
+        try:
+            os.link(jar, target / jar.name)
+        except OSError:
+            shutil.copyfile(jar, target / jar.name)
+    target.chmod(0o755)

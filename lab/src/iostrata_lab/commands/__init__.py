@@ -1,0 +1,1 @@
+"""One file per command of the lab; lab/pyproject.toml lists them as entry points."""

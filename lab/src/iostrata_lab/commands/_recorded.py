@@ -1,0 +1,88 @@
+"""Workloads that commands run and record, and their parameters as a table."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iostrata.cli.console import note, print_table
+from iostrata.errors import UserError
+
+if TYPE_CHECKING:
+    from iostrata.schema.detail import Detail
+    from iostrata_lab.workload.interface import Context, Result
+    from iostrata_lab.workload.parameters import Parameter
+    from iostrata_lab.workload.runner import Asked
+
+CONTEXT, RESULT = "context.json", "result.json"  # in the scratch folder of the workload
+
+
+def clean_up_at_every_end() -> None:
+    """SIGTERM and SIGHUP end this command as Ctrl-C does; a SIGHUP that is ignored stays so."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
+class Recorded:
+    """Runs a workload in a process of its own, which is recorded."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        lab: str | None,
+        run: str | None,
+        store: Path | None,
+        quiet: bool,
+        detail: Detail | None = None,
+    ) -> None:
+        self._asked, self._lab, self._store, self._quiet = asked, lab, store, quiet
+        self._detail = detail
+        self.run = run
+
+    def inner(self, context: Context) -> Result:
+        """What it said, as it would have said it here."""
+        from iostrata.cli.recording import Live, conclude, request_for
+        from iostrata.record.session import record
+        from iostrata_lab.workload.runner import hand_over
+
+        there = context.scratch / CONTEXT
+        hand_over(context, self._asked.workload, there)
+        command = [sys.executable, "-m", "iostrata", "workload", "inside", str(there)]
+        request = request_for(command, None, self._lab, self.run, self._store, False)
+        if self._detail:
+            request = replace(request, detail=self._detail)
+        with Live(self._quiet) as live:
+            recorded = record(request, live.show)
+        self.run = recorded.run
+        if recorded.message:
+            note(recorded.message)
+        if recorded.code:
+            raise UserError(
+                f"{self._asked.workload.name} failed while it was recorded as {recorded.run}",
+                "see above",
+                exit_code=recorded.code,
+            )
+        if not self._quiet:
+            conclude(recorded)
+        result: Result = json.loads((context.scratch / RESULT).read_text())
+        return result
+
+
+def print_parameters(parameters: Sequence[Parameter]) -> None:
+    """A table of them."""
+    from iostrata.text import size
+    from iostrata_lab.workload.parameters import BYTES
+
+    rows = []
+    for one in parameters:
+        is_size = one.unit == BYTES and isinstance(one.default, int)
+        default = size(int(one.default)) if is_size else str(one.default).lower()
+        about = f"{one.about} (scaled)" if one.scaled else one.about
+        rows.append([one.name, default, "" if one.unit == BYTES else one.unit, one.range, about])
+    print_table(["parameter", "default", "unit", "allowed", "what it is"], rows)

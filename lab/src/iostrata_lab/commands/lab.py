@@ -1,0 +1,251 @@
+"""iostrata lab"""
+
+from __future__ import annotations
+
+import pwd
+import shlex
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.console import note, print_json, print_table
+from iostrata.errors import UserError
+from iostrata.text import size
+
+if TYPE_CHECKING:
+    from iostrata_lab.clusters import DaemonStatus, Topology
+
+NameOption = Annotated[str | None, typer.Option("--name", help="Name of the lab.")]
+NameArgument = Annotated[str | None, typer.Argument(help="Name of the lab; the running one.")]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(no_args_is_help=True, help="A real Hadoop cluster on this machine.")
+    up_group = typer.Typer(no_args_is_help=True, help="Brings a cluster up.")
+    up_group.command(
+        "hadoop",
+        epilog=examples(
+            "iostrata lab up hadoop",
+            "iostrata lab up hadoop --datanodes 3 --name three",
+            "iostrata lab up hadoop --nodes 3 --racks 2 --brake node-3:disk=20MB/s,cpu=0.5",
+            "iostrata lab up hadoop --version 3.3.6",
+            "iostrata lab up hadoop --conf dfs.blocksize=1048576 --conf dfs.replication=1",
+            "iostrata lab up hadoop --daemon-user hdfs=daemon --daemon-user yarn=bin",
+            'eval "$(iostrata lab env)"; hadoop fs -ls /',
+        ),
+    )(up)
+    group.add_typer(up_group, name="up")
+    group.command(epilog=examples("iostrata lab status", "iostrata lab status --json"))(status)
+    group.command(
+        epilog=examples(
+            "iostrata lab brake node-2 --disk 20MB/s --net 10MB/s",
+            "iostrata lab brake node-2.rack-1 --cpu 0.5 --name three",
+            "iostrata lab brake node-2 --disk off",
+            "iostrata lab brake node-2 --off",
+        )
+    )(brake)
+    group.command(epilog=examples("iostrata lab logs", "iostrata lab logs namenode --name three"))(
+        logs
+    )
+    group.command(epilog=examples("iostrata lab down", "iostrata lab down three"))(down)
+    group.command(epilog=examples('eval "$(iostrata lab env)"'))(env)
+    app.add_typer(group, name="lab")
+
+
+def up(
+    datanodes: Annotated[int, typer.Option(min=1, max=16, help="Number of DataNodes.")] = 1,
+    nodes: Annotated[
+        int,
+        typer.Option(
+            min=0, max=32, help="Number of nodes with a DataNode and a NodeManager (root only)."
+        ),
+    ] = 0,
+    racks: Annotated[int, typer.Option(min=1, help="Racks that the nodes are on.")] = 1,
+    brake: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NODE:WHAT=LIMIT,…", help="A slow node: disk, disk-ops, net, cpu; see brake."
+        ),
+    ] = None,
+    agent: Annotated[
+        bool, typer.Option("--agent/--no-agent", help="Load the agent in daemons and containers.")
+    ] = True,
+    name: Annotated[str, typer.Option(help="Name of the lab.")] = "hadoop",
+    version: Annotated[str, typer.Option(help="Of Hadoop: 3.5.0, 3.4.2 or 3.3.6.")] = "3.5.0",
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A property of Hadoop, over the lab's own."),
+    ] = None,
+    daemon_user: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP=USER", help="Run the daemons of hdfs or yarn as that user (root only)."
+        ),
+    ] = None,
+) -> None:
+    """Starts HDFS and YARN as real processes on free loopback ports; ready when it returns.
+
+    With --nodes each node has a network, a host name, a disk and a cgroup of its own.
+    Hadoop comes from Maven Central on first use.
+    The agent stays off until a run records.
+    """
+    from iostrata_lab.recording import bring_up
+
+    users = dict(_daemon_user(text) for text in daemon_user or [])
+    over = dict(map(_property, conf or []))
+    bring_up(name, datanodes, agent, users, version, over, _topology(nodes, racks, brake or []))
+    note(f"lab {name} is ready; try: iostrata record --lab {name} -- hadoop fs -ls /")
+    note(f"end it: iostrata lab down {name}")
+
+
+def _topology(nodes: int, racks: int, brakes: list[str]) -> Topology | None:
+    from iostrata_lab import clusters
+    from iostrata_lab.clusters.brakes import parse
+    from iostrata_lab.recording import lab_errors
+
+    if not nodes:
+        if racks > 1 or brakes:
+            raise UserError("racks and brakes are of nodes", "say how many: --nodes 3")
+        return None
+    with lab_errors():
+        return clusters.Topology(nodes, racks, dict(map(parse, brakes)))
+
+
+def _property(text: str) -> tuple[str, str]:
+    """`dfs.blocksize=1048576` as name and value."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise UserError(f"--conf {text}: not NAME=VALUE", "for example dfs.blocksize=1048576")
+    return name, value
+
+
+def _daemon_user(text: str) -> tuple[str, int]:
+    """`hdfs=daemon` as group and uid."""
+    group, _, user = text.partition("=")
+    try:
+        return group, int(user) if user.isdigit() else pwd.getpwnam(user).pw_uid
+    except KeyError as error:
+        raise UserError(
+            f"--daemon-user {text}: no user {user!r} on this machine", "see /etc/passwd"
+        ) from error
+
+
+def status(name: NameArgument = None, option: NameOption = None, json: JsonOption = False) -> None:
+    """Shows the labs with their daemons, or one of them."""
+    from iostrata_lab import clusters
+    from iostrata_lab.recording import lab_errors
+
+    chosen = name or option
+    with lab_errors():
+        shown = [clusters.find(chosen)] if chosen else clusters.list_labs()
+        found = {lab.name: lab.status() for lab in shown}
+    if json:
+        print_json({lab: [_facts(daemon) for daemon in state] for lab, state in found.items()})
+        return
+    if not found:
+        print("no labs: start one with iostrata lab up hadoop")
+        return
+    rows = [
+        [
+            lab,
+            daemon.role,
+            str(daemon.pid),
+            "running" if daemon.alive else "ended",
+            "agent" if daemon.agent else "",
+            size(daemon.rss),
+            " ".join(str(port) for port in daemon.ports),
+        ]
+        for lab, state in found.items()
+        for daemon in state
+    ]
+    print_table(["lab", "daemon", "pid", "state", "agent", "memory", "ports"], rows, {2, 5})
+    nodes = [
+        [lab.name, node.name, node.rack, node.address, str(node.brake) or "none"]
+        for lab in shown
+        for node in lab.nodes()
+    ]
+    if nodes:
+        print()
+        print_table(["lab", "node", "rack", "address", "brakes"], nodes, set())
+
+
+def _facts(daemon: DaemonStatus) -> dict[str, Any]:
+    from iostrata_lab.clusters.nodes import facts
+
+    node = facts(daemon.node) if daemon.node else None
+    return {**asdict(daemon), "log": str(daemon.log), "node": node}
+
+
+def brake(
+    node: Annotated[str, typer.Argument(help="node-1, or node-1.rack-1.")],
+    disk: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Bytes/s read, as many written: 20MB/s.")
+    ] = None,
+    disk_ops: Annotated[
+        str | None, typer.Option(metavar="N", help="Requests/s read, as many written.")
+    ] = None,
+    net: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Bytes/s sent, as many received: 10MB/s.")
+    ] = None,
+    cpu: Annotated[str | None, typer.Option(metavar="CORES", help="Cores: 0.5.")] = None,
+    off: Annotated[bool, typer.Option("--off", help="Take all brakes away.")] = False,
+    name: NameOption = None,
+) -> None:
+    """Slows a node of a running lab down, or lets it go again.
+
+    What is not named stays as it is; a limit of `off` takes one brake away.
+    The page cache is faster than any disk: setting a disk brake empties it of the node's files,
+    and so does setting it again.
+    """
+    from iostrata_lab import clusters
+    from iostrata_lab.clusters.brakes import changed
+    from iostrata_lab.recording import lab_errors
+
+    texts = {"disk": disk, "disk_ops": disk_ops, "net": net, "cpu": cpu}
+    if not off and not any(texts.values()):
+        raise UserError(f"no brake for {node}", "name one, as --disk 20MB/s, or --off for none")
+    with lab_errors():
+        found = clusters.find(name).brake(
+            node, lambda was: changed(clusters.Brake() if off else was, texts)
+        )
+    note(f"{found.name}: {str(found.brake) or 'no brake'}")
+
+
+def logs(
+    daemon: Annotated[str, typer.Argument(help="namenode, datanode-1, nodemanager …")] = "",
+    name: NameOption = None,
+) -> None:
+    """Prints the paths of a lab's logs, or the log of one daemon."""
+    from iostrata_lab import clusters
+    from iostrata_lab.recording import lab_errors
+
+    with lab_errors():
+        found = clusters.find(name)
+        paths = [found.log_path(daemon)] if daemon else [d.log for d in found.status()]
+    if not daemon:
+        print("\n".join(str(path) for path in paths))
+        return
+    try:
+        print(paths[0].read_text("utf-8", errors="replace"), end="")
+    except OSError as error:
+        raise UserError(f"{paths[0]}: {error.strerror}") from error
+
+
+def down(name: NameArgument = None, option: NameOption = None) -> None:
+    """Ends a lab: its processes, its data, its collector. Recorded runs stay."""
+    from iostrata_lab.recording import take_down
+
+    note(f"lab {take_down(name or option)} is gone; its runs stay in the store")
+
+
+def env(name: NameArgument = None, option: NameOption = None) -> None:
+    """Prints the environment of a lab as shell exports."""
+    from iostrata_lab import clusters
+    from iostrata_lab.recording import lab_errors
+
+    with lab_errors():
+        variables = clusters.find(name or option).environment()
+    for variable, value in sorted(variables.items()):
+        print(f"export {variable}={shlex.quote(value)}")

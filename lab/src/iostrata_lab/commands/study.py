@@ -1,0 +1,201 @@
+"""iostrata study"""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import shlex
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from iostrata.cli.commands._arguments import (
+    JsonOption,
+    QuietOption,
+    ScaleOption,
+    SeedOption,
+    SetOption,
+    StoreOption,
+    examples,
+)
+from iostrata.cli.console import note, print_json, print_table
+from iostrata.errors import UserError
+from iostrata_lab.commands._recorded import Recorded, clean_up_at_every_end, print_parameters
+
+if TYPE_CHECKING:
+    from iostrata_lab.studies.interface import Outcome, Sample, Study
+    from iostrata_lab.workload.runner import Asked
+
+NameArgument = Annotated[str, typer.Argument(help="Name of a study.")]
+LabOption = Annotated[str | None, typer.Option(help="A lab's cluster; else one of its own.")]
+LAB = "study"
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(no_args_is_help=True, help="Studies of the papers, repeated.")
+    group.command("list", epilog=examples("iostrata study list", "iostrata study list --json"))(
+        list_
+    )
+    group.command(
+        epilog=examples(
+            "iostrata study describe requests",
+            "iostrata study describe requests --json | jq '.differences[]'",
+        )
+    )(describe)
+    group.command(
+        epilog=examples(
+            "iostrata study run functions                     on a cluster of its own",
+            "iostrata study run creation --scale 8 --repeats 3 --out creation",
+            "iostrata study run requests --set alphas=0.01,0.1 --lab hadoop --json",
+        )
+    )(run)
+    app.add_typer(group, name="study")
+
+
+def list_(json: JsonOption = False) -> None:
+    """Lists the studies."""
+    from iostrata_lab.studies.catalog import STUDIES
+
+    if json:
+        print_json([study.as_dict() for study in STUDIES])
+        return
+    rows = [[one.name, one.about, one.source.partition(", section")[0]] for one in STUDIES]
+    print_table(["study", "what it measures", "paper"], rows)
+
+
+def describe(name: NameArgument, json: JsonOption = False) -> None:
+    """Says what a study measures, how that differs from the paper, and what may be asked of it."""
+    from iostrata_lab.studies.catalog import study_named
+
+    study = study_named(name)
+    if json:
+        print_json(study.as_dict())
+        return
+    print(f"{study.name}: {study.about}\nafter: {study.source}")
+    for difference in study.differences:
+        print(f"other than there: {difference}")
+    print()
+    print_parameters(study.parameters)
+
+
+def run(
+    name: NameArgument,
+    set_: SetOption = None,
+    scale: ScaleOption = 1.0,
+    seed: SeedOption = 1,
+    repeats: Annotated[int, typer.Option(min=1, max=100, help="Of each run.")] = 1,
+    lab: LabOption = None,
+    datanodes: Annotated[
+        int, typer.Option(min=1, max=16, help="Of the cluster that it starts, without --lab.")
+    ] = 2,
+    store: StoreOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for NAME.md, NAME.json and NAME.svg.")
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Runs workloads, records and analyses them, and says what agrees with the paper.
+
+    It starts a cluster of its own unless --lab names one, and ends it. Runs that are in the store
+    already, of the same parameters and seed on the same kind of cluster, are taken as they are: a
+    study that was interrupted goes on where it was.
+    """
+    from iostrata.store.location import default_store
+    from iostrata_lab.studies.catalog import study_named
+    from iostrata_lab.studies.runner import Request, perform, plan
+    from iostrata_lab.workload.parameters import values
+
+    study = study_named(name)
+    clean_up_at_every_end()
+    cluster = f"lab {lab}" if lab else f"{datanodes} DataNodes"
+    where = (store or default_store()).absolute()
+    chosen = values(study.parameters, set_ or [], scale)
+    request = Request(study, chosen, seed, repeats, cluster, where)
+    plan(request)  # what cannot work is said before a cluster starts
+    if out:
+        _writable(out)
+    with closing(_Clusters(lab, datanodes, where, quiet)) as clusters:
+        samples = perform(request, clusters.record, note if not quiet else _silent)
+    _tell(study, samples, out, json)
+
+
+def _tell(study: Study, samples: list[Sample], out: Path | None, json: bool) -> None:
+    from iostrata_lab.studies.page import document, text
+
+    outcome = study.conclude(samples)
+    if out:
+        _keep(out, study, outcome, samples)
+    if json:
+        print_json(document(study, outcome, samples))
+    else:
+        print("\n".join(text(study, outcome, samples)))
+
+
+def _silent(_: str) -> None:
+    """Of a study that is to say nothing while it runs."""
+
+
+class _Clusters:
+    """The cluster of a study: the lab that is named, or one that starts with the first run."""
+
+    def __init__(self, lab: str | None, datanodes: int, store: Path, quiet: bool) -> None:
+        self._lab, self._datanodes = lab, datanodes
+        self._store, self._quiet = store, quiet
+        self._own = ""
+
+    def close(self) -> None:
+        """Ends the cluster that it started."""
+        if self._own:
+            from iostrata_lab.recording import take_down
+
+            take_down(self._own)
+
+    def record(self, asked: Asked, run: str) -> dict[str, Any]:
+        """Every call is kept, whatever that costs: what is compared is not speed with a tracer's
+        own limits.
+        """
+        from iostrata.progress import silent
+        from iostrata.schema.detail import Detail
+        from iostrata_lab.recording import cluster_of
+        from iostrata_lab.workload.runner import perform
+
+        lab = self._lab or self._started()
+        inner = Recorded(asked, lab, run, self._store, self._quiet, Detail(budget=0)).inner
+        return perform(asked, cluster_of(lab), silent, inner).as_dict()
+
+    def _started(self) -> str:
+        if not self._own:
+            from iostrata_lab.recording import bring_up
+
+            name = f"{LAB}-{os.getpid()}"
+            bring_up(name, self._datanodes, agent=True)
+            self._own = name
+        return self._own
+
+
+def _writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror}", "name another folder with --out") from error
+
+
+def _keep(folder: Path, study: Study, outcome: Outcome, samples: list[Sample]) -> None:
+    """Writes tables, figure and all that was measured."""
+    from iostrata.cli.files import whole_file
+    from iostrata_lab.studies.page import document, markdown
+
+    command = shlex.join(["iostrata", *sys.argv[1:]])
+    texts = {
+        "md": markdown(study, outcome, samples, command),
+        "json": json_module.dumps(document(study, outcome, samples), indent=1) + "\n",
+        "svg": outcome.figure,
+    }
+    for suffix, text in texts.items():
+        with whole_file(folder / f"{study.name}.{suffix}") as file:
+            file.write(text.encode())
+    note(f"kept: {folder}/{study.name}.md, .json, .svg")

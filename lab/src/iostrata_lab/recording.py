@@ -1,0 +1,174 @@
+"""A lab together with the collector that records it."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iostrata.artifacts import find_artifact, stage_agent
+from iostrata.cli.console import note
+from iostrata.errors import UserError
+from iostrata.record.collector import collector_of, start_collector, stop_collector
+from iostrata.schema.roles import SERVERS
+from iostrata.store.location import default_store
+from iostrata_lab import clusters
+from iostrata_lab.clusters.errors import LabError
+from iostrata_lab.clusters.hadoop.versions import DEFAULT
+from iostrata_lab.workload.cluster import Cluster
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parents[2]
+HISTORY_TIMEOUT = 30.0  # s; the run has ended, and its ApplicationMasters with it
+# What a cluster that is going down says, or one that says something unheard-of.
+_NO_ANSWER = (LabError, OSError, http.client.HTTPException, ValueError, KeyError)
+
+# A lab's names of its daemons, and the collector's.
+_ROLES = {name.lower(): name for name in SERVERS}
+
+
+@contextmanager
+def lab_errors() -> Iterator[None]:
+    """Inside it, what a lab complains about becomes a UserError."""
+    try:
+        yield
+    except LabError as error:
+        message = f"{error.message}\n{error.log}" if error.log else error.message
+        raise UserError(message, error.remedy) from error
+
+
+def collector_directory(lab: str) -> Path:
+    """The directory of the collector that `lab up` starts."""
+    return Path(f"/dev/shm/iostrata-lab-{lab}")
+
+
+def bring_up(
+    name: str,
+    datanodes: int,
+    agent: bool,
+    daemon_users: dict[str, int] | None = None,
+    version: str = DEFAULT.name,
+    properties: dict[str, str] | None = None,
+    topology: clusters.Topology | None = None,
+) -> clusters.Lab:
+    """Starts the lab's collector (with an agent) and its cluster; undoes both on failure."""
+
+    def up(options: clusters.AgentOptions | None) -> clusters.Lab:
+        with lab_errors():
+            return clusters.up(
+                name,
+                version=version,
+                datanodes=datanodes,
+                topology=topology,
+                agent=options,
+                daemon_users=daemon_users,
+                properties=properties,
+                progress=steps(),
+            )
+
+    if not agent:
+        return up(None)
+    directory = collector_directory(name)
+    collector = collector_of(directory)
+    if collector is None:
+        collector = start_collector(directory, default_store(), f"lab-{name}", False)
+    try:
+        return up(clusters.AgentOptions(jar=stage_agent(directory), dir=directory))
+    except BaseException:
+        if collector.started:
+            stop_collector(collector)
+        raise
+
+
+def take_down(name: str | None) -> str:
+    """Ends the lab's processes, then its collector, which publishes what is left; its name."""
+    with lab_errors():
+        lab = clusters.find(name)
+        lab.down(progress=steps())
+    directory = collector_directory(lab.name)
+    collector = collector_of(directory)
+    if collector is None:
+        shutil.rmtree(directory, ignore_errors=True)  # what a killed collector left
+    elif stop_collector(collector):
+        shutil.rmtree(collector.store / ".spool" / f"lab-{lab.name}", ignore_errors=True)
+    return lab.name
+
+
+@dataclass(frozen=True)
+class RecordedLab:
+    """A lab as `iostrata record --lab` sees it: see iostrata.record.clusters.RecordedCluster."""
+
+    lab: clusters.Lab
+
+    @property
+    def directory(self) -> Path:
+        """Of the collector that `lab up` starts."""
+        return collector_directory(self.lab.name)
+
+    def environment(self) -> dict[str, str]:
+        """What a command recorded on the lab finds in its environment."""
+        with lab_errors():
+            return {**os.environ, **self.lab.environment()}
+
+    def daemons(self) -> list[tuple[str, int]]:
+        """Role and pid of each daemon."""
+        with lab_errors():
+            return [(_ROLES[d.role.split("-")[0]], d.pid) for d in self.lab.daemons()]
+
+    def survey(self, jobs: Sequence[str]) -> dict[str, Any]:
+        """Asks the lab's NameNode for its DataNodes and the histories of jobs for attempts."""
+        answers: dict[str, Any] = {"datanodes": None, "attempts": {}, "unasked": []}
+        host = socket.gethostname()
+        try:
+            listed = self.lab.datanodes()
+            answers["datanodes"] = [
+                {"name": at, "rack": rack, "host": node or host, "pid": pid}
+                for at, rack, node, pid in listed
+            ]
+        except _NO_ANSWER as error:
+            answers["unasked"].append(f"the NameNode for its DataNodes: {error}")
+        for job in jobs:
+            if not job.startswith("job_"):
+                continue  # an application of Spark: that has no history there
+            try:
+                answers["attempts"][job] = self.lab.attempts(job, HISTORY_TIMEOUT)
+            except _NO_ANSWER as error:
+                answers["unasked"].append(f"the history of {job} for its attempts: {error}")
+        return answers
+
+
+def recorded_lab(name: str) -> RecordedLab:
+    """The lab of that name; raises UserError."""
+    with lab_errors():
+        return RecordedLab(clusters.find(name))
+
+
+def jobs_jar() -> Path:
+    """What workloads run on clusters: $IOSTRATA_JOBS, else the package's own, else the checkout's.
+
+    Raises UserError when there is none.
+    """
+    return find_artifact(
+        "IOSTRATA_JOBS",
+        _PACKAGE / "iostrata-jobs.jar",
+        _CHECKOUT / "java/jobs/target/iostrata-jobs.jar",
+    )
+
+
+def cluster_of(lab: str | None) -> Cluster:
+    """The cluster that workloads run on: a lab's, or what `hadoop` of the environment reaches."""
+    environment = dict(os.environ) if lab is None else recorded_lab(lab).environment()
+    return Cluster(environment, jobs_jar())
+
+
+def steps() -> Callable[[str], None]:
+    """Prints each step with the seconds since the first."""
+    begin = time.monotonic()
+    return lambda step: note(f"{time.monotonic() - begin:6.1f} s  {step}")

@@ -1,0 +1,116 @@
+"""What a study is, what it is made of, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from iostrata.store.opened import OpenedRun
+from iostrata_lab.workload.parameters import Parameter, Value
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A run that a study needs: a workload, with parameters as `workload run --set` takes them.
+
+    `label` is what the study's tables call it.
+    """
+
+    label: str
+    workload: str
+    given: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A recorded run and what was measured in it, in JSON values.
+
+    `start` (UTC) and wall time `seconds` of what was recorded; `result` is what the workload said;
+    `traced` how complete the run is: numbers of processes, of those that were traced, of calls that
+    are dropped (in totals alone), collapsed (without task), lost (in no total), and what is
+    missing.
+    """
+
+    label: str
+    repeat: int
+    run: str
+    start: str
+    seconds: float
+    result: Row
+    measured: Row
+    traced: Row
+
+
+class Verdict(StrEnum):
+    """Of what was found, beside what a paper claims."""
+
+    agrees = "agrees"
+    differs = "differs"
+    unknown = "cannot be compared"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says, whether it is so here, and the numbers and reasons for that."""
+
+    says: str
+    verdict: Verdict
+    because: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as people read them; the first `names` columns hold no numbers."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: int = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a study comes to; `figure` is an SVG document."""
+
+    tables: Sequence[Table]
+    claims: Sequence[Claim]
+    figure: str
+
+    def as_dict(self) -> Row:
+        """JSON values, without the figure."""
+        return {
+            "tables": [asdict(table) for table in self.tables],
+            "claims": [asdict(claim) for claim in self.claims],
+        }
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a paper measured, measured again.
+
+    `plan` says which runs it needs, of the values of its parameters; it raises UserError for
+    impossible ones. `measure` reads one run; `conclude` is a function of all samples alone.
+    """
+
+    name: str
+    about: str  # one line
+    source: str  # paper and section
+    differences: tuple[str, ...]  # between the paper's setting and this one
+    parameters: tuple[Parameter, ...]
+    plan: Callable[[Mapping[str, Value]], Sequence[Wanted]]
+    measure: Callable[[OpenedRun], Row]
+    conclude: Callable[[Sequence[Sample]], Outcome]
+
+    def as_dict(self) -> Row:
+        """JSON values."""
+        return {
+            "name": self.name,
+            "about": self.about,
+            "source": self.source,
+            "differences": list(self.differences),
+            "parameters": [parameter.as_dict() for parameter in self.parameters],
+        }

@@ -1,0 +1,75 @@
+"""What a study came to, as Markdown, as lines of text, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from iostrata.text import columns, count, plural
+from iostrata_lab.studies.interface import Outcome, Row, Sample, Study, Table
+
+
+def text(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> list[str]:
+    """For a terminal: tables, then a line for each claim and its reason."""
+    lines = [f"{study.name}: {study.about} ({study.source})"]
+    lines += ["", *_traced(samples)]
+    for table in outcome.tables:
+        numbers = range(table.names, len(table.columns))
+        lines += ["", table.title, "", *columns(table.columns, table.rows, numbers)]
+    lines.append("")
+    for claim in outcome.claims:
+        lines += [f"{claim.verdict}: {claim.says}", f"    {claim.because}"]
+    lines += ["", "Other than in the paper:", *(f"- {one}" for one in study.differences)]
+    return lines
+
+
+def markdown(study: Study, outcome: Outcome, samples: Sequence[Sample], command: str) -> str:
+    """A page of its own, with the figure `NAME.svg` beside it."""
+    lines = [f"# {study.about[:1].upper()}{study.about[1:]}", "", f"After {study.source}."]
+    lines += ["", f"    {command}", "", *_traced(samples)]
+    for table in outcome.tables:
+        lines += ["", f"{table.title}", "", *_grid(table)]
+    lines += ["", f"![{study.about}]({study.name}.svg)", ""]
+    lines += ["| the paper says | here | why |", "|---|---|---|"]
+    lines += [
+        f"| {_cell(claim.says)} | {claim.verdict} | {_cell(claim.because)} |"
+        for claim in outcome.claims
+    ]
+    lines += ["", "Other than in the paper:", "", *(f"- {one}" for one in study.differences)]
+    return "\n".join(lines) + "\n"
+
+
+def document(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> Row:
+    """JSON values: what was measured in each run, and what it comes to."""
+    return {
+        "study": study.name,
+        "source": study.source,
+        "differences": list(study.differences),
+        **outcome.as_dict(),
+        "samples": [asdict(sample) for sample in samples],
+    }
+
+
+def _traced(samples: Sequence[Sample]) -> list[str]:
+    """How complete the runs are, and what is missing of which."""
+
+    def of(name: str) -> str:
+        return count(sum(sample.traced[name] for sample in samples))
+
+    lines = [
+        f"From {plural(len(samples), 'recorded run')}: "
+        f"{of('traced')} of {of('processes')} processes traced, "
+        f"{of('dropped')} calls dropped, {of('collapsed')} collapsed, {of('lost')} lost."
+    ]
+    missing = [f"- {one.run}: {line}" for one in samples for line in one.traced["missing"]]
+    return lines + [""] * bool(missing) + missing
+
+
+def _grid(table: Table) -> list[str]:
+    marks = ["---" if at < table.names else "---:" for at in range(len(table.columns))]
+    rows = [table.columns, marks, *table.rows]
+    return [f"| {' | '.join(map(_cell, row))} |" for row in rows]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,157 @@
+"""A study from its plan to its outcome. What is recorded already is not recorded again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from iostrata.errors import UserError
+from iostrata.show.summary import completeness, why_empty
+from iostrata.show.totals import Totals, totals
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import Run, list_runs
+from iostrata_lab.studies.interface import Row, Sample, Study, Wanted
+from iostrata_lab.workload.catalog import workload_named
+from iostrata_lab.workload.parameters import Value, values
+from iostrata_lab.workload.runner import Asked
+
+# Runs a workload, recorded with every call in a run of that name: what `Done.as_dict` says.
+Record = Callable[[Asked, str], Mapping[str, Any]]
+Say = Callable[[str], None]
+NOTES = ".studies"  # of a store: what workloads said, a file for each run
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a study. Runs of another `cluster` than the one named are not taken."""
+
+    study: Study
+    values: Mapping[str, Value]
+    seed: int
+    repeats: int
+    cluster: str
+    store: Path
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run to come: the workload with all its values, and which repeat it is, from 1."""
+
+    wanted: Wanted
+    asked: Asked
+    repeat: int
+    name: str  # of the run, but for what is added where that cannot be used
+
+
+def plan(request: Request) -> list[Planned]:
+    """All runs in their order, checked one by one; raises UserError.
+
+    Every other round goes backwards, so that what warms up favors neither end of the plan.
+    """
+    found = []
+    for repeat in range(1, request.repeats + 1):
+        runs = list(request.study.plan(request.values))
+        for wanted in runs if repeat % 2 else reversed(runs):
+            workload = workload_named(wanted.workload)
+            asked = Asked(workload, values(workload.parameters, wanted.given), request.seed)
+            found.append(Planned(wanted, asked, repeat, _name(asked, repeat, request.cluster)))
+    return found
+
+
+def _name(asked: Asked, repeat: int, cluster: str) -> str:
+    """The same for the same values: so it is found again, by other studies, too."""
+    key = json.dumps([asked.workload.name, dict(asked.values), asked.seed, cluster], sort_keys=True)
+    return f"study-{asked.workload.name}-{sha256(key.encode()).hexdigest()[:8]}-{repeat}"
+
+
+def perform(request: Request, record: Record, say: Say) -> list[Sample]:
+    """Records what is not there yet and measures every run, in the order of the plan.
+
+    Raises UserError where a run fails or has no events; those before it stay, and are taken the
+    next time.
+    """
+    planned = plan(request)
+    samples = []
+    for number, one in enumerate(planned, 1):
+        name, there = _usable(request.store, one.name)
+        what = f"{number}/{len(planned)} {one.wanted.label}, repeat {one.repeat}"
+        say(f"{what}: {'taken from' if there else 'recorded as'} {name}")
+        if not there:
+            said = record(one.asked, name)
+            _check(request.store, name)
+            _note(request.store, name, said)
+        samples.append(_sample(request, one, name))
+    order = [wanted.label for wanted in request.study.plan(request.values)]
+    return sorted(samples, key=lambda sample: (order.index(sample.label), sample.repeat))
+
+
+def _check(store: Path, name: str) -> None:
+    """A run of nothing would be a table of nothing; raises UserError, and it is not taken."""
+    with OpenedRun(_runs(store)[name]) as opened:
+        if not opened.run.events:
+            raise UserError(f"{name} has {why_empty(totals(opened))}")
+
+
+def _sample(request: Request, one: Planned, name: str) -> Sample:
+    run = _runs(request.store)[name]
+    with OpenedRun(run) as opened:
+        measured = request.study.measure(opened)
+        traced = _traced(totals(opened))
+    said = json.loads(_noted(request.store, name).read_text())
+    start = datetime.fromtimestamp(run.start // 10**9, UTC).isoformat()
+    seconds = round((run.end - run.start) / 1e9, 3)
+    label, result = one.wanted.label, said["result"]
+    return Sample(label, one.repeat, name, start, seconds, result, measured, traced)
+
+
+def _traced(found: Totals) -> Row:
+    return {
+        "processes": found.coverage.total,
+        "traced": found.coverage.traced,
+        "dropped": found.dropped,
+        "collapsed": found.collapsed,
+        "lost": found.lost,
+        "missing": completeness(found)[1:],
+    }
+
+
+def _usable(store: Path, name: str) -> tuple[str, bool]:
+    """The first name of `name`, `name.2` … that is a whole run of ours, or free; whether it is
+    a run.
+    """
+    runs = _runs(store)
+    for tried in _names(name):
+        if tried in runs and runs[tried].state == "ok" and _noted(store, tried).is_file():
+            return tried, True
+        if not (store / tried).exists():
+            return tried, False
+    raise AssertionError("names do not end")
+
+
+def _names(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}.{number}"
+        number += 1
+
+
+def _runs(store: Path) -> dict[str, Run]:
+    return {run.name: run for run in list_runs(store)}
+
+
+def _noted(store: Path, name: str) -> Path:
+    return store / NOTES / f"{name}.json"
+
+
+def _note(store: Path, name: str, said: Mapping[str, Any]) -> None:
+    path = _noted(store, name)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_suffix(".tmp")
+    draft.write_text(json.dumps(dict(said), indent=2) + "\n")
+    draft.replace(path)

@@ -1,0 +1,73 @@
+"""Programs that run jobs, and what its client says of the jobs they ran."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from iostrata_lab.workload.interface import Context
+
+_JOB = re.compile(r"Running job: (job_\d+_\d+)")
+_GROUP = re.compile(r"^\t(\S.*)$")
+_COUNTER = re.compile(r"^\t\t(.+)=(-?\d+)$")
+FILES = "File System Counters"
+TASKS = "Map-Reduce Framework"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as its client printed it: counters by group and name."""
+
+    id: str
+    counters: dict[str, dict[str, int]]
+
+    def counter(self, name: str, group: str = TASKS) -> int:
+        """0 where the job has it not."""
+        return self.counters.get(group, {}).get(name, 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values; all in bytes and records."""
+        return {
+            "id": self.id,
+            "maps": self.counter("Launched map tasks", "Job Counters"),
+            "reduces": self.counter("Launched reduce tasks", "Job Counters"),
+            "map_input_records": self.counter("Map input records"),
+            "map_output_bytes": self.counter("Map output bytes"),
+            "shuffled_bytes": self.counter("Reduce shuffle bytes"),
+            "reduce_output_records": self.counter("Reduce output records"),
+            "hdfs_read": self.counter("HDFS: Number of bytes read", FILES),
+            "hdfs_written": self.counter("HDFS: Number of bytes written", FILES),
+        }
+
+
+def jobs_of(output: str) -> list[Job]:
+    """Each job that a client ran, in order, of what it printed."""
+    found: list[Job] = []
+    group = ""
+    for line in output.splitlines():
+        if job := _JOB.search(line):
+            found.append(Job(job[1], {}))
+        elif found and (counter := _COUNTER.match(line)):
+            found[-1].counters.setdefault(group, {})[counter[1]] = int(counter[2])
+        elif heading := _GROUP.match(line):
+            group = heading[1].strip()
+    return found
+
+
+def run(context: Context, main: str, *words: str) -> tuple[list[Job], str]:
+    """Runs a program of Hadoop's class path: its jobs, and all that it printed.
+
+    Its examples and its tests of MapReduce are there in distributions and labs alike.
+    """
+    log = context.scratch / f"{main.rpartition('.')[2]}.log"
+    context.cluster.run(["hadoop", main, *context.options, *words], log)
+    said = log.read_text()
+    return jobs_of(said), said
+
+
+def run_ours(context: Context, name: str, *words: str) -> list[Job]:
+    """Runs the program `name` of our jar of jobs: the jobs that it ran."""
+    log = context.scratch / f"{name}.log"
+    context.cluster.job(name, *context.options, *words, output=log)
+    return jobs_of(log.read_text())

@@ -1,0 +1,64 @@
+"""N-weight as HiBench has it: how strongly vertices are tied over paths of n edges.
+
+The weight of a path is the product of its edges', that of a pair the sum over its paths: the n-th
+power of the matrix of weights, where `most` does not cut it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from iostrata_lab.workload.spark.session import Asked, main
+
+SCHEMA = "source long, target long, weight double"
+TOP = 5
+
+
+def make(spark: Any, asked: Asked) -> None:
+    """Lines SOURCE TAB TARGET TAB WEIGHT; the weights of the edges of a source sum up to 1."""
+    vertices, edges, seed = asked.values["vertices"], asked.values["edges"], asked.seed
+
+    def lines(source: int) -> Iterator[str]:
+        draws = random.Random(f"{seed} {source}")
+        steps = draws.sample(range(1, vertices), edges)  # none to itself
+        weights = [draws.random() + 0.01 for _ in steps]
+        for step, weight in zip(steps, weights, strict=True):
+            yield f"{source}\t{(source + step) % vertices}\t{weight / sum(weights)!r}"
+
+    numbers = spark.sparkContext.range(vertices, numSlices=asked.values["partitions"])
+    numbers.flatMap(lines).saveAsTextFile(asked.input)
+
+
+def work(spark: Any, asked: Asked) -> dict[str, Any]:
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    edges = spark.read.csv(asked.input, sep="\t", schema=SCHEMA).cache()
+    step = edges.selectExpr("source as target", "target as next", "weight as by")
+    strongest = Window.partitionBy("source").orderBy(f.desc("weight"), "target")
+    tied = edges
+    for _ in range(asked.values["hops"] - 1):
+        longer = tied.join(step, "target").selectExpr("source", "next", "weight * by as weight")
+        tied = longer.groupBy("source", f.col("next").alias("target")).agg(
+            f.sum("weight").alias("weight")
+        )
+        if asked.values["most"]:
+            ranked = tied.withColumn("place", f.row_number().over(strongest))
+            tied = ranked.filter(ranked.place <= asked.values["most"]).drop("place")
+    tied = tied.cache()
+    tied.write.csv(f"{asked.folder}/out", sep="\t")
+    pairs, total = tied.selectExpr("count(*)", "sum(weight)").collect()[0]
+    heaviest = tied.orderBy(f.desc("weight"), "source", "target").limit(TOP).collect()
+    return {
+        "vertices": asked.values["vertices"],
+        "edges": edges.count(),
+        "pairs": pairs,
+        "weight_sum": total,
+        "heaviest": [row.asDict() for row in heaviest],
+    }
+
+
+if __name__ == "__main__":
+    main(make, work)
