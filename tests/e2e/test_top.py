@@ -96,7 +96,7 @@ def test_a_run_is_watched_to_its_end(tmp_path: Path, program: Path, iostrata: Io
             # AND what was written meanwhile is a part of it, or all, if the first look was early
             (rate,) = (row for row in seen["rates"] if row["layer"] == "java")
             assert 0 < round(rate["bytes_written"] * seen["window"] / 10**9) <= written
-            assert rate["kept"] > 0
+            assert rate["recorded"] > 0
             assert 0 < rate["p50"] <= rate["p99"]
             # AND the read that waits is open, for longer than the run was looked at
             (waits,) = (call for call in seen["open"] if call["target"] == str(pipe))

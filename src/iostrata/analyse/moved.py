@@ -6,13 +6,38 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.buckets import bucket
 from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction, outer
+from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import BYTES_COLUMN
 
 
-def moved() -> ir.Table:
-    """Per host, layer and job: host, layer, job ('' for none), calls (not within one of the
-    layer), bytes_read, bytes_written, bytes_received, bytes_sent. From sums: none is missing.
+class Moved(Record, frozen=True):
+    """Of a host, layer and job ('' for none); calls within another of their layer do not count."""
+
+    host: str
+    layer: str
+    job: str
+    calls: Count
+    bytes_read: Bytes
+    bytes_written: Bytes
+    bytes_received: Bytes
+    bytes_sent: Bytes
+
+
+class Timed(Record, frozen=True):
+    """Calls of a host, layer and job ('' for none) that fell in one bucket of `analyse.buckets`;
+    `dur` is that of all of them.
     """
+
+    host: str
+    layer: str
+    job: str
+    bucket: int
+    calls: Count
+    dur: Ns
+
+
+def moved() -> ir.Table:
+    """Each `Moved`. From sums: none is missing."""
     rows = SUMS.mutate(job=SUMS.job.fill_null(""))
     found = rows.group_by("host", "layer", "job").agg(
         calls=rows["count"].sum(where=outer(rows)).fill_null(0).cast("int64"),
@@ -22,9 +47,7 @@ def moved() -> ir.Table:
 
 
 def times() -> ir.Table:
-    """Per host, layer, job and bucket of `analyse.buckets`: host, layer, job, bucket, calls, dur
-    (ns). Of calls kept one by one, nested ones too.
-    """
+    """Each `Timed`, of the calls that were recorded individually, nested ones too."""
     rows = CALLS.filter(CALLS.dur.notnull())
     rows = rows.mutate(job=rows.job.fill_null(""), bucket=bucket(rows.dur))
     found = rows.group_by("host", "layer", "job", "bucket").agg(

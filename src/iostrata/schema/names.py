@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from iostrata.errors import UserError
-from iostrata.schema.events import ALL_REQUESTS, KEPT, LEVEL
+from iostrata.schema.events import ALL_REQUESTS, KEPT, LAYER, LEVEL
 from iostrata.schema.points import POINTS, Point
 
 _SHARE = re.compile(r"[0-9./]{1,24}%?")
@@ -26,6 +26,11 @@ def points_named(names: Iterable[str]) -> list[int]:
             raise UserError(f"no point is called {name!r}", "iostrata points lists them")
         found |= meant
     return sorted(found)
+
+
+def layer_order(layer: str) -> int:
+    """Where a layer stands, from the application down; one that is not known comes last."""
+    return LAYER.get(layer, len(LAYER) + 1)
 
 
 def check_level(name: str) -> str:

@@ -62,42 +62,6 @@ def _is_cluster(value: Any) -> bool:
     )
 
 
-def is_live(value: Any) -> bool:
-    """What `live-HOST.json` holds, see rust/native/src/collect/live.rs."""
-    rows = {
-        "cells": (("layer", "op", "job"), ("flags", "count", "bytes")),
-        "times": (("layer", "job"), ("dur",)),
-        "open": (("layer", "op"), ("since", "pid")),
-    }
-    return (
-        isinstance(value, dict)
-        and all(is_number(value.get(name)) for name in ("at", "part", "more_open"))
-        and all(_is_rows(value.get(name), *kinds) for name, kinds in rows.items())
-        and all(_is_buckets(row.get("buckets")) for row in value["times"])
-        and all(
-            row.get(name) is None or _is_text(row[name]) for row in value["open"] for name in _OF
-        )
-    )
-
-
-_OF = ("target", "job", "task", "role", "thread")
-
-
-def _is_rows(value: Any, texts: tuple[str, ...], numbers: tuple[str, ...]) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(row, dict)
-        and all(_is_text(row.get(name)) for name in texts)
-        and all(type(row.get(name)) is int for name in numbers)
-        for row in value
-    )
-
-
-def _is_buckets(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(map(is_number, pair)) for pair in value
-    )
-
-
 _NUMBER = (is_number, "a number that is not negative")
 _TEXT = (_is_text, "a text")
 _OBJECT = (lambda value: isinstance(value, dict), "an object")

@@ -13,12 +13,13 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
+from iostrata.analyse.live import LiveView, live_view
+from iostrata.analyse.watch import Watch
 from iostrata.cli.commands._arguments import StoreOption, examples
 from iostrata.cli.console import note, out
 from iostrata.errors import UserError
-from iostrata.show.live.lines import now_lines
-from iostrata.show.live.now import Now, now
-from iostrata.show.live.watch import Watch
+from iostrata.records import builtins
+from iostrata.show.live import live_lines
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, find_run, list_runs
 
@@ -28,56 +29,64 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "iostrata top                     the run that is being recorded",
             "iostrata top nightly --interval 5",
-            "iostrata top --once              what it does now, and ends",
-            "iostrata top --json | jq .rates  a line of JSON a second",
+            "iostrata top --once              one view",
+            "iostrata top --json | jq .rates  a line of JSON each second",
         )
     )(top)
 
 
 def top(
     run: Annotated[
-        str | None, typer.Argument(help="Name of a run; the latest that is recorded by default.")
+        str | None,
+        typer.Argument(help="Name of a run; by default the latest that is being recorded."),
     ] = None,
-    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 1.0,
-    once: Annotated[bool, typer.Option("--once", help="Two looks an interval apart.")] = False,
+    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two views.")] = 1.0,
+    once: Annotated[
+        bool, typer.Option("--once", help="Shows one view, after one interval, and ends.")
+    ] = False,
     store: StoreOption = None,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON a look.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Prints each view as one line of JSON.")
+    ] = False,
 ) -> None:
-    """What a run does that is still going on: rates, latencies and open calls, once a second.
+    """Shows what a run does while it is being recorded: rates, latencies and open calls.
 
-    It ends with the run. Ctrl-C ends the view and leaves the run alone. What it shows is a second
-    or two old, and says how old; latencies are of the calls kept one by one that ended meanwhile.
+    The command ends when the run ends. Ctrl-C ends the command and leaves the run alone. The
+    figures are one or two seconds old; the first line says how old. Latencies are of the calls
+    that were recorded individually and ended since the view before.
     """
-    found = _recording(store or default_store(), run)
-    views = _views(Watch(found), interval, once)
+    recorded = _recording(store or default_store(), run)
+    views = _views(Watch(recorded), interval, once)
     if sys.stdout.isatty() and not json and not once:
         with Live(console=out, screen=False, auto_refresh=False) as live:
             for view in views:
-                text = Text("\n".join(now_lines(view)), no_wrap=True, overflow="ellipsis")
+                text = Text("\n".join(live_lines(view)), no_wrap=True, overflow="ellipsis")
                 live.update(text, refresh=True)
         return
     for view in views:
         print(
-            json_text.dumps(view.as_dict()) if json else "\n".join([*now_lines(view), ""]),
+            json_text.dumps(builtins(view)) if json else "\n".join([*live_lines(view), ""]),
             flush=True,
         )
 
 
-def _views(watch: Watch, interval: float, once: bool) -> Iterator[Now]:
-    """Until the run has ended; with `once` one that knows rates, or the last."""
-    before = watch.look()
+def _views(watch: Watch, interval: float, once: bool) -> Iterator[LiveView]:
+    """Until the run has ended; with `once` only one, which knows rates unless the run has ended."""
+    before = watch.snapshot()
     if not once or before.ended:
-        yield now(None, before)
+        yield live_view(None, before)
     begun = time.monotonic()
     while not before.ended:
         time.sleep(interval)
-        look = watch.look()
-        # a slow look may find the file that it found before: no time has passed
-        is_news = look.ended or any(at > before.at.get(host, 0) for host, at in look.at.items())
+        after = watch.snapshot()
+        # a file may be the one that was read before: no time has passed
+        is_news = after.ended or any(
+            at > before.until.get(host, 0) for host, at in after.until.items()
+        )
         if is_news or time.monotonic() - begun > 10 * interval:
             begun = time.monotonic()
-            yield now(before, look)
-            before = look
+            yield live_view(before, after)
+            before = after
             if once:
                 return
 

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from iostrata.analyse.buckets import lower, upper
+from iostrata.analyse.live import SECOND, LiveTotals, live_view
+from iostrata.analyse.watch import Watch
+from iostrata.records import builtins
 from iostrata.schema.events import COLUMNS, FLAG
-from iostrata.show.live.lines import head, now_lines
-from iostrata.show.live.now import SECOND, now
-from iostrata.show.live.watch import Look, Watch
+from iostrata.show.live import head, live_lines
 from iostrata.show.totals import totals
 from iostrata.store.facts import write_facts
 from iostrata.store.opened import OpenedRun
@@ -100,23 +101,25 @@ TIMES = [("java", "j", 63, 1000)]
 def test_what_is_told_and_what_is_published_is_the_same(recording: Recording) -> None:
     watching = watch(recording)
     recording.tell(1, part=1, cells=CELLS, times=TIMES)
-    before = watching.look()
+    before = watching.snapshot()
     # WHEN the part is published, before the collector says so and after
     recording.publish(1, ROWS)
-    during = watching.look()
+    during = watching.snapshot()
     recording.tell(2, part=2)
-    after = watching.look()
+    after = watching.snapshot()
     # THEN nothing has happened meanwhile
-    assert before.done.numbers == during.done.numbers == after.done.numbers
-    assert before.done.buckets == after.done.buckets
-    assert now(before, after).rates == []
+    assert before.tally.numbers == during.tally.numbers == after.tally.numbers
+    assert before.tally.buckets == after.tally.buckets
+    assert live_view(before, after).rates == []
     # AND the numbers are those of the summary
     recording.end()
     with OpenedRun(find_run(recording.path.parent, "r")) as opened:
         layers = totals(opened).layers
-    shown = now(after, watching.look()).totals
-    assert shown == [{name: row[name] for name in shown[0]} for row in layers]
-    assert {row["layer"]: (row["calls"], row["bytes_read"]) for row in shown} == {
+    shown = live_view(after, watching.snapshot()).totals
+    assert builtins(shown) == [
+        {name: row[name] for name in LiveTotals.__struct_fields__} for row in layers
+    ]
+    assert {row.layer: (row.calls, row.bytes_read) for row in shown} == {
         "hdfs": (4, 0),
         "java": (4, 350),
     }
@@ -126,17 +129,17 @@ def test_rates_are_of_the_time_between_two_looks(recording: Recording) -> None:
     watching = watch(recording)
     recording.publish(1, ROWS)
     recording.tell(10, part=2, cells=[("java", "read", "j", 0, 10, 1000)])
-    before = watching.look()
+    before = watching.snapshot()
     recording.publish(2, [row_of_sum("java", "read", count=10, bytes=1000, job="j"),
                           row_of_call("java", "read", "/a", dur=5000, job="j")])  # fmt: skip
     recording.tell(12, part=3, cells=[("java", "read", "j", 0, 6, 500)], times=TIMES)
-    found = now(before, watching.look(), clock=at(12.5))
+    found = live_view(before, watching.snapshot(), clock=at(12.5))
     (rate,) = found.rates
-    assert (rate["host"], rate["layer"], rate["job"]) == ("node", "java", "j")
-    assert (rate["calls"], rate["bytes_read"], rate["kept"]) == (3, 250, 2)
-    assert rate["mean"] == 3000
-    assert lower(63) <= rate["p50"] < upper(63)  # 1000 ns
-    assert 4608 <= rate["p99"] < 5120  # the bucket of 5000
+    assert (rate.host, rate.layer, rate.job) == ("node", "java", "j")
+    assert (rate.calls, rate.bytes_read, rate.recorded) == (3, 250, 2)
+    assert rate.mean == 3000
+    assert lower(63) <= (rate.p50 or 0) < upper(63)  # 1000 ns
+    assert 4608 <= (rate.p99 or 0) < 5120  # the bucket of 5000
     assert (found.age, found.window) == (SECOND // 2, 2 * SECOND)
     assert head(found) == "run r · recording · as of 0.5 s ago · over 2.0 s"
 
@@ -145,9 +148,9 @@ def test_a_part_is_read_once(recording: Recording, monkeypatch: pytest.MonkeyPat
     watching = watch(recording)
     recording.publish(1, ROWS)
     recording.tell(1, part=2)
-    first = watching.look()
-    monkeypatch.setattr("iostrata.show.live.watch.OpenedRun", None)  # would fail if called
-    assert watching.look().done == first.done
+    first = watching.snapshot()
+    monkeypatch.setattr("iostrata.analyse.watch.OpenedRun", None)  # would fail if called
+    assert watching.snapshot().tally == first.tally
 
 
 def test_open_calls_are_shown_with_their_age(recording: Recording) -> None:
@@ -160,7 +163,7 @@ def test_open_calls_are_shown_with_their_age(recording: Recording) -> None:
     }
     call |= {"role": "map", "pid": 7, "thread": "main", "since": at(1)}
     recording.tell(4, part=1, opened=[{**call, "since": at(3)}, call])
-    lines = now_lines(now(None, watch(recording).look(), clock=at(5)))
+    lines = live_lines(live_view(None, watch(recording).snapshot(), clock=at(5)))
     assert lines == [
         "run r · recording · as of 1.0 s ago",
         "",
@@ -174,12 +177,12 @@ def test_a_run_that_has_ended_says_so(recording: Recording) -> None:
     recording.publish(1, ROWS)
     recording.tell(1, part=2)
     recording.end()
-    look: Look = watch(recording).look()
-    assert look.ended
-    assert now_lines(now(None, look))[0] == "run r has ended: ok, exit 0"
+    ended = watch(recording).snapshot()
+    assert ended.ended
+    assert live_lines(live_view(None, ended))[0] == "run r has ended: ok, exit 0"
 
 
 @pytest.mark.parametrize("text", ["", '{"at": 1', "[]", "null", '{"at": 1}'])
 def test_a_file_that_is_not_whole_or_not_ours_is_none(recording: Recording, text: str) -> None:
     (recording.path / "live-node.json").write_text(text)
-    assert watch(recording).look().at == {}
+    assert watch(recording).snapshot().until == {}
