@@ -9,72 +9,87 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import SUMS, counted_once, direction
+from iostrata.records import Bytes, Record
 
 
 @dataclass(frozen=True)
-class Step:
-    """Bytes that went one way in one layer: in DataNodes or elsewhere, of one category."""
+class Transfer:
+    """Bytes of one direction in one layer: in DataNodes or elsewhere, of one category."""
 
     title: str
     layer: str
-    way: str  # of DIRECTIONS
+    direction: str  # of DIRECTIONS
     in_datanode: bool | None = None
     category: str | None = None
 
-    def of(self, rows: ir.Table) -> ir.BooleanValue:
-        """Those of `rows`, which have `way`, that are of this step."""
-        found = (rows.layer == self.layer) & (rows.way == self.way)
+    def matches(self, rows: ir.Table) -> ir.BooleanValue:
+        """Whether each of `rows`, which have a `direction`, is of this transfer."""
+        same = (rows.layer == self.layer) & (rows.direction == self.direction)
         if self.in_datanode is not None:
-            found &= (rows.role.fill_null("") == "DataNode") == self.in_datanode
+            same &= (rows.role.fill_null("") == "DataNode") == self.in_datanode
         if self.category is not None:
-            found &= rows.category.fill_null("") == self.category
-        return found
+            same &= rows.category.fill_null("") == self.category
+        return same
 
 
-# The first step of a way is what applications asked for; no row is of two steps.
-WAYS: dict[str, tuple[Step, ...]] = {
+class Amplification(Record, frozen=True):
+    """Bytes of a step (from 0) between applications and disks; `factor`: over those of step 0, null
+    where nothing was counted there.
+    """
+
+    direction: str
+    step: int
+    title: str
+    layer: str
+    bytes: Bytes
+    factor: float | None
+
+
+# The first step of a direction is what applications asked for; no row is of two steps.
+STEPS: dict[str, tuple[Transfer, ...]] = {
     "written to HDFS": (
-        Step("written by applications", "fs", "written", False, "hdfs"),
-        Step("sent by HDFS clients", "hdfs", "sent", False),
-        Step("received by DataNodes, all replicas", "datanode", "received"),
-        Step("written by DataNodes", "datanode", "written"),
-        Step("to their disks, blocks", "java", "written", True, "blk"),
-        Step("to their disks, checksums", "java", "written", True, "blk_meta"),
+        Transfer("written by applications", "fs", "written", False, "hdfs"),
+        Transfer("sent by HDFS clients", "hdfs", "sent", False),
+        Transfer("received by DataNodes, all replicas", "datanode", "received"),
+        Transfer("written by DataNodes", "datanode", "written"),
+        Transfer("to their disks, blocks", "java", "written", True, "blk"),
+        Transfer("to their disks, checksums", "java", "written", True, "blk_meta"),
     ),
     "read from HDFS": (
-        Step("read by applications", "hdfs", "read", False),
-        Step("received by HDFS clients", "hdfs", "received", False),
-        Step("sent by DataNodes", "datanode", "sent"),
-        Step("from their disks, blocks", "java", "read", True, "blk"),
-        Step("from their disks, checksums", "java", "read", True, "blk_meta"),
+        Transfer("read by applications", "hdfs", "read", False),
+        Transfer("received by HDFS clients", "hdfs", "received", False),
+        Transfer("sent by DataNodes", "datanode", "sent"),
+        Transfer("from their disks, blocks", "java", "read", True, "blk"),
+        Transfer("from their disks, checksums", "java", "read", True, "blk_meta"),
     ),
 }
 
 
 def amplification() -> ir.Table:
-    """Per way and step: way, step (its place from 0), title, layer, bytes, factor (bytes over those
-    of step 0; null where nothing was counted there). A step without bytes has no row.
-    """
-    steps = [(way, place, step) for way in WAYS for place, step in enumerate(WAYS[way])]
+    """Per direction and step an `Amplification`. A step without bytes has no row."""
+    steps = [
+        (name, place, step)
+        for name, transfers in STEPS.items()
+        for place, step in enumerate(transfers)
+    ]
     rows = SUMS.filter(counted_once(SUMS), SUMS.bytes > 0)
-    rows = rows.mutate(way=direction(rows))
+    rows = rows.mutate(direction=direction(rows))
+    matching = [step.matches(rows) for _, _, step in steps]
 
-    def of(values: Iterable[str | int]) -> ir.Value:
+    def of_step(values: Iterable[str | int]) -> ir.Value:
         """Of each row the value of its step, in the order of `steps`; null: it is of none."""
-        which = [step.of(rows) for _, _, step in steps]
-        return ibis.cases(*zip(which, values, strict=True))
+        return ibis.cases(*zip(matching, values, strict=True))
 
     rows = rows.select(
         "layer",
         "bytes",
-        of=of(way for way, _, _ in steps),
-        step=of(place for _, place, _ in steps),
-        title=of(step.title for _, _, step in steps),
+        direction=of_step(name for name, _, _ in steps),
+        step=of_step(place for _, place, _ in steps).cast("int64"),
+        title=of_step(step.title for _, _, step in steps),
     )
-    rows = rows.filter(rows.of.notnull())
-    found = rows.group_by("title", "layer", way=rows.of, step=rows.step.cast("int64")).agg(
+    rows = rows.filter(rows.direction.notnull())
+    moved = rows.group_by("direction", "step", "title", "layer").agg(
         bytes=rows.bytes.sum().cast("int64")
     )
-    asked = found.bytes.max(where=found.step == 0).over(group_by="way")
-    found = found.mutate(factor=found.bytes / asked)
-    return found.select("way", "step", "title", "layer", "bytes", "factor").order_by("way", "step")
+    asked_for = moved.bytes.max(where=moved.step == 0).over(group_by="direction")
+    return moved.mutate(factor=moved.bytes / asked_for).order_by("direction", "step")

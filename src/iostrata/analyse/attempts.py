@@ -7,19 +7,62 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.exact import quotient
 from iostrata.analyse.tables import PROCESSES, SUMS, counted_once
+from iostrata.records import Bytes, Count, EpochNs, Ns, Record
 
 # What attempts of one role differ in: bytes.
 _SKEWED = ("fetched", "read", "written")
 
 
-def attempts() -> ir.Table:
-    """Traced attempts in order of start: job, task, role, host, start, end, dur and worked (ns;
-    null while it runs), spills, merges, fetches (calls), fetched (bytes of map outputs), read,
-    written (bytes of HDFS).
+class Attempt(Record, frozen=True):
+    """An attempt of a task: what it worked, spilled, merged, fetched, and moved from and to HDFS.
 
     `worked` is `dur`, but of a reduce only from the end of its job's last map on: until then it
-    waits for maps, the longer the earlier it was started.
+    waits for maps, the longer the earlier it was started. While it runs, all three are null.
     """
+
+    job: str | None
+    task: str
+    role: str | None
+    host: str | None
+    start: EpochNs | None
+    end: EpochNs | None
+    dur: Ns | None
+    worked: Ns | None
+    spills: Count
+    merges: Count
+    fetches: Count
+    fetched: Bytes
+    read: Bytes
+    written: Bytes
+
+
+class Straggler(Record, frozen=True):
+    """The slowest attempt of a job and role, and the one that has most bytes, beside the median.
+
+    Times are what attempts worked, as in `Attempt`. Medians are the lower of the two in the middle;
+    a skew (most over median) is null where the median is 0.
+    """
+
+    job: str | None
+    role: str | None
+    attempts: Count
+    median: Ns
+    longest: Ns
+    slowest: str
+    median_fetched: Bytes
+    median_read: Bytes
+    median_written: Bytes
+    most_fetched: Bytes
+    most_read: Bytes
+    most_written: Bytes
+    skew: float | None
+    skew_fetched: float | None
+    skew_read: float | None
+    skew_written: float | None
+
+
+def attempts() -> ir.Table:
+    """Each traced `Attempt`, in order of start."""
     ran = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
     ran = ran.group_by("job", "task").agg(
         role=ran.role.min(), host=ran.host.min(), start=ran.start.min(), end=ran.end.max()
@@ -63,13 +106,7 @@ def _work() -> ir.Table:
 
 
 def stragglers() -> ir.Table:
-    """Per job and role, of attempts that have ended: attempts, median and longest of what they
-    worked (ns, as in `attempts`), slowest (its name), skew (longest over median), then for the
-    bytes of NAME each of them fetched, read and written: median_NAME, most_NAME, skew_NAME (most
-    over median).
-
-    Medians are the lower of the two in the middle; a skew is null where the median is 0.
-    """
+    """Per job and role a `Straggler`, of the attempts that have ended."""
     rows = attempts()
     rows = rows.filter(rows.dur.notnull())
     whole = ibis.window(group_by=["job", "role"])

@@ -7,13 +7,23 @@ from ibis.expr import types as ir
 from iostrata.analyse.account import account
 from iostrata.analyse.attempts import attempts
 from iostrata.analyse.tables import CALLS, SUMS, counted_once
+from iostrata.records import Bytes, Ns, Record
+
+
+class Link(Record, frozen=True):
+    """Bytes that went from one host to another, and the time that threads took for them."""
+
+    sender: str | None
+    receiver: str | None
+    bytes: Bytes
+    time: Ns
 
 
 def links() -> ir.Table:
-    """Per sender and receiver, two hosts: sender, receiver, bytes, time (ns that threads took).
+    """Per sender and receiver a `Link`.
 
-    Map outputs as reduces received them, from calls kept one by one; packets as DataNodes sent them
-    to tasks, from sums. What stays on its host is left out.
+    Map outputs are those that reduces received, from calls that were recorded individually; packets
+    are those that DataNodes sent to tasks, from sums. Bytes that stay on their host are left out.
     """
     rows = _map_outputs().union(_packets())
     rows = rows.filter(rows.sender != rows.receiver, rows.bytes > 0)

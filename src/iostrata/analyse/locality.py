@@ -9,12 +9,26 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
 from iostrata.analyse.tables import SUMS, counted_once
+from iostrata.records import Bytes, Record
+
+
+class Locality(Record, frozen=True):
+    """Bytes that DataNodes sent for an attempt: from its host, from another host of its rack, and
+    from elsewhere.
+    """
+
+    job: str | None
+    role: str | None
+    task: str
+    host: str | None
+    local: Bytes
+    rack_local: Bytes
+    remote: Bytes
 
 
 def locality(racks: Mapping[str, str] | None = None) -> ir.Table:
-    """Per attempt: job, role, task, host, local, rack_local, remote (bytes that DataNodes sent for
-    it from its host, from another one of its rack, from elsewhere). `racks` names the racks of
-    hosts, as `Run.racks`; a host without one shares it with nobody.
+    """Per attempt a `Locality`. `racks` names the racks of hosts, as `Run.racks`; a host without
+    one shares it with nobody.
 
     What a client reads without a DataNode (short-circuit) is in none.
     """

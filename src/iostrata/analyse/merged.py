@@ -7,25 +7,61 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.buckets import bucket
 from iostrata.analyse.tables import CALLS, direction, moving
+from iostrata.records import Bytes, Count, EpochNs, Record
 
-# What one stream of requests is: where it happens, of which file or block, which way.
-STREAM = ("host", "proc", "layer", "way", "target", "block")
 TOGETHER = 10**9  # ns between the end of one and the begin of the next, at the most
 
 
+class Stream(Record, frozen=True):
+    """What one process reads from, or writes to, one file or block."""
+
+    host: str | None
+    proc: int | None
+    layer: str
+    direction: str
+    target: str
+    block: int
+
+
+STREAM = Stream.__struct_fields__
+
+
+class MergedRequest(Stream, frozen=True):
+    """Requests of a stream that follow each other; `run`: their number, from 0."""
+
+    run: int
+    start: EpochNs
+    end: EpochNs
+    offset: Bytes
+    bytes: Bytes
+    calls: Count
+
+
+class MergedSize(Record, frozen=True):
+    """Merged requests whose bytes are of one bucket (`analyse.buckets`)."""
+
+    layer: str
+    direction: str
+    bucket: int
+    runs: Count
+    calls: Count
+    bytes: Bytes
+
+
 def requests() -> ir.Table:
-    """Calls kept one by one that moved data at a known place, with `way` of the data.
+    """Calls that were recorded individually and transferred data at a known place, with the
+    `direction` of the data.
 
     Those without a target or block have '' and 0, so that streams can be compared.
     """
     rows = moving(CALLS)
     return rows.filter(rows.offset >= 0, rows.bytes > 0).mutate(
-        way=direction(rows), target=rows.target.fill_null(""), block=rows.block.fill_null(0)
+        direction=direction(rows), target=rows.target.fill_null(""), block=rows.block.fill_null(0)
     )
 
 
 def runs(together: int = TOGETHER) -> ir.Table:
-    """Merged requests: STREAM, run (from 0), start, end, offset, bytes, calls.
+    """Each `MergedRequest`.
 
     A request belongs to the run before it in its stream when it begins where that ends, and within
     `together` ns. Windows are by start, then offset: both engines order alike.
@@ -52,15 +88,15 @@ def runs(together: int = TOGETHER) -> ir.Table:
 
 
 def merged(together: int = TOGETHER) -> ir.Table:
-    """Sizes of merged requests: layer, way, bucket (of bytes), runs, calls, bytes."""
+    """Per layer, direction and bucket a `MergedSize`."""
     found = runs(together)
     found = found.mutate(bucket=bucket(found.bytes))
     return (
-        found.group_by("layer", "way", "bucket")
+        found.group_by("layer", "direction", "bucket")
         .agg(
             runs=found.count(),
             calls=found.calls.sum().cast("int64"),
             bytes=found.bytes.sum().cast("int64"),
         )
-        .order_by("layer", "way", "bucket")
+        .order_by("layer", "direction", "bucket")
     )

@@ -7,15 +7,28 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.exact import part, quotient
 from iostrata.analyse.tables import SUMS, bytes_by_direction, outer
+from iostrata.records import Bytes, Count, Record
 from iostrata.schema.directions import DIRECTIONS
 
 SECOND = 10**9
 
 
+class LayerBin(Record, frozen=True):
+    """What a layer did in a bin of the time axis; bins are counted from 0."""
+
+    layer: str
+    bin: int
+    calls: Count
+    read: Bytes
+    written: Bytes
+    received: Bytes
+    sent: Bytes
+
+
 def over_time(start: int, width: int, within: int = SECOND, sums: ir.Table = SUMS) -> ir.Table:
-    """Per layer and bin of `width` ns from `start` (ns since the epoch): layer, bin (from 0),
-    calls, read, written, received, sent (bytes); of all `sums`, or of some of their rows. Bins
-    before the first and after the last in which a layer did anything have no row.
+    """Per layer and bin of `width` ns from `start` (ns since the epoch) a `LayerBin`, of all `sums`
+    or of some of their rows. Bins before the first and after the last in which a layer did anything
+    have no row.
 
     A row of sums says what grew until its end. The collector looks at least once a second, so it
     grew `within` that time before; sums of imported runs may be of all the time they cover. What a

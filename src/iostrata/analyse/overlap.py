@@ -7,15 +7,41 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
 from iostrata.analyse.tables import CALLS, PROCESSES
+from iostrata.records import Count, EpochNs, Ns, Record, Share
 
 # A thread in a call of these moves data, or asks for it. Tasks, records and phases are what I/O is
 # done for: they take as long as the attempt.
 IO_LAYERS = ("fs", "hdfs", "rpc", "java", "posix")
 
 
+class Stretch(Record, frozen=True):
+    """A time in which at least one thread of a process was in I/O."""
+
+    host: str | None
+    proc: int | None
+    stretch: int
+    start: EpochNs
+    end: EpochNs
+    calls: Count
+
+
+class Overlap(Record, frozen=True):
+    """How long any thread of an attempt was in I/O, the longest stretch of it, and its share."""
+
+    job: str | None
+    task: str
+    role: str | None
+    host: str | None
+    start: EpochNs
+    dur: Ns
+    in_io: Ns
+    longest_io: Ns
+    share: Share
+
+
 def busy() -> ir.Table:
-    """Stretches of time in which at least one thread of a process was in a call of IO_LAYERS that
-    was kept one by one: host, proc, start, end (ns), calls. They do not touch each other.
+    """Each `Stretch`, of calls of IO_LAYERS that were recorded individually. They do not touch each
+    other.
     """
     rows = CALLS.filter(CALLS.layer.isin(IO_LAYERS), CALLS.dur.notnull())
     rows = rows.select("host", "proc", "start", end=rows.start + rows.dur)
@@ -32,9 +58,7 @@ def busy() -> ir.Table:
 
 
 def overlap() -> ir.Table:
-    """Attempts that have ended, in order of start: job, task, role, host, dur, in_io (ns; while any
-    thread was in I/O), longest_io (ns, of one stretch), share (of dur that is in_io, 0 to 1).
-    """
+    """Per attempt that has ended an `Overlap`, in order of start."""
     stretches = busy()
     whose = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
     whose = whose.select("host", "proc", "task")

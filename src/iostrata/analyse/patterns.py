@@ -18,17 +18,31 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.merged import STREAM, requests
+from iostrata.analyse.merged import STREAM, Stream, requests
+from iostrata.records import Bytes, Count
 
 LEAST = 8  # requests; fewer say little
 _MOST = 20  # of that many, one may be another
 
 
-def patterns(least: int = LEAST) -> ir.Table:
-    """One row a stream of at least `least` requests: STREAM, pattern, requests, bytes, offset (of
-    the first), size (of most), stride, stride_2, stride_3 (bytes, by how often they come; null:
-    none), again (requests at a place that was met before).
+class Pattern(Stream, frozen=True):
+    """The signature of a stream: `offset` of its first request, `size` of most, its strides by how
+    often they come (null: none); `again`: requests at a place that was met before.
     """
+
+    requests: Count
+    bytes: Bytes
+    offset: Bytes
+    size: Bytes
+    stride: Bytes | None
+    stride_2: Bytes | None
+    stride_3: Bytes | None
+    again: Count
+    pattern: str
+
+
+def patterns(least: int = LEAST) -> ir.Table:
+    """Per stream of at least `least` requests a `Pattern`."""
     rows = _strides()
     found = _ranked(rows).join(_breaks(rows), list(STREAM), how="left")
     found = found.join(_facts(), list(STREAM), how="inner")

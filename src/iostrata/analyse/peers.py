@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import ibis
+import msgspec
 from ibis.expr import types as ir
 
 from iostrata.analyse.servers import disks
 from iostrata.analyse.tables import CALLS
+from iostrata.records import Bytes, Count, Ns, Record
 
 LEAST = 20  # calls; the mean of fewer says little
+
+MeanNs = Annotated[float, msgspec.Meta(description="nanoseconds, on average")]
+
+
+class PeerDisk(Record, frozen=True):
+    """A step of a DataNode that waits for its disks; `others`: the median of the means of all other
+    DataNodes, null where there is none.
+    """
+
+    op: str
+    host: str | None
+    proc: int | None
+    calls: Count
+    mean: MeanNs
+    others: MeanNs | None
+
+
+class PeerMirror(Record, frozen=True):
+    """A DataNode to which `senders` passed packets on; `time`: of those; `others`: as in
+    `PeerDisk`.
+    """
+
+    host: str | None
+    proc: int | None
+    senders: Count
+    packets: Count
+    bytes: Bytes
+    time: Ns
+    max: Ns
+    mean: MeanNs
+    others: MeanNs | None
 
 
 def beside_others(rows: ir.Table, value: str, among: str, who: str) -> ir.Table:
@@ -30,9 +65,7 @@ def beside_others(rows: ir.Table, value: str, among: str, who: str) -> ir.Table:
 
 
 def slow_disks(least: int = LEAST) -> ir.Table:
-    """Per step that waits for disks and DataNode with at least so many timed ones: op, host, proc,
-    calls, mean (ns), others (ns: the median of the means of all other DataNodes; null: none).
-    """
+    """Per step and DataNode that was timed at least so often in it a `PeerDisk`."""
     rows = disks()
     rows = rows.filter(rows.timed >= least)
     names = ("op", "host", "proc", "calls")
@@ -42,13 +75,11 @@ def slow_disks(least: int = LEAST) -> ir.Table:
 
 
 def slow_mirrors(least: int = LEAST) -> ir.Table:
-    """Per DataNode to which others passed on at least so many packets: host, proc, senders
-    (DataNodes), packets, bytes, time (ns that those were busy with it), max (ns), mean (ns), others
-    (ns, as in `slow_disks`).
+    """Per DataNode to which others passed on at least so many packets a `PeerMirror`.
 
     What a sender waits for is the network and the receiver, whose buffers are full while its disk
     is slow: this is what Hadoop itself calls slow peers. Who received is known by the cause of its
-    `write_block`, which is the sender's. From calls kept one by one, as all of these are.
+    `write_block`, which is the sender's. All of these calls are recorded individually.
     """
     sent = CALLS.filter(CALLS.layer == "hdfs", CALLS["op"] == "mirror_packet")
     sent = sent.select("block", "bytes", "dur", sender=sent.proc)

@@ -6,11 +6,22 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import EVENTS, PROCESSES, outer
+from iostrata.records import EpochNs, Ns, Record
+
+
+class Phase(Record, frozen=True):
+    """A phase of an attempt; `time`: of all threads in calls that were recorded individually."""
+
+    job: str | None
+    task: str
+    phase: str
+    start: EpochNs
+    end: EpochNs
+    time: Ns
 
 
 def phases() -> ir.Table:
-    """Per attempt and phase, in order of their begin: job, task, phase, start, end, time (ns of all
-    threads in calls kept one by one).
+    """Per attempt and phase a `Phase`, in order of their begin.
 
     A call begins exactly; sums begin when they were last looked at, so only where there is no call
     the end of the first sum stands for the begin of the phase. What servers did for an attempt is

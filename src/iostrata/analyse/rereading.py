@@ -7,17 +7,31 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.merged import requests
 from iostrata.analyse.tables import CALLS
+from iostrata.records import Bytes, Count, Record
+
+
+class Rereading(Record, frozen=True):
+    """Reads of a file or block; `again`: the bytes of places that had been read before."""
+
+    layer: str
+    target: str
+    block: int
+    reads: Count
+    places: Count
+    bytes: Bytes
+    again: Bytes
 
 
 def rereading() -> ir.Table:
-    """Per file or block: layer, target, block, reads, places, bytes, again (of these, bytes of
-    places that had been read before); most of that first. Of calls kept one by one whose place is
-    known, of all processes; of one place the longest read is the first.
+    """Per file or block a `Rereading`; most bytes that were read again first.
+
+    It is made of calls of all processes that were recorded individually and whose place is known.
+    Of one place the longest read counts as the first.
 
     What DataNodes read are blocks as they were asked for, not the packets of them.
     """
     rows = requests()
-    files = rows.filter(rows.way == "read", rows.layer != "datanode")
+    files = rows.filter(rows.direction == "read", rows.layer != "datanode")
     blocks = CALLS.filter(CALLS.layer == "datanode", CALLS["op"] == "read_block", CALLS.bytes > 0)
     blocks = blocks.mutate(target=blocks.target.fill_null(""), block=blocks.block.fill_null(0))
     names = ["layer", "target", "block", "offset", "bytes"]

@@ -6,15 +6,41 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import SUMS, counted_once
+from iostrata.records import Bytes, Count, Ns, Record
 
 # Steps of a DataNode that wait for its disks alone. A transfer from disk to socket waits for the
 # reader, too, and is none.
 DISK = ("write", "flush", "disk_flush", "disk_sync", "disk_sync_dir")
 
 
+class NameNodeOperation(Record, frozen=True):
+    """An operation of the NameNode of a host; `time` is that of the `timed` calls."""
+
+    host: str | None
+    op: str
+    calls: Count
+    time: Ns
+    timed: Count
+    max: Ns | None
+    errors: Count
+
+
+class DiskStep(Record, frozen=True):
+    """A step of a DataNode that waits for its disks; `time` is that of the `timed` calls."""
+
+    host: str | None
+    proc: int | None
+    op: str
+    calls: Count
+    bytes: Bytes
+    time: Ns
+    timed: Count
+    max: Ns | None
+
+
 def namenode() -> ir.Table:
-    """Per host and operation of NameNodes: host, op, calls, time (ns, of those that were timed),
-    timed (calls), max (ns), errors; the longest first. Locks and the edit log are operations too.
+    """Per host and operation a `NameNodeOperation`; the longest first. Locks and the edit log are
+    operations too.
     """
     rows = SUMS.filter(SUMS.layer == "namenode")
     found = rows.group_by("host", "op").agg(
@@ -28,8 +54,8 @@ def namenode() -> ir.Table:
 
 
 def disks() -> ir.Table:
-    """Per DataNode and step that waits for its disks: host, proc, op, calls, bytes, time (ns),
-    timed (calls), max (ns). A slow disk takes longer for the same step than those of other nodes.
+    """Per DataNode and step a `DiskStep`. A slow disk takes longer for the same step than those of
+    other nodes.
     """
     rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"].isin(DISK))
     found = rows.group_by("host", "proc", "op").agg(

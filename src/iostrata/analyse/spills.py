@@ -7,16 +7,34 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.account import account
 from iostrata.analyse.tables import SUMS, counted_once
+from iostrata.records import Bytes, Count, Ns, Record
 
 _OPERATIONS = ("record.collect", "record.append", "task.spill", "task.merge")
 
 
-def spills() -> ir.Table:
-    """Per attempt that put out, spilled or merged records: job, task, role, collected (records that
-    a map put out), appended (records written to spills and merges), bytes (of these, before
-    compression), spills, merges, spill_time, merge_time (ns), passes (appended over collected: how
-    often each record was written; null where none was collected).
+class AttemptSpills(Record, frozen=True):
+    """What an attempt spilled and merged.
+
+    It `collected` the records that a map put out, and `appended` records of so many `bytes` (before
+    compression) to spills and merges. `passes` is how often each record was written; null where
+    none was collected.
     """
+
+    job: str | None
+    task: str | None
+    role: str | None
+    collected: Count
+    appended: Count
+    bytes: Bytes
+    spills: Count
+    merges: Count
+    spill_time: Ns
+    merge_time: Ns
+    passes: float | None
+
+
+def spills() -> ir.Table:
+    """Per attempt that put out, spilled or merged records an `AttemptSpills`."""
     rows = SUMS.filter((SUMS.layer + "." + SUMS["op"]).isin(_OPERATIONS))
     done = account(rows, "job", "task", "role", "op", counted=counted_once)
 

@@ -7,6 +7,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.servers import namenode
 from iostrata.analyse.tables import EVENTS
+from iostrata.records import Count, Ns, Record
 
 _LOCKS = {"read_lock": "lock to read", "write_lock": "lock to write"}
 # What is done with the work that had waited.
@@ -18,10 +19,30 @@ _QUEUES = {
 }
 
 
+class Queue(Record, frozen=True):
+    """Work that waited until a thread took it up with the operation `op`."""
+
+    host: str | None
+    role: str | None
+    layer: str
+    op: str
+    waits: Count
+    time: Ns
+    longest: Ns
+
+
+class NameNodeWait(Record, frozen=True):
+    """A lock, a queue or the edit log of a NameNode, for which requests waited."""
+
+    host: str | None
+    what: str
+    waits: Count
+    time: Ns
+    longest: Ns | None
+
+
 def queues() -> ir.Table:
-    """Work that waited for its thread: host, role, layer, op (with which that took it up), waits,
-    time, longest (ns); the longest together first.
-    """
+    """Each `Queue`; the longest time together first."""
     rows = EVENTS.filter(EVENTS.kind == "link")
     found = rows.group_by("host", "role", "layer", "op").agg(
         waits=rows.count(),
@@ -32,8 +53,7 @@ def queues() -> ir.Table:
 
 
 def namenode_waits() -> ir.Table:
-    """What requests waited for in a NameNode: host, what (lock to read or write, queue of calls, of
-    edits, of answers, edit log on disk), waits, time, longest (ns); the longest together first.
+    """Each `NameNodeWait`; the longest time together first.
 
     A request may wait for several of them at the same time: the parts do not add up.
     """

@@ -132,8 +132,13 @@ def model(
 
 
 def _observed(run: str | None, store: Path | None, quiet: bool) -> Observed:
-    from iostrata.analyse.asked import asked, asked_totals
     from iostrata.analyse.engine import DuckDb
+    from iostrata.analyse.hdfs_requests import (
+        HdfsRequest,
+        HdfsRequestTotal,
+        hdfs_request_totals,
+        hdfs_requests,
+    )
     from iostrata.cli.opening import opened_run
     from iostrata_lab.workload.requests.model import Observed, Request
 
@@ -142,12 +147,12 @@ def _observed(run: str | None, store: Path | None, quiet: bool) -> Observed:
         with opened_run(store, run) as opened:
             step("add up")
             engine = DuckDb(opened)
-            rows, totals = engine.rows(asked()), engine.rows(asked_totals())
+            asked = engine.records(hdfs_requests(), HdfsRequest)
+            totals = engine.records(hdfs_request_totals(), HdfsRequestTotal)
     requests = [
-        Request(row["start"], row["dur"], row["op"], row["target"], (row["proc"], row["tid"]))
-        for row in rows
+        Request(each.start, each.dur, each.op, each.target, (each.proc, each.tid)) for each in asked
     ]
-    return Observed(requests, {row["op"]: (row["calls"], row["bytes"]) for row in totals})
+    return Observed(requests, {total.op: (total.calls, total.bytes) for total in totals})
 
 
 def _say_model(model: Model, settings: dict[str, str]) -> None:

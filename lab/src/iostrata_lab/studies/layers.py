@@ -8,7 +8,7 @@ from statistics import StatisticsError, correlation
 from ibis.expr import types as ir
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.over_time import over_time
+from iostrata.analyse.over_time import LayerBin, over_time
 from iostrata.analyse.tables import SUMS
 from iostrata.show.report.axis import axis_of
 from iostrata.store.opened import OpenedRun
@@ -61,8 +61,9 @@ def _measure(opened: OpenedRun) -> Row:
     found: Row = {"bin": axis.width / _SECOND}
     for name, rows in _rows().items():
         calls, moved = [0] * axis.bins, [0] * axis.bins
-        for row in DuckDb(opened).rows(over_time(axis.start, axis.width, sums=rows)):
-            calls[row["bin"]], moved[row["bin"]] = row["calls"], row["written"]
+        bins = over_time(axis.start, axis.width, sums=rows)
+        for each in DuckDb(opened).records(bins, LayerBin):
+            calls[each.bin], moved[each.bin] = each.calls, each.written
         found[name] = {"calls": calls, "bytes": moved}
     return found
 

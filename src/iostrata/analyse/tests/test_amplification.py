@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from iostrata.analyse.amplification import WAYS, amplification
+from iostrata.analyse.amplification import STEPS, Amplification, amplification
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.show.report import flow
@@ -33,9 +34,9 @@ EVENTS = [
 
 
 def test_each_step_beside_what_was_asked_for(traced: Traced) -> None:
-    found = traced(EVENTS).rows(amplification())
-    names = ("way", "step", "layer", "bytes", "factor")
-    assert [tuple(row[name] for name in names) for row in found] == [
+    found = traced(EVENTS).records(amplification(), Amplification)
+    names = ("direction", "step", "layer", "bytes", "factor")
+    assert list(map(attrgetter(*names), found)) == [
         ("read from HDFS", 0, "hdfs", 80, 1.0),
         ("read from HDFS", 2, "datanode", 120, 1.5),
         ("written to HDFS", 0, "fs", 100, 1.0),
@@ -45,12 +46,13 @@ def test_each_step_beside_what_was_asked_for(traced: Traced) -> None:
         ("written to HDFS", 4, "java", 300, 3.0),
         ("written to HDFS", 5, "java", 6, 0.06),
     ]
-    assert all(WAYS[row["way"]][row["step"]].title == row["title"] for row in found)
+    assert all(STEPS[row.direction][row.step].title == row.title for row in found)
 
 
 def test_without_what_was_asked_for_there_is_no_factor(traced: Traced) -> None:
-    found = traced([row_of_sum("datanode", "send_packet", bytes=9)]).rows(amplification())
-    assert [(row["bytes"], row["factor"]) for row in found] == [(9, None)]
+    engine = traced([row_of_sum("datanode", "send_packet", bytes=9)])
+    found = engine.records(amplification(), Amplification)
+    assert [(row.bytes, row.factor) for row in found] == [(9, None)]
 
 
 @pytest.mark.parametrize("events", [EVENTS, EVENTS[1:]], ids=["whole", "without what was asked"])
@@ -66,6 +68,6 @@ def test_the_report_says_the_same(
         for step in way["steps"]
         if step["bytes"]
     ]
-    found = engine.rows(amplification())
-    names = ("way", "title", "layer", "bytes", "factor")
-    assert [tuple(row[name] for name in names) for row in found] == expected
+    found = engine.records(amplification(), Amplification)
+    names = ("direction", "title", "layer", "bytes", "factor")
+    assert list(map(attrgetter(*names), found)) == expected

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
-from iostrata.analyse.attempts import attempts, stragglers
+from iostrata.analyse.attempts import Attempt, Straggler, attempts, stragglers
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import process, row_of_sum
 
@@ -41,7 +42,7 @@ def test_each_attempt_with_what_it_spilled_and_fetched(traced: Traced) -> None:
     )
     work_done = ("spills", "merges", "fetches", "fetched", "read", "written")
     names = ("task", "role", "dur", "worked", *work_done)
-    assert [tuple(row[name] for name in names) for row in engine.rows(attempts())] == [
+    assert list(map(attrgetter(*names), engine.records(attempts(), Attempt))) == [
         ("m_0", "map", 3 * S, 3 * S, 3, 1, 0, 0, 70, 0),
         ("m_1", "map", None, None, 0, 0, 0, 0, 0, 0),
         ("r_1", "reduce", 6 * S, 5 * S, 0, 0, 0, 0, 0, 0),
@@ -64,13 +65,13 @@ def test_stragglers_are_seen_beside_the_median(traced: Traced) -> None:
         ],
     )
     names = ("role", "attempts", "median", "longest", "slowest", "skew")
-    maps, reduces = engine.rows(stragglers())
-    assert [tuple(row[name] for name in names) for row in (maps, reduces)] == [
+    maps, reduces = engine.records(stragglers(), Straggler)
+    assert list(map(attrgetter(*names), (maps, reduces))) == [
         ("map", 4, 3 * S, 29 * S, "m_3", 29 / 3),
         ("reduce", 3, 4 * S, 4 * S, "r_2", 1.0),
     ]
     bytes_ = ("median_fetched", "most_fetched", "skew_fetched", "most_read", "skew_read")
-    assert [tuple(row[name] for name in bytes_) for row in (maps, reduces)] == [
+    assert list(map(attrgetter(*bytes_), (maps, reduces))) == [
         (0, 0, None, 0, None),
         (10, 90, 9.0, 0, None),
     ]

@@ -16,6 +16,7 @@ from iostrata import analyse
 from iostrata.analyse import tables
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.spark import Spark
+from iostrata.records import Record
 from iostrata.store.files import run_files
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -28,7 +29,9 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "targets_alike": (5,),
 }
 # Of what a made run has nothing.
-NOTHING = {"asked", "gaps", "queues", "shuffle", "slow_mirrors", "spills"}
+NOTHING = {"gaps", "hdfs_requests", "queues", "shuffle", "slow_mirrors", "spills"}
+# Their rows are calls, with all columns of these.
+WITHOUT_RECORD = {"requests"}
 GUIDE = Path(__file__).parents[4] / "docs/guide/analyses.md"
 
 
@@ -49,9 +52,20 @@ def analyses() -> dict[str, Analysis]:
     }
 
 
-def test_the_guide_names_every_analysis() -> None:
+def record_of(name: str, analysis: Analysis) -> type[Record] | None:
+    """The record that stands beside an analysis: it has a field for each of its columns."""
+    columns = set(analysis(*GIVEN.get(name, ())).columns)
+    kinds = vars(import_module(analysis.__module__)).values()
+    records = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Record)]
+    return next((kind for kind in records if columns == {*kind.__struct_fields__}), None)
+
+
+def test_the_guide_names_every_analysis_and_its_record() -> None:
     page = GUIDE.read_text()
     assert [name for name in analyses() if f"`{name}`" not in page] == []
+    records = {name: record_of(name, analysis) for name, analysis in analyses().items()}
+    assert {name for name, record in records.items() if record is None} == WITHOUT_RECORD
+    assert [kind for kind in records.values() if kind and f"`{kind.__name__}`" not in page] == []
 
 
 @pytest.mark.spark

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
-from iostrata.analyse.links import links
+from iostrata.analyse.links import Link, links
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import process, row_of_call, row_of_sum
 
@@ -26,6 +27,4 @@ def test_what_crossed_between_hosts_and_how_long_it_took(traced: Traced) -> None
         processes=[process("map", 7, job="j", task="m_0", host="b", start=1, end=2)],
     )
     names = ("sender", "receiver", "bytes", "time")
-    assert [tuple(row[name] for name in names) for row in engine.rows(links())] == [
-        ("a", "b", 1050, 100)
-    ]
+    assert list(map(attrgetter(*names), engine.records(links(), Link))) == [("a", "b", 1050, 100)]

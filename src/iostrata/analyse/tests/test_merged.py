@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from iostrata.analyse.merged import TOGETHER, merged, runs
+from iostrata.analyse.merged import TOGETHER, MergedRequest, MergedSize, merged, runs
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import row_of_call
 
@@ -27,10 +27,9 @@ def test_requests_that_follow_each_other_in_place_and_time_are_one(traced: Trace
         read(7, 8192) | {"target": "/b"},
         read(8, -1),  # a place that nobody knows
     ]
-    found = traced(calls).rows(runs().order_by("proc", "target", "run"))
+    found = traced(calls).records(runs().order_by("proc", "target", "run"), MergedRequest)
     shown = [
-        (row["proc"], row["target"], row["offset"], row["bytes"], row["calls"], row["end"] // MS)
-        for row in found
+        (row.proc, row.target, row.offset, row.bytes, row.calls, row.end // MS) for row in found
     ]
     assert shown == [
         (1, "/a", 0, 4096 + 4096 + 100 + 4096, 4, 18),
@@ -43,8 +42,8 @@ def test_requests_that_follow_each_other_in_place_and_time_are_one(traced: Trace
 
 def test_a_read_is_not_merged_with_a_write(traced: Traced) -> None:
     calls = [read(0, 0), read(1, 4096) | {"op": "write"}, read(2, 4096)]
-    found = traced(calls).rows(merged())
-    assert [(row["way"], row["runs"], row["calls"], row["bytes"]) for row in found] == [
+    found = traced(calls).records(merged(), MergedSize)
+    assert [(row.direction, row.runs, row.calls, row.bytes) for row in found] == [
         ("read", 1, 2, 8192),
         ("written", 1, 1, 4096),
     ]
@@ -53,5 +52,6 @@ def test_a_read_is_not_merged_with_a_write(traced: Traced) -> None:
 def test_how_long_between_two_requests_is_for_the_caller_to_say(traced: Traced) -> None:
     apart = 10 * MS
     engine = traced([read(0, 0), read(11, 4096), read(23, 8192)])  # 10 and 11 ms between them
-    assert [row["calls"] for row in engine.rows(runs(apart).order_by("run"))] == [2, 1]
-    assert [row["calls"] for row in engine.rows(runs(TOGETHER))] == [3]
+    split = engine.records(runs(apart).order_by("run"), MergedRequest)
+    assert [row.calls for row in split] == [2, 1]
+    assert [row.calls for row in engine.records(runs(TOGETHER), MergedRequest)] == [3]

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from iostrata.analyse.over_time import over_time
+from iostrata.analyse.over_time import LayerBin, over_time
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FLAG
@@ -35,8 +36,8 @@ def test_what_grew_is_spread_over_the_bins_it_grew_in(traced: Traced) -> None:
         ]
     )
     names = ("bin", "calls", "read", "written", "sent")
-    found = engine.rows(over_time(start=100, width=10, within=20))
-    assert [tuple(row[name] for name in names) for row in found] == [
+    found = engine.records(over_time(start=100, width=10, within=20), LayerBin)
+    assert list(map(attrgetter(*names), found)) == [
         (0, 1 + 0 + 1, 5, 1, 5),
         (1, 2 + 0, 10, 4, 0),
         (2, 1 + 1, 5, 2, 0),
@@ -62,7 +63,8 @@ def test_bins_add_up_and_are_those_of_the_report(
     with OpenedRun(find_run(tmp_path, "r")) as opened:
         axis = axis_of(opened)
         shown = series(opened, axis)
-    found = engine.rows(over_time(axis.start, axis.width, (1 << 61) if source else SECOND))
+    within = (1 << 61) if source else SECOND
+    found = engine.records(over_time(axis.start, axis.width, within), LayerBin)
     # THEN what is counted is in a bin, each once
     total: Counter[str] = Counter()
     for event in events:
@@ -72,7 +74,8 @@ def test_bins_add_up_and_are_those_of_the_report(
         total["calls"] += event["count"] * outer
         for way, names in DIRECTIONS.items():
             total[way] += event["bytes"] * (counted_once and event["op"] in names)
-    assert {name: sum(row[name] for row in found) for name in NAMES} == {n: total[n] for n in NAMES}
+    summed = {name: sum(getattr(row, name) for row in found) for name in NAMES}
+    assert summed == {name: total[name] for name in NAMES}
     # AND every bin is that of the report
     expected = {
         (row["layer"], number): value
@@ -80,7 +83,7 @@ def test_bins_add_up_and_are_those_of_the_report(
         for number in range(axis.bins)
         if any(value := tuple(row.get(n, [0] * axis.bins)[number] for n in _shown()))
     }
-    made = {(row["layer"], row["bin"]): tuple(row[name] for name in NAMES) for row in found}
+    made = {(row.layer, row.bin): attrgetter(*NAMES)(row) for row in found}
     assert {key: value for key, value in made.items() if any(value)} == expected
 
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.overlap import busy, overlap
+from iostrata.analyse.overlap import Overlap, Stretch, busy, overlap
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -37,7 +38,7 @@ def test_time_in_several_calls_at_once_counts_once(traced: Traced) -> None:
         ],
     )
     names = ("task", "dur", "in_io", "longest_io", "share")
-    assert [tuple(row[name] for name in names) for row in engine.rows(overlap())] == [
+    assert list(map(attrgetter(*names), engine.records(overlap(), Overlap))) == [
         ("m_0", 100, 45, 35, 0.45),
         ("m_1", 50, 0, 0, 0.0),
     ]
@@ -49,10 +50,10 @@ def test_stretches_are_the_union(tmp_path_factory: Any, calls: list[tuple[int, i
     store = tmp_path_factory.mktemp("store")
     make_run(store, "r", [call(start, start + length) for start, length in calls])
     with OpenedRun(find_run(store, "r")) as opened:
-        found = DuckDb(opened).rows(busy().order_by("start"))
+        found = DuckDb(opened).records(busy().order_by("start"), Stretch)
     # what is covered, point by point
     inside = {at for start, length in calls for at in range(start, start + length)}
-    covered = [at for row in found for at in range(row["start"], row["end"])]
+    covered = [at for row in found for at in range(row.start, row.end)]
     assert sorted(covered) == sorted(inside)
-    assert all(a["end"] < b["start"] for a, b in pairwise(found))
-    assert sum(row["calls"] for row in found) == len(calls)
+    assert all(a.end < b.start for a, b in pairwise(found))
+    assert sum(row.calls for row in found) == len(calls)

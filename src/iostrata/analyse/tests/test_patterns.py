@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from iostrata.analyse.patterns import patterns
+from iostrata.analyse.patterns import Pattern, patterns
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import row_of_call
 
@@ -49,18 +49,18 @@ SHAPES = {
 @pytest.mark.parametrize("pattern", SHAPES)
 def test_a_shape_has_its_name(pattern: str, traced: Traced) -> None:
     offsets, stride = SHAPES[pattern]
-    (found,) = traced(reads(offsets)).rows(patterns())
-    assert found["pattern"] == pattern
-    assert found["requests"] == len(offsets)
-    assert (found["size"], found["again"]) == (KB, 0)
+    (found,) = traced(reads(offsets)).records(patterns(), Pattern)
+    assert found.pattern == pattern
+    assert found.requests == len(offsets)
+    assert (found.size, found.again) == (KB, 0)
     if stride is not None:
-        assert found["stride"] == stride
+        assert found.stride == stride
 
 
 def test_one_in_twenty_may_be_another(traced: Traced) -> None:
     places = [*range(0, 50 * KB, KB), 900 * KB, *range(50 * KB, 80 * KB, KB)]
-    (found,) = traced(reads(places)).rows(patterns())
-    assert found["pattern"] == "contiguous"
+    (found,) = traced(reads(places)).records(patterns(), Pattern)
+    assert found.pattern == "contiguous"
 
 
 def test_requests_of_all_sizes_may_follow_each_other(traced: Traced) -> None:
@@ -69,18 +69,18 @@ def test_requests_of_all_sizes_may_follow_each_other(traced: Traced) -> None:
         (call,) = reads([offset], size=100 + number)
         calls.append(call | {"start": number * 1000})
         offset += 100 + number
-    (found,) = traced(calls).rows(patterns())
-    assert (found["pattern"], found["bytes"]) == ("contiguous", offset)
+    (found,) = traced(calls).records(patterns(), Pattern)
+    assert (found.pattern, found.bytes) == ("contiguous", offset)
 
 
 def test_backwards_is_a_stride(traced: Traced) -> None:
-    (found,) = traced(reads(range(40 * KB, 0, -KB))).rows(patterns())
-    assert (found["pattern"], found["stride"]) == ("fixed strided", -KB)
+    (found,) = traced(reads(range(40 * KB, 0, -KB))).records(patterns(), Pattern)
+    assert (found.pattern, found.stride) == ("fixed strided", -KB)
 
 
 def test_what_is_read_again_is_said(traced: Traced) -> None:
-    (found,) = traced(reads([*range(0, 40 * KB, KB)] * 2)).rows(patterns())
-    assert (found["pattern"], found["again"]) == ("contiguous", 40)
+    (found,) = traced(reads([*range(0, 40 * KB, KB)] * 2)).records(patterns(), Pattern)
+    assert (found.pattern, found.again) == ("contiguous", 40)
 
 
 def test_each_stream_has_its_own_and_few_requests_have_none(traced: Traced) -> None:
@@ -90,8 +90,8 @@ def test_each_stream_has_its_own_and_few_requests_have_none(traced: Traced) -> N
         *reads(range(0, 5 * KB, KB), proc=3),
         *reads(range(0, 20 * KB, KB), proc=4, block=7, size=2 * KB),
     ]
-    found = traced(calls).rows(patterns())
-    assert [(row["proc"], row["block"], row["pattern"]) for row in found] == [
+    found = traced(calls).records(patterns(), Pattern)
+    assert [(row.proc, row.block, row.pattern) for row in found] == [
         (4, 7, "fixed strided"),
         (1, 0, "contiguous"),
         (2, 0, "fixed strided"),

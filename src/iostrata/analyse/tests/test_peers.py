@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import random
+from operator import attrgetter
 from statistics import median
 from typing import Any
 
-from iostrata.analyse.peers import beside_others, slow_disks, slow_mirrors
+from iostrata.analyse.peers import PeerDisk, PeerMirror, beside_others, slow_disks, slow_mirrors
 from iostrata.analyse.tables import SUMS
 from iostrata.analyse.tests.conftest import Traced
+from iostrata.records import Record
 from iostrata.store.tests.made import row_of_call, row_of_sum
 
 
@@ -27,13 +29,20 @@ def test_disks_beside_those_of_all_other_datanodes(traced: Traced) -> None:
         ]
     )
     names = ("op", "host", "proc", "calls", "mean", "others")
-    assert [tuple(row[name] for name in names) for row in engine.rows(slow_disks())] == [
+    assert list(map(attrgetter(*names), engine.records(slow_disks(), PeerDisk))) == [
         ("disk_sync", "a", 1, 50, 2.0, None),
         ("write", "a", 1, 100, 10.0, 30.0),
         ("write", "b", 2, 100, 20.0, 30.0),
         ("write", "b", 3, 100, 30.0, 20.0),
         ("write", "c", 4, 100, 900.0, 20.0),
     ]
+
+
+class Beside(Record, frozen=True):
+    op: str
+    host: str
+    bytes: int
+    others: float | None
 
 
 def test_the_median_of_the_others_is_that_of_statistics(traced: Traced) -> None:
@@ -47,8 +56,8 @@ def test_the_median_of_the_others_is_that_of_statistics(traced: Traced) -> None:
         [row_of_sum("java", op, host=host, bytes=value) for (op, host), value in values.items()]
     )
     rows = SUMS.select("op", "host", "bytes")
-    found = engine.rows(beside_others(rows, "bytes", among="op", who="host"))
-    assert {(row["op"], row["host"]): row["others"] for row in found} == {
+    found = engine.records(beside_others(rows, "bytes", among="op", who="host"), Beside)
+    assert {(row.op, row.host): row.others for row in found} == {
         (op, host): median(others) if others else None
         for op, host in values
         if [others := [v for (o, h), v in values.items() if o == op and h != host]]
@@ -77,27 +86,27 @@ def test_a_receiver_is_as_slow_as_those_find_it_that_send_to_it(traced: Traced) 
             *mirrored(3, 1, 9999),
         ]
     )
-    assert engine.rows(slow_mirrors()) == [
-        {
-            "host": "b",
-            "proc": 2,
-            "senders": 1,
-            "packets": 20,
-            "bytes": 200,
-            "time": 100,
-            "max": 5,
-            "mean": 5.0,
-            "others": 200.0,
-        },
-        {
-            "host": "c",
-            "proc": 3,
-            "senders": 2,
-            "packets": 40,
-            "bytes": 400,
-            "time": 8000,
-            "max": 300,
-            "mean": 200.0,
-            "others": 5.0,
-        },
+    assert engine.records(slow_mirrors(), PeerMirror) == [
+        PeerMirror(
+            host="b",
+            proc=2,
+            senders=1,
+            packets=20,
+            bytes=200,
+            time=100,
+            max=5,
+            mean=5.0,
+            others=200.0,
+        ),
+        PeerMirror(
+            host="c",
+            proc=3,
+            senders=2,
+            packets=40,
+            bytes=400,
+            time=8000,
+            max=300,
+            mean=200.0,
+            others=5.0,
+        ),
     ]

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from iostrata.analyse.phases import phases
+from iostrata.analyse.phases import Phase, phases
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.show.report.tasks import tasks
@@ -41,14 +42,14 @@ def test_each_phase_from_its_first_call_to_its_last(traced: Traced, tmp_path: Pa
             process("DataNode", 2, proc=6),
         ],
     )
-    found = engine.rows(phases())
+    found = engine.records(phases(), Phase)
     names = ("job", "task", "phase", "start", "end", "time")
-    assert [tuple(row[name] for name in names) for row in found] == [
+    assert list(map(attrgetter(*names), found)) == [
         ("j", "r_0", "shuffle", 12, 30, 3 + 16),
         ("j", "r_0", "reduce", 40, 60, 0),
     ]
     with OpenedRun(find_run(tmp_path, "r")) as opened:
         (shown,) = tasks(opened, [])
     assert shown["phases"] == [
-        {name: row[name] for name in ("phase", "start", "end", "time")} for row in found
+        {name: getattr(row, name) for name in ("phase", "start", "end", "time")} for row in found
     ]

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
-from iostrata.analyse.rereading import rereading
+from iostrata.analyse.rereading import Rereading, rereading
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import row_of_call
 
@@ -28,7 +29,7 @@ def test_bytes_of_places_that_were_read_before(traced: Traced) -> None:
         ]
     )
     names = ("layer", "target", "block", "reads", "places", "bytes", "again")
-    assert [tuple(row[name] for name in names) for row in engine.rows(rereading())] == [
+    assert list(map(attrgetter(*names), engine.records(rereading(), Rereading))) == [
         ("datanode", "BP-1", 7, 3, 2, 200, 60),
         ("hdfs", "/in", 0, 3, 1, 90, 60),
         ("datanode", "BP-1", 8, 1, 1, 90, 0),

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
-from iostrata.analyse.locality import locality
-from iostrata.analyse.servers import disks, namenode
+from iostrata.analyse.locality import Locality, locality
+from iostrata.analyse.servers import DiskStep, NameNodeOperation, disks, namenode
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import process, row_of_sum
@@ -34,7 +35,7 @@ def test_bytes_are_local_where_task_and_datanode_share_a_host(traced: Traced) ->
         ],
     )
     names = ("task", "host", "local", "rack_local", "remote")
-    assert [tuple(row[name] for name in names) for row in engine.rows(locality())] == [
+    assert list(map(attrgetter(*names), engine.records(locality(), Locality))) == [
         ("m_0", "a", 120, 0, 7),
         ("m_1", "b", 0, 0, 50),
     ]
@@ -46,8 +47,8 @@ def test_other_hosts_of_a_rack_are_told_apart_where_racks_are_known(traced: Trac
         processes=[process("map", 1, host="a", job="j", task="m_0", start=1)],
     )
     racks = {"a": "/r1", "b": "/r1", "c": "/r2"}  # nobody knows where d is
-    (found,) = engine.rows(locality(racks))
-    assert (found["local"], found["rack_local"], found["remote"]) == (1, 20, 4300)
+    (found,) = engine.records(locality(racks), Locality)
+    assert (found.local, found.rack_local, found.remote) == (1, 20, 4300)
 
 
 def test_operations_of_a_namenode_by_their_time(traced: Traced) -> None:
@@ -60,7 +61,7 @@ def test_operations_of_a_namenode_by_their_time(traced: Traced) -> None:
         ]
     )
     names = ("op", "calls", "time", "timed", "max", "errors")
-    assert [tuple(row[name] for name in names) for row in engine.rows(namenode())] == [
+    assert list(map(attrgetter(*names), engine.records(namenode(), NameNodeOperation))) == [
         ("write_lock", 30, 90, 3, 50, 0),
         ("create", 3, 15, 3, 9, 1),
     ]
@@ -79,7 +80,7 @@ def test_steps_of_disks_stand_beside_each_other(traced: Traced) -> None:
         ]
     )
     names = ("op", "host", "proc", "calls", "bytes", "time", "max")
-    assert [tuple(row[name] for name in names) for row in engine.rows(disks())] == [
+    assert list(map(attrgetter(*names), engine.records(disks(), DiskStep))) == [
         ("write", "a", 1, 11, 704, 110, 20),
         ("write", "b", 2, 10, 640, 9000, 5000),
     ]

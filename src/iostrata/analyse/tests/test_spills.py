@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from iostrata.analyse.spills import spills
+from iostrata.analyse.spills import AttemptSpills, spills
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_sum
@@ -22,17 +22,17 @@ def test_how_often_each_record_was_written(traced: Traced) -> None:
             row_of_sum("task", "fetch", count=2, **given | {"task": "r_1"}),
         ]
     )
-    mine, other = engine.rows(spills())
-    assert mine == {
+    mine, other = engine.records(spills(), AttemptSpills)
+    assert mine == AttemptSpills(
         **given,
-        "collected": 1000,
-        "appended": 2500,
-        "bytes": 10_000,
-        "spills": 3,
-        "merges": 1,
-        "spill_time": 300,
-        "merge_time": 70,
-        "passes": 2.5,
-    }
-    assert (other["task"], other["merges"], other["merge_time"]) == ("r_0", 2, 8)
-    assert other["passes"] is None
+        collected=1000,
+        appended=2500,
+        bytes=10_000,
+        spills=3,
+        merges=1,
+        spill_time=300,
+        merge_time=70,
+        passes=2.5,
+    )
+    assert (other.task, other.merges, other.merge_time) == ("r_0", 2, 8)
+    assert other.passes is None

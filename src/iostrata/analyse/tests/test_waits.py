@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from iostrata.analyse.tests.conftest import Traced
-from iostrata.analyse.waits import namenode_waits, queues
+from iostrata.analyse.waits import NameNodeWait, Queue, namenode_waits, queues
 from iostrata.store.tests.made import row_of_sum
 
 
@@ -26,8 +27,8 @@ EVENTS = [
 
 def test_work_that_waited_for_its_thread(traced: Traced) -> None:
     names = ("role", "layer", "op", "waits", "time", "longest")
-    found = traced(EVENTS).rows(queues())
-    assert [tuple(row[name] for name in names) for row in found] == [
+    found = traced(EVENTS).records(queues(), Queue)
+    assert list(map(attrgetter(*names), found)) == [
         ("NameNode", "namenode", "edit_synced", 1, 400, 400),
         ("NodeManager", "task", "serve", 1, 90, 90),
         ("NameNode", "namenode", "log_edit", 1, 30, 30),
@@ -38,8 +39,8 @@ def test_work_that_waited_for_its_thread(traced: Traced) -> None:
 
 def test_what_requests_wait_for_in_a_namenode(traced: Traced) -> None:
     names = ("host", "what", "waits", "time", "longest")
-    found = traced(EVENTS).rows(namenode_waits())
-    assert [tuple(row[name] for name in names) for row in found] == [
+    found = traced(EVENTS).records(namenode_waits(), NameNodeWait)
+    assert list(map(attrgetter(*names), found)) == [
         ("n", "edit log on disk", 1, 400, 400),
         ("n", "lock to write", 3, 60, 50),
         ("n", "queue of edits", 1, 30, 30),

@@ -13,7 +13,7 @@ import pytest
 
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.operations import operations
-from iostrata.analyse.patterns import patterns
+from iostrata.analyse.patterns import Pattern, patterns
 from iostrata.analyse.targets import targets
 from iostrata.importers.tests.conftest import Imported
 from iostrata.show.report.document import document
@@ -155,7 +155,7 @@ def test_all_that_reads_runs_reads_it(imported: Imported) -> None:
         assert sum(row["calls"]) == whole["calls"]
     engine = DuckDb(opened)
     assert {row["layer"] for row in engine.rows(operations())} == {"record", "fs", "posix"}
-    assert {row["requests"] for row in engine.rows(patterns())} == {8, 12}
+    assert {row.requests for row in engine.records(patterns(), Pattern)} == {8, 12}
     hottest = engine.rows(targets())
     assert sum(row["calls"] for row in hottest) == sum(row["calls"] for row in shown["layers"])
 

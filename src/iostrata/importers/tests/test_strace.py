@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.merged import merged
-from iostrata.analyse.patterns import patterns
+from iostrata.analyse.merged import MergedSize, merged
+from iostrata.analyse.patterns import Pattern, patterns
 from iostrata.importers.tests.conftest import Imported
 from iostrata.store.opened import OpenedRun
 
@@ -218,7 +218,7 @@ def test_analyses_run_on_it(imported: Imported) -> None:
     text += 'read(3</d>, ""..., 4096) = 4096 <0.001>\n' * 20
     lines = [f"9 {10 + i / 100:.6f} {line}" for i, line in enumerate(text.splitlines())]
     engine = DuckDb(imported("\n".join(lines)))
-    (found,) = engine.rows(patterns())
-    assert (found["pattern"], found["requests"], found["target"]) == ("contiguous", 20, "/d")
-    (row,) = engine.rows(merged())
-    assert (row["runs"], row["calls"], row["bytes"]) == (1, 20, 20 * 4096)
+    (found,) = engine.records(patterns(), Pattern)
+    assert (found.pattern, found.requests, found.target) == ("contiguous", 20, "/d")
+    (row,) = engine.records(merged(), MergedSize)
+    assert (row.runs, row.calls, row.bytes) == (1, 20, 20 * 4096)

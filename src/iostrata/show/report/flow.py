@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.analyse.amplification import WAYS, amplification
+from iostrata.analyse.amplification import STEPS, Amplification, amplification
 from iostrata.analyse.engine import DuckDb
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.show.totals import MOVED, Row
@@ -10,22 +10,27 @@ from iostrata.store.opened import OpenedRun
 
 
 def flow(opened: OpenedRun) -> list[Row]:
-    """Per way of `analyse.amplification`: `way`, `steps` (title, layer, bytes, factor: bytes over
-    those of the first step).
+    """Per direction of `analyse.amplification`: `way`, `steps` (title, layer, bytes, factor: bytes
+    over those of the first step).
 
     `bytes` is null for a step that nothing was counted at, by layers that were not traced in such
     processes or calls that do not tell: that is not 0. `factor` is null when it or the first is.
     """
-    counted = {(row["way"], row["step"]): row for row in DuckDb(opened).rows(amplification())}
+    counted = {
+        (row.direction, row.step): row
+        for row in DuckDb(opened).records(amplification(), Amplification)
+    }
     found = []
-    for way, steps in WAYS.items():
+    for way, steps in STEPS.items():
         rows = [
             {
                 "title": step.title,
                 "layer": step.layer,
-                **{name: counted.get((way, place), {}).get(name) for name in ("bytes", "factor")},
+                **{
+                    name: getattr(counted.get((way, n)), name, None) for name in ("bytes", "factor")
+                },
             }
-            for place, step in enumerate(steps)
+            for n, step in enumerate(steps)
         ]
         if any(row["bytes"] for row in rows):
             found.append({"way": way, "steps": rows})

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
-from iostrata.analyse.asked import asked, asked_totals
+from iostrata.analyse.hdfs_requests import (
+    HdfsRequest,
+    HdfsRequestTotal,
+    hdfs_request_totals,
+    hdfs_requests,
+)
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_call, row_of_sum
@@ -18,9 +23,9 @@ def test_requests_come_in_order_without_what_is_within_them(traced: Traced) -> N
             row_of_call("namenode", "stat", "/b", start=8, proc=3, tid=4),
         ]
     )
-    assert engine.rows(asked()) == [
-        {"start": 5, "dur": 1000, "op": "open", "target": "/a", "proc": 1, "tid": 2},
-        {"start": 7, "dur": 1000, "op": "stat", "target": "/b", "proc": 1, "tid": 2},
+    assert engine.records(hdfs_requests(), HdfsRequest) == [
+        HdfsRequest(start=5, dur=1000, op="open", target="/a", proc=1, tid=2),
+        HdfsRequest(start=7, dur=1000, op="stat", target="/b", proc=1, tid=2),
     ]
 
 
@@ -36,8 +41,8 @@ def test_totals_count_each_request_and_byte_once(traced: Traced) -> None:
             row_of_sum("fs", "write", count=9, bytes=99, category="file"),
         ]
     )
-    assert engine.rows(asked_totals()) == [
-        {"op": "open", "calls": 3, "bytes": 0},
-        {"op": "read", "calls": 5, "bytes": 450},
-        {"op": "write", "calls": 2, "bytes": 30},
+    assert engine.records(hdfs_request_totals(), HdfsRequestTotal) == [
+        HdfsRequestTotal(op="open", calls=3, bytes=0),
+        HdfsRequestTotal(op="read", calls=5, bytes=450),
+        HdfsRequestTotal(op="write", calls=2, bytes=30),
     ]
