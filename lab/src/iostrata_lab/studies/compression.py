@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, BinaryIO, cast
 
+from iostrata.analyse.calltree.native import Choice, call_trees
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.operations import operations
 from iostrata.show.export.formats import find_format
 from iostrata.show.export.selection import Selection
 from iostrata.show.export.source import Source
-from iostrata.show.trees import Choice, document
 from iostrata.store.files import run_files
 from iostrata.store.opened import OpenedRun
 from iostrata.text import count, size
@@ -68,11 +68,11 @@ def _trees(opened: OpenedRun) -> Row:
     """Trees as they were and merged, nodes by order; without what only sums know."""
     found: Row = {}
     for order in ("sets", "runs"):
-        nodes = [node for node in document(opened, Choice(order))["nodes"] if node["spans"]]
-        roots = [node for node in nodes if node["parent"] is None]
+        nodes = [node for node in call_trees(opened, Choice(order)).nodes if node.spans]
+        roots = [node for node in nodes if node.parent is None]
         found |= {
-            "spans": sum(node["spans"] for node in nodes),
-            "trees": sum(node["spans"] for node in roots),
+            "spans": sum(node.spans for node in nodes),
+            "trees": sum(node.spans for node in roots),
             f"{order}_trees": len(roots),
             f"{order}_nodes": len(nodes),
         }

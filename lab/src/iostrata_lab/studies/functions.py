@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from iostrata.analyse.calltree.bottlenecks import bottlenecks
+from iostrata.analyse.calltree.waiting import WAITING_OPERATIONS
 from iostrata.schema.roles import HDFS_SERVERS
-from iostrata.show.bottlenecks import bottlenecks
-from iostrata.show.critical import WAITING
 from iostrata.store.opened import OpenedRun
 from iostrata.text import seconds
 from iostrata_lab.studies.figure import bars
@@ -57,15 +57,14 @@ def _measure(opened: OpenedRun) -> Row:
     functions: dict[str, Row] = {}
     sides = dict.fromkeys(("servers", "others"), 0)
     for row in bottlenecks(opened, "total").functions:
-        name = f"{row['layer']}.{row['op']}"
-        if row["layer"] not in LAYERS or name in WAITING + _LIVES:
+        if row.layer not in LAYERS or row.name in WAITING_OPERATIONS + _LIVES:
             continue
-        found = functions.setdefault(name, {"calls": 0, "total": 0, "self": 0})
-        own = row["self"] - row["self_waiting"]
-        total = row["total"] - row["self_waiting"]
-        for key, value in (("calls", row["calls"]), ("total", total), ("self", own)):
-            found[key] += value
-        sides["servers" if row["role"] in HDFS_SERVERS else "others"] += own
+        measured = functions.setdefault(row.name, {"calls": 0, "total": 0, "self": 0})
+        own = row.self - row.self_waiting
+        total = row.total - row.self_waiting
+        for key, value in (("calls", row.calls), ("total", total), ("self", own)):
+            measured[key] += value
+        sides["servers" if row.role in HDFS_SERVERS else "others"] += own
     return {"functions": functions, **sides}
 
 
@@ -198,9 +197,9 @@ FUNCTIONS = Study(
         "one machine for client, NameNode, DataNodes and tasks, not seven",
         "functions are operations of a layer; rpc and java (files, sockets) are ranked as well",
         "every call counts; the paper sampled 5 % of machine learning",
-        "what only waits for a peer (WAITING of show/critical.py, reading a pipe) is not ranked, "
-        f"nor is the self time of {' and '.join(WAIT_FOR_READER)}, which wait for the reader of a "
-        "block",
+        "what only waits for a peer (WAITING_OPERATIONS of analyse/calltree/waiting.py, reading a "
+        f"pipe) is not ranked, nor is the self time of {' and '.join(WAIT_FOR_READER)}, which wait "
+        "for the reader of a block",
     ),
     parameters=PARAMETERS,
     plan=_plan,

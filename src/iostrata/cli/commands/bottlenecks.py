@@ -16,6 +16,7 @@ from iostrata.cli.commands._arguments import (
 )
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
+from iostrata.records import builtins
 
 
 class Rank(StrEnum):
@@ -54,12 +55,13 @@ def bottlenecks(
 
     The critical path adds up to the wall time of the job; self and total are of all threads.
     """
-    from iostrata.show.bottlenecks import STEPS, bottleneck_lines
-    from iostrata.show.bottlenecks import bottlenecks as ranked
+    from iostrata.analyse.calltree.bottlenecks import STEPS
+    from iostrata.analyse.calltree.bottlenecks import bottlenecks as ranked
+    from iostrata.show.bottlenecks import bottleneck_lines
 
     with opened_run(store, run) as opened, progress(STEPS, quiet) as step:
-        found = ranked(opened, by.value, step)
+        functions = ranked(opened, by.value, step)
     if json:
-        print_json(found.as_dict() | {"incomplete": opened.incomplete})
+        print_json(builtins(functions) | {"incomplete": opened.incomplete})
     else:
-        print("\n".join(bottleneck_lines(found, most)))
+        print("\n".join(bottleneck_lines(functions, most)))

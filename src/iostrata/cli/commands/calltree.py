@@ -16,6 +16,7 @@ from iostrata.cli.commands._arguments import (
 )
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
+from iostrata.records import builtins
 
 
 class Order(StrEnum):
@@ -76,19 +77,21 @@ def calltree(
 ) -> None:
     """What calls cause, across threads, processes and hosts: calls that came the same way are one.
 
-    Calls that were only summed hang from the task, phase, block or RPC around them; their time is
-    part of its self time, too. Scaled back, with ±, where only some requests were kept.
+    Calls that were only counted hang from the task, phase, block or RPC around them; their time is
+    part of its self time, too. Numbers are scaled up, with ±, where only some requests were
+    recorded.
     """
-    from iostrata.show.tree import call_tree, tree_lines
-    from iostrata.show.trees import Choice
+    from iostrata.analyse.calltree.native import Choice, call_trees
+    from iostrata.analyse.calltree.trees import call_tree
+    from iostrata.show.tree import tree_lines
 
     choice = Choice(order.value, by.value, tuple(keep or ()), tuple(drop or ()))
     with (
         opened_run(store, run) as opened,
         progress(("call tree",), quiet) as step,
     ):
-        roots = call_tree(opened, choice, progress=step)
+        roots = call_tree(opened, call_trees(opened, choice, step))
     if json:
-        print_json([node.as_dict() for node in roots])
+        print_json(builtins(roots))
     else:
         print("\n".join(tree_lines(roots, depth, least / 100)))

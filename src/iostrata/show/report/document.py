@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
+from iostrata.analyse.calltree.critical import critical_path
+from iostrata.analyse.calltree.native import CallTrees, call_trees
+from iostrata.analyse.calltree.trees import Node, call_tree, cut
 from iostrata.analyse.engine import DuckDb
 from iostrata.explain.rank import RULE_STEPS
 from iostrata.progress import Progress, silent
+from iostrata.records import builtins
 from iostrata.schema.directions import DIRECTIONS
-from iostrata.show.critical import critical_document
 from iostrata.show.findings import explained
 from iostrata.show.report.axis import axis_of, series
 from iostrata.show.report.bounds import MOST_TARGETS, fitted
@@ -22,8 +25,6 @@ from iostrata.show.report.hosts import hosts
 from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import completeness, why_empty
 from iostrata.show.totals import SIZES, TOTALS_STEPS, Row, Totals, in_layer_order, summed, totals
-from iostrata.show.tree import tree_document
-from iostrata.show.trees import document as call_trees
 from iostrata.store.opened import OpenedRun
 
 VERSION = 1
@@ -75,20 +76,29 @@ def _explained(opened: OpenedRun, step: Progress) -> Row:
     found = explained(DuckDb(opened), opened.run, step)
     made = {name: found[name] for name in ("verdict", "findings")}
     trees = call_trees(opened, progress=step)
-    tree = tree_document(opened, trees)
+    tree = [_shown(node) for node in cut(call_tree(opened, trees), 999)]
     return made | ({"tree": tree, "critical": _critical(opened, trees, step)} if tree else {})
 
 
-def _critical(opened: OpenedRun, trees: Row, step: Progress) -> Row:
+def _shown(node: Node) -> Row:
+    names = ("layer", "op", "errors", "min", "max", "p50", "p99", "estimated")
+    totals = {name: getattr(node, name) or 0 for name in ("calls", "self", "bytes")}
+    same = {name: getattr(node, name) for name in names}
+    below = [_shown(one) for one in node.below]
+    return {"name": node.name, **same, **totals, "total": node.scaled, "below": below}
+
+
+def _critical(opened: OpenedRun, trees: CallTrees, step: Progress) -> Row:
     """The critical path with its functions added up over roles and hosts."""
-    found = critical_document(opened, trees, step)
+    path = critical_path(opened, trees, step)
     functions: dict[str, Row] = {}
-    for row in found["by_function"]:
-        name = {key: row[key] for key in ("name", "layer", "op")}
-        total = functions.setdefault(row["name"], name | {"working": 0, "waiting": 0})
-        total["waiting" if row["waiting"] else "working"] += row["time"]
+    for row in path.by_function:
+        name = f"{row.layer}.{row.op}"
+        empty = {"name": name, "layer": row.layer, "op": row.op, "working": 0, "waiting": 0}
+        functions.setdefault(name, empty)["waiting" if row.waiting else "working"] += row.time
     ranked = sorted(functions.values(), key=lambda row: -row["working"] - row["waiting"])
-    return {"wall": found["wall"], "parts": found["parts"], "more": 0, "by_function": ranked}
+    parts = [{"name": part.name, **builtins(part)} for part in path.parts]
+    return {"wall": path.wall, "parts": parts, "more": 0, "by_function": ranked}
 
 
 def _bounded(rows: list[Row]) -> Row:

@@ -3,10 +3,10 @@ from __future__ import annotations
 from io import BytesIO
 from pathlib import Path
 
+from iostrata.analyse.calltree.tests.job import Job
 from iostrata.show.export.formats import find_format
 from iostrata.show.export.selection import Selection
 from iostrata.show.export.source import Source
-from iostrata.show.tests.job import Job
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_call, row_of_sum

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from iostrata.analyse.calltree.native import ORDERS, Choice, call_trees
+from iostrata.analyse.calltree.spark import spark_call_trees
+from iostrata.analyse.calltree.tests.job import Job
 from iostrata.errors import UserError
-from iostrata.show.calltree_spark import spark_document
-from iostrata.show.tests.job import Job
-from iostrata.show.trees import ORDERS, Choice, document
 from iostrata.store.files import run_files
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -36,19 +36,19 @@ def test_the_document_is_that_of_one_machine(
     choice = Choice(order, drop=("rpc.handle",))
     opened, events = made(tmp_path, spark, ORDERS.index(order))
     with opened:
-        expected = document(opened, choice)
-    assert len(expected["clocks"]) == 2
-    assert {node["spans"] > 0 for node in expected["nodes"]} == {True, False}
-    assert spark_document(events, choice) == expected
+        expected = call_trees(opened, choice)
+    assert len(expected.clocks) == 2
+    assert {node.spans > 0 for node in expected.nodes} == {True, False}
+    assert spark_call_trees(events, choice) == expected
 
 
 def test_no_rows_are_no_trees(tmp_path: Path, spark: SparkSession) -> None:
     _, events = made(tmp_path, spark, 9)
-    found = spark_document(events.limit(0))
-    assert (found["spans"], found["nodes"]) == (0, [])
+    trees = spark_call_trees(events.limit(0))
+    assert (trees.spans, trees.nodes) == (0, [])
 
 
 def test_errors_are_one_line(tmp_path: Path, spark: SparkSession) -> None:
     _, events = made(tmp_path, spark, 9)
     with pytest.raises(UserError, match=r"^call trees: no function is called s3\.\*; there are "):
-        spark_document(events, Choice(drop=("s3.*",)))
+        spark_call_trees(events, Choice(drop=("s3.*",)))

@@ -1,23 +1,21 @@
 """Call trees on Spark, for runs that one machine should not read.
 
 Rows are dealt by trace: a tree never crosses two. Sums go where the calls are that they name as
-their anchors. `iostrata-native calltree --part` reads each partition as an Arrow stream, and
+their scopes. `iostrata-native calltree --part` reads each partition as an Arrow stream, and
 `--merge` makes one document of all, byte for byte that of one machine. Needs the extra `spark`.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iostrata.analyse.sample import Row
+import msgspec
+
+from iostrata.analyse.calltree.native import CallTrees, Choice, ask
 from iostrata.artifacts import native_binary
-from iostrata.errors import UserError
-from iostrata.show.trees import Choice
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,54 +29,53 @@ _COLUMNS = (
 Batches = Iterable[Any]  # of pyarrow.RecordBatch
 
 
-def spark_document(
+def spark_call_trees(
     events: DataFrame, choice: Choice | None = None, native: str | None = None
-) -> Row:
-    """As `trees.document`, of the rows of `events` (a DataFrame with its columns).
+) -> CallTrees:
+    """As `native.call_trees`, of the rows of `events` (a DataFrame with its columns).
 
     `native`: where `iostrata-native` is on the workers; default: where it is here.
-    Raises UserError as `trees.document` does; what goes wrong on a worker is an error of Spark.
+    Raises UserError as `call_trees` does; what goes wrong on a worker is an error of Spark.
     """
-    here, there = str(native_binary()), native or str(native_binary())
     arguments = (choice or Choice()).arguments()
-    command = [there, "calltree", "--arrow", "--part", *arguments]
+    command = [native or str(native_binary()), "calltree", "--arrow", "--part", *arguments]
     dealt = _dealt(events).persist()
     try:
-        found = _merged(here, _parts(dealt, command))
-        if found["clocks"]:  # what one partition knows of them is not what all do
-            clocks = found | {"nodes": [], "functions": []}
-            found = _merged(here, _parts(dealt, command, clocks))
+        trees = _merged(_parts(dealt, command))
+        if trees.clocks:  # what one partition knows of them is not what all do
+            clocks = msgspec.structs.replace(trees, nodes=[], functions=[])
+            trees = _merged(_parts(dealt, command, clocks))
     finally:
         dealt.unpersist()
-    return found
+    return trees
 
 
 def _dealt(events: DataFrame) -> DataFrame:
-    """Rows of a trace, with the sums whose anchors are in it, in one partition."""
+    """Rows of a trace, with the sums whose scopes are in it, in one partition."""
     from pyspark.sql import functions as f
 
     rows = events.select(*_COLUMNS).where("NOT (layer <=> 'jvm')")
     trace = f.coalesce("trace", "proc")
     calls = rows.where("kind IN ('call', 'unfinished')").withColumn("home", trace)
     sums = rows.where("kind = 'sum'")
-    anchors = sums.select("proc", f.col("anchor").alias("span")).distinct()
-    homes = calls.join(anchors, ["proc", "span"]).groupBy("proc", "span").agg(f.min("home"))
+    scopes = sums.select("proc", f.col("anchor").alias("span")).distinct()
+    homes = calls.join(scopes, ["proc", "span"]).groupBy("proc", "span").agg(f.min("home"))
     homes = homes.toDF("proc", "anchor", "home")
     sums = sums.join(homes, ["proc", "anchor"], "left")
     sums = sums.withColumn("home", f.coalesce("home", "proc"))
     return calls.unionByName(sums).repartition("home").drop("home")
 
 
-def _parts(dealt: DataFrame, command: list[str], clocks: Row | None = None) -> list[str]:
+def _parts(dealt: DataFrame, command: list[str], clocks: CallTrees | None = None) -> list[str]:
     """Documents, at least one: of each partition that has rows."""
     import pyarrow as pa
 
-    run = _native(command, None if clocks is None else json.dumps(clocks))
-    found: list[Any] = dealt.mapInArrow(run, "document string").collect()
-    if not found:
+    run = _native(command, None if clocks is None else msgspec.json.encode(clocks).decode())
+    answers: list[Any] = dealt.mapInArrow(run, "document string").collect()
+    if not answers:
         empty = pa.RecordBatch.from_pylist([], schema=dealt.toArrow().schema)
-        found = [row for batch in run([empty]) for row in batch.to_pylist()]
-    return [row["document"] for row in found]
+        answers = [row for batch in run([empty]) for row in batch.to_pylist()]
+    return [row["document"] for row in answers]
 
 
 def _native(command: list[str], clocks: str | None) -> Callable[[Batches], Batches]:
@@ -125,14 +122,9 @@ def _native(command: list[str], clocks: str | None) -> Callable[[Batches], Batch
     return run
 
 
-def _merged(native: str, documents: list[str]) -> Row:
+def _merged(documents: list[str]) -> CallTrees:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, f"{number}.json") for number in range(len(documents))]
         for file, document in zip(files, documents, strict=True):
             file.write_text(document, "utf-8")
-        command = [native, "calltree", "--merge", *map(str, files)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise UserError(f"call trees: {done.stderr.strip().removeprefix('iostrata-native: ')}")
-    found: Row = json.loads(done.stdout)
-    return found
+        return ask(CallTrees, ["--merge", *map(str, files)])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from iostrata.analyse.calltree.bottlenecks import Bottlenecks, bottlenecks
+from iostrata.analyse.calltree.critical import critical_path
 from iostrata.analyse.sample import Row
-from iostrata.show.bottlenecks import bottleneck_lines, bottlenecks
-from iostrata.show.critical import critical_document
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum
@@ -66,11 +66,11 @@ def job(store: Path) -> None:
 def test_the_way_back_through_a_job(tmp_path: Path) -> None:
     job(tmp_path)
     with OpenedRun(find_run(tmp_path, "r")) as opened:
-        found = critical_document(opened)
+        path = critical_path(opened)
     lines = [
-        f"{(part['start'] - START) // MS}-{(part['end'] - START) // MS} {part['role']}"
-        f" {part['name']}{' waits' if part['waiting'] else ''}"
-        for part in found["parts"]
+        f"{(part.start - START) // MS}-{(part.end - START) // MS} {part.role}"
+        f" {part.name}{' waits' if part.waiting else ''}"
+        for part in path.parts
     ]
     assert lines == [
         "0-80 client task.process",
@@ -92,8 +92,8 @@ def test_the_way_back_through_a_job(tmp_path: Path) -> None:
         "700-895 reduce task.run",
         "895-1000 client task.process",
     ]
-    assert found["wall"] == 1000 * MS
-    assert sum(one["time"] for one in found["by_function"]) == 1000 * MS
+    assert path.wall == 1000 * MS
+    assert sum(one.time for one in path.by_function) == 1000 * MS
 
 
 def test_functions_are_ranked_with_working_and_waiting(tmp_path: Path) -> None:
@@ -102,17 +102,12 @@ def test_functions_are_ranked_with_working_and_waiting(tmp_path: Path) -> None:
         by_path = bottlenecks(opened)
         by_self = bottlenecks(opened, "self")
     first = by_path.functions[0]
-    assert (first["op"], first["role"], first["critical"]) == ("run", "reduce", 195 * MS)
-    call = next(row for row in by_self.functions if (row["op"], row["role"]) == ("call", "map"))
+    assert (first.op, first.role, first.critical) == ("run", "reduce", 195 * MS)
+    call = next(row for row in by_self.functions if (row.op, row.role) == ("call", "map"))
     # 30 of its 100 ms the NameNode was at work
-    assert (call["self"], call["self_waiting"]) == (100 * MS, 70 * MS)
-    lines = bottleneck_lines(by_path, 2)
-    assert lines[0] == "critical path: 1.00 s, 34 % of it waiting for a peer"
-    assert lines[2].split() == [
-        "function", "role", "host", "of", "critical", "working", "waiting", "calls", "critical",
-        "path", "self", "total",
-    ]  # fmt: skip
-    assert lines[-1].endswith("functions more)")
+    assert (call.self, call.self_waiting) == (100 * MS, 70 * MS)
+    waiting = sum(row.critical_waiting for row in by_path.functions)
+    assert (by_path.wall, waiting) == (1000 * MS, 340 * MS)
 
 
 def test_clients_one_after_the_other(tmp_path: Path) -> None:
@@ -120,8 +115,8 @@ def test_clients_one_after_the_other(tmp_path: Path) -> None:
     second = ran(CLIENT, 250, 400) | {"proc": 77}
     make_run(tmp_path, "r", [call(CLIENT, "fs.open", 1, 20, 50)], [first, second])
     with OpenedRun(find_run(tmp_path, "r")) as opened:
-        found = critical_document(opened)
-    shown = [(part["op"], (part["end"] - part["start"]) // MS) for part in found["parts"]]
+        path = critical_path(opened)
+    shown = [(part.op, (part.end - part.start) // MS) for part in path.parts]
     assert shown == [
         ("process", 20),
         ("open", 30),
@@ -141,9 +136,9 @@ def test_who_reads_a_pipe_waits_for_the_process_behind_it(tmp_path: Path) -> Non
     events = [call(CLIENT, "fs.open", 1, 20, 50), *read(2, 60, 90, tid=1), *read(3, 10, 390, tid=9)]
     make_run(tmp_path, "r", events, [ran(CLIENT, 0, 400)])
     with OpenedRun(find_run(tmp_path, "r")) as opened:
-        parts = critical_document(opened)["parts"]
+        parts = critical_path(opened).parts
         ranked = bottlenecks(opened, "self").functions
-    shown = [(one["op"], (one["end"] - one["start"]) // MS, one["waiting"]) for one in parts]
+    shown = [(one.op, (one.end - one.start) // MS, one.waiting) for one in parts]
     assert shown == [
         ("process", 20, False),
         ("open", 30, False),
@@ -151,7 +146,7 @@ def test_who_reads_a_pipe_waits_for_the_process_behind_it(tmp_path: Path) -> Non
         ("read", 30, True),
         ("process", 310, False),
     ]
-    assert [(one["op"], one["self"] // MS, one["self_waiting"] // MS) for one in ranked[:1]] == [
+    assert [(one.op, one.self // MS, one.self_waiting // MS) for one in ranked[:1]] == [
         ("read", 410, 410)
     ]
 
@@ -159,6 +154,6 @@ def test_who_reads_a_pipe_waits_for_the_process_behind_it(tmp_path: Path) -> Non
 def test_a_run_without_calls_has_no_path(tmp_path: Path) -> None:
     make_run(tmp_path, "r", [], [])
     with OpenedRun(find_run(tmp_path, "r")) as opened:
-        found = bottlenecks(opened)
-        assert critical_document(opened)["parts"] == []
-    assert bottleneck_lines(found, 9) == ["no calls were recorded: iostrata summary says why"]
+        ranked = bottlenecks(opened)
+        assert critical_path(opened).parts == []
+    assert ranked == Bottlenecks("critical", 0, sampled=False, functions=[])
