@@ -5,11 +5,15 @@ Every page keeps its path in the repository, so that links lead to the same page
 
 from __future__ import annotations
 
+import logging
+import re
+import subprocess
 from pathlib import Path
 
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 from typer.cli import get_docs_for_click
 
 from iostrata.cli import app
@@ -26,6 +30,7 @@ PUBLISHED = (
     "bench/runs/**/*.svg",
     "tests/e2e/test_spark.py",
 )
+log = logging.getLogger("mkdocs.site")
 PYTHON = "# Python\n\n::: iostrata\n"
 
 
@@ -64,3 +69,29 @@ def commands() -> str:
     """The help of every command, as Markdown."""
     command = typer.main.get_command(app)
     return get_docs_for_click(obj=command, ctx=typer.Context(command), name="iostrata")
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> None:
+    """A page that names files of the code names such as are there."""
+    if page.file.src_uri != "ARCHITECTURE.md":
+        return
+    known = tracked()
+    for name in re.findall(
+        r"`(?:[^`\s]*…/)?([\w./-]+(?:\.(?:java|md|py|rs|toml|ts)|/))`", markdown
+    ):
+        if f"/{name}" not in known:
+            log.warning(f"{page.file.src_uri} names {name}, which is not in the repository")
+
+
+def tracked() -> set[str]:
+    """Every tail of the path of a file or folder of the repository, from a / on."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    tails = set()
+    for path in listed.stdout.splitlines():
+        parts = path.split("/")
+        for end in range(1, len(parts) + 1):
+            whole = "/".join(parts[:end]) + ("/" if end < len(parts) else "")
+            tails |= {"/" + "/".join(whole.split("/")[begin:]) for begin in range(end)}
+    return tails
