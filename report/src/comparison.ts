@@ -1,14 +1,19 @@
-// The shape of the document that src/iostrata/show/compare/page.py makes: times ns, sizes bytes.
+// The shape of the document that src/iostrata/analyse/comparison.py defines: times ns, sizes bytes.
 
 export type Verdict = "changed" | "within noise" | "cannot say";
 
-/** `share`: by how much of `first` `second` is more; null where nobody can tell. */
+/**
+ * `share`: by how much of `first` `second` is more, null where `first` is 0. The interval is `low`
+ * to `high` of the share, or `least` to `most` of the difference; null where there is none.
+ */
 export interface Change {
   first: number;
   second: number;
   share: number | null;
   low: number | null;
   high: number | null;
+  least: number | null;
+  most: number | null;
   p: number | null;
   verdict: Verdict;
   runs: [number[], number[]];

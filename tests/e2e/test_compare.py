@@ -6,8 +6,9 @@ from pathlib import Path
 
 from tests.e2e.browser import Opened, browser
 
-from iostrata.show.compare.differences import compare
-from iostrata.show.compare.measured import Measured, measured
+from iostrata.analyse.comparison import compare
+from iostrata.analyse.measured import Measured
+from iostrata.show.compare.measured import measured
 from iostrata.show.compare.page import comparison_page
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -32,7 +33,7 @@ def test_a_comparison_in_the_browser(tmp_path: Path) -> None:
     first = [run(tmp_path, f"a{n}", dur) for n, dur in enumerate((100, 104))]
     second = [run(tmp_path, f"b{n}", dur) for n, dur in enumerate((300, 309))]
     file = tmp_path / "c.html"
-    file.write_text(comparison_page(compare(first, second), HOSTILE, "b*"), "utf-8")
+    file.write_text(comparison_page(compare(first, second, (HOSTILE, "b*"))), "utf-8")
     with browser() as started:
         opened = Opened(started.new_page(), file)
         assert opened.texts("h1") == [f"{HOSTILE} (A) and b* (B)"]

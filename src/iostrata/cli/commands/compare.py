@@ -13,41 +13,43 @@ from iostrata.cli.commands.report import write_html
 from iostrata.cli.console import note, print_json
 from iostrata.cli.opening import opened
 from iostrata.errors import UserError
+from iostrata.records import builtins
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, find_runs
 
-_SIDE = "Name of a run, several with commas, or a pattern like 'before-*'."
+_SIDE = "A run, several runs with commas between them, or a pattern such as 'before-*'."
 
 
 def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
-            "iostrata compare slow fast                      two runs: what differs",
-            "iostrata compare 'before-*' 'after-*'           groups: what is more than noise",
-            "iostrata compare a1,a2,a3 b1,b2,b3 --all        every row",
-            "iostrata compare 'before-*' 'after-*' -o c.html as a page that needs no network",
+            "iostrata compare slow fast                      two runs",
+            "iostrata compare 'before-*' 'after-*'           two groups of repeats",
+            "iostrata compare a1,a2,a3 b1,b2,b3 --all        all rows",
+            "iostrata compare 'before-*' 'after-*' -o c.html one page that needs no network",
         )
     )(compare)
 
 
 def compare(
     first: Annotated[str, typer.Argument(metavar="A", help=_SIDE)],
-    second: Annotated[str, typer.Argument(metavar="B", help="The same, of what it became.")],
-    every: Annotated[bool, typer.Option("--all", help="All rows, not the first of each.")] = False,
+    second: Annotated[str, typer.Argument(metavar="B", help="The same, for the other side.")],
+    every: Annotated[bool, typer.Option("--all", help="Show all rows of each table.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Writes an HTML page to this file.")
+        Path | None, typer.Option("--output", "-o", help="Write an HTML page to this file.")
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """What changed from A to B, by layer, operation, category, phase and target.
+    """Compares two runs, or two groups of runs, by layer, operation, category, phase and target.
 
-    Each of them is a run, or repeats of one: only repeats tell a change from noise, and with two or
-    more a side every row has an interval and a verdict. Rows that explain most time come first.
+    Only repeats tell a change from noise. With two or more runs on each side every row has an
+    interval and a verdict. The rows whose change explains the most time come first.
     """
-    from iostrata.show.compare.differences import compare as compared
+    from iostrata.analyse.comparison import compare as compare_runs
+    from iostrata.analyse.measured import Measured
     from iostrata.show.compare.lines import comparison_lines
-    from iostrata.show.compare.measured import Measured, measured
+    from iostrata.show.compare.measured import measured
 
     place = store or default_store()
     sides = [find_runs(place, names) for names in (first, second)]
@@ -56,18 +58,19 @@ def compare(
     def read(run: Run) -> Measured:
         if sys.stderr.isatty():
             note(f"reading run {run.name}")
-        with opened(run) as found:
-            return measured(found)
+        with opened(run) as opened_run:
+            return measured(opened_run)
 
-    found = compared([read(run) for run in sides[0]], [read(run) for run in sides[1]])
+    before, after = ([read(run) for run in runs] for runs in sides)
+    comparison = compare_runs(before, after, (first, second))
     if json:
-        print_json(found.as_dict())
+        print_json(builtins(comparison))
     elif output is None:
-        print("\n".join(comparison_lines(found, every)))
+        print("\n".join(comparison_lines(comparison, every)))
     if output is not None:
         from iostrata.show.compare.page import comparison_page
 
-        path = write_html(comparison_page(found, first, second), output, f"{first} and {second}")
+        path = write_html(comparison_page(comparison), output, f"{first} and {second}")
         note(f"written to {path}") if json else print(path)
 
 

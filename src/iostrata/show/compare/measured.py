@@ -7,56 +7,28 @@ bytes, times in ns summed over threads.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
 
 from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.measured import (
+    CATEGORIES,
+    JOB,
+    LAYERS,
+    METRICS,
+    MOST_TARGETS,
+    PHASES,
+    POINTS,
+    TARGETS,
+    Key,
+    Measured,
+    Values,
+)
 from iostrata.analyse.targets import targets_alike
 from iostrata.schema.detail import budget_text
-from iostrata.schema.directions import DIRECTIONS
+from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.events import ALL_REQUESTS
 from iostrata.schema.names import sampling_text
 from iostrata.show.totals import Row, Totals, summed, totals
 from iostrata.store.opened import OpenedRun
-
-MOST_TARGETS = 400
-_WAYS = tuple(f"bytes_{way}" for way in DIRECTIONS)
-METRICS = ("time", "calls", *_WAYS, "bytes", "errors")
-
-Key = tuple[str, ...]
-Values = dict[str, float]
-
-
-@dataclass(frozen=True)
-class Table:
-    """What is compared row by row: its title and what its keys are called."""
-
-    id: str
-    title: str
-    keys: Key
-
-
-JOB = Table("job", "Job", ("what",))
-LAYERS = Table("layers", "Layers", ("layer",))
-POINTS = Table("points", "Operations", ("operation",))
-CATEGORIES = Table("categories", "Categories of targets", ("layer", "category"))
-PHASES = Table("phases", "Phases of tasks", ("phase", "layer"))
-TARGETS = Table("targets", "Targets", ("layer", "category", "target"))
-TABLES = (JOB, LAYERS, POINTS, CATEGORIES, PHASES, TARGETS)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Facts of a run by name, and its values by table, key and metric.
-
-    A key that is missing was 0, in a table of `cut` it may be more. `start` and `end`: ns.
-    """
-
-    name: str
-    start: int
-    end: int
-    facts: dict[str, str]
-    tables: dict[Table, dict[Key, Values]]
-    cut: frozenset[Table] = field(default_factory=frozenset)
 
 
 def measured(opened: OpenedRun) -> Measured:
@@ -97,7 +69,7 @@ def _points(rows: list[Row]) -> dict[Key, Values]:
 
 def _targets(opened: OpenedRun) -> list[Row]:
     rows = DuckDb(opened).rows(targets_alike(MOST_TARGETS))
-    return [{**row, **{f"bytes_{way}": row[way] for way in DIRECTIONS}} for row in rows]
+    return [{**row, **{BYTES_COLUMN[name]: row[name] for name in BYTES_COLUMN}} for row in rows]
 
 
 def _by(rows: list[Row], *keys: str) -> dict[Key, Values]:

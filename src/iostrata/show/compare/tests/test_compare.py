@@ -6,9 +6,18 @@ import re
 from pathlib import Path
 from typing import Any
 
-from iostrata.show.compare.differences import CHANGED, NOISE, UNKNOWN, Comparison, compare
-from iostrata.show.compare.lines import comparison_lines
-from iostrata.show.compare.measured import JOB, PHASES, POINTS, TARGETS, Measured, measured
+from iostrata.analyse.changes import Change, change
+from iostrata.analyse.comparison import (
+    CHANGED,
+    NOISE,
+    UNKNOWN,
+    Comparison,
+    Difference,
+    compare,
+)
+from iostrata.analyse.measured import JOB, PHASES, POINTS, TARGETS, Measured, Table
+from iostrata.show.compare.lines import change_text, comparison_lines
+from iostrata.show.compare.measured import measured
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import (
@@ -19,6 +28,7 @@ from iostrata.store.tests.made import (
     row_of_call,
     row_of_sum,
 )
+from iostrata.text import seconds
 
 
 def run(store: Path, name: str, write: int, count: int = 100, **facts: Any) -> Measured:
@@ -50,6 +60,14 @@ def repeats(store: Path, name: str, *writes: int, **more: Any) -> list[Measured]
     ]
 
 
+def rows(comparison: Comparison, table: Table) -> list[Difference]:
+    return next(each.rows for each in comparison.tables if each.id == table.id)
+
+
+def verdicts(row: Difference) -> dict[str, str]:
+    return {name: metric.verdict for name, metric in row.metrics.items()}
+
+
 def groups(store: Path) -> Comparison:
     return compare(
         repeats(store, "a", 500, 510, 490, count=100), repeats(store, "b", 300, 305, 295, count=50)
@@ -57,21 +75,21 @@ def groups(store: Path) -> Comparison:
 
 
 def test_what_changed_comes_first_with_its_interval(tmp_path: Path) -> None:
-    write, read = groups(tmp_path).tables[POINTS]
+    write, read = rows(groups(tmp_path), POINTS)
     assert (write.key, read.key) == (("java.write",), ("java.read",))
-    assert write.verdicts == {"time": CHANGED, "calls": CHANGED, "bytes": CHANGED}
-    time = write.changes["time"]
+    assert verdicts(write) == {"time": CHANGED, "calls": CHANGED, "bytes": CHANGED}
+    time = write.metrics["time"]
     assert None not in (time.share, time.low, time.high)
     assert round(time.share or 0, 2) == -0.40
     assert -0.44 < (time.low or 0) < -0.40 < (time.high or 0) < -0.36
     # AND what is the same in all runs is no change
-    assert read.verdicts == {"time": NOISE, "calls": NOISE, "bytes": NOISE}
-    assert read.time == 0
+    assert verdicts(read) == {"time": NOISE, "calls": NOISE, "bytes": NOISE}
+    assert read.time_grown == 0
 
 
 def test_every_table_is_compared(tmp_path: Path) -> None:
-    tables = groups(tmp_path).tables
-    keys = {table.id: [row.key for row in rows] for table, rows in tables.items()}
+    found = groups(tmp_path)
+    keys = {table.id: [row.key for row in table.rows] for table in found.tables}
     assert keys == {
         "job": [("CPU of traced processes",), ("wall time",)],
         "layers": [("java",)],
@@ -80,19 +98,21 @@ def test_every_table_is_compared(tmp_path: Path) -> None:
         "phases": [("map", "java")],
         "targets": [("java", "file", "/out/job_#/x")],  # numbers of jobs are of no matter
     }
-    assert tables[PHASES][0].changes["time"].first == tables[POINTS][0].changes["time"].first
-    assert tables[JOB][0].verdict == tables[TARGETS][0].verdict == CHANGED
+    assert rows(found, PHASES)[0].metrics["time"].first == (
+        rows(found, POINTS)[0].metrics["time"].first
+    )
+    assert rows(found, JOB)[0].verdict == rows(found, TARGETS)[0].verdict == CHANGED
 
 
 def test_noise_of_the_repeats_is_no_change(tmp_path: Path) -> None:
     found = compare(repeats(tmp_path, "a", 400, 600, 500), repeats(tmp_path, "b", 450, 620, 480))
-    assert {row.verdict for rows in found.tables.values() for row in rows} == {NOISE}
+    assert {row.verdict for table in found.tables for row in table.rows} == {NOISE}
     assert found.unlike == []
 
 
 def test_one_run_a_side_says_that_noise_is_not_known(tmp_path: Path) -> None:
     found = compare(repeats(tmp_path, "a", 500), repeats(tmp_path, "b", 100, 101))
-    assert {row.verdict for rows in found.tables.values() for row in rows} == {UNKNOWN}
+    assert {row.verdict for table in found.tables for row in table.rows} == {UNKNOWN}
     assert found.notes == [
         "one run is no measure of noise: what differs may be chance (two a side at least)"
     ]
@@ -121,8 +141,8 @@ def test_a_target_missing_in_a_cut_list_is_not_taken_for_none(tmp_path: Path) ->
     gone = Measured(
         "c", START, START, second[0].facts, {**second[0].tables, TARGETS: {}}, frozenset({TARGETS})
     )
-    (row,) = compare(first, [gone]).tables[TARGETS]
-    assert (row.changes, row.verdict) == ({}, UNKNOWN)
+    (row,) = rows(compare(first, [gone]), TARGETS)
+    assert (row.metrics, row.verdict) == ({}, UNKNOWN)
 
 
 def test_the_text_of_a_comparison(tmp_path: Path) -> None:
@@ -144,6 +164,17 @@ def test_all_rows_are_shown_when_asked_for(tmp_path: Path) -> None:
         make_run(tmp_path, name, many, [])
         with OpenedRun(find_run(tmp_path, name)) as opened:
             sides.append([measured(opened)])
-    found = compare(*sides)
+    found = compare(sides[0], sides[1])
     assert "and 5 more (--all shows them)" in comparison_lines(found)
     assert sum(line.startswith("java.op") for line in comparison_lines(found, every=True)) == 15
+
+
+def test_an_interval_is_a_share_a_factor_or_a_difference_and_no_mixture() -> None:
+    def text(first: list[float], second: list[float]) -> str:
+        return change_text(change(first, second), seconds, interval=True)
+
+    assert text([1e9, 1.1e9], [1.3e9, 1.2e9]) == "+19 % (-9.6 % to +57 %)"
+    assert text([1e9, 1.5e9], [1.7e9, 1.2e9]) == "x 1.2 (x 0.36 to x 3.8)"
+    assert text([0, 1e9, 2e9], [4e9, 9e9, 5e9]) == "+5.00 s (-740.7 ms to +10.74 s)"
+    assert text([0, 0], [5e9, 6e9]) == "+5.50 s (-853.1 ms to +11.85 s)"
+    assert change_text(Change(0, 5e9), seconds) == "0 to 5.00 s"
