@@ -12,6 +12,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytest_plugins = ["tests.drawn"]
+
 # A busy machine is no counterexample: times are for benchmarks.
 settings.register_profile("iostrata", deadline=None)
 settings.load_profile("iostrata")

@@ -29,6 +29,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from iostrata.jdks import homes
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 AGENT = ROOT / "java/agent/target/iostrata-agent.jar"
 LOADER = ROOT / "target/release/libiostrata_loader.so"
@@ -63,10 +65,7 @@ EMPTY_AGENT = (
 
 def jdks() -> list[Path]:
     """Homes of the installed JDKs, one for each real path."""
-    homes = {
-        path.resolve() for path in Path("/usr/lib/jvm").glob("*") if (path / "bin/javac").exists()
-    }
-    return sorted(homes)
+    return sorted(home for home in homes() if (home / "bin/javac").exists())
 
 
 def jar(path: Path, classes: Path, names: tuple[str, ...], manifest: str) -> Path:

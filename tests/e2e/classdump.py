@@ -32,26 +32,38 @@ def methods(home: Path, pid: int, out: Path, packages: Iterable[str]) -> Methods
         ],
         check=True, capture_output=True, timeout=180,
     )  # fmt: skip
-    found: Methods = {}
-    for cls in sorted({point.cls for point in POINTS}):
-        file = out / f"{cls.replace('.', '/')}.class"
-        if file.exists():
-            found.update(_disassembled(home, cls, file))
-    return found
+    names = sorted({point.cls for point in POINTS})
+    files = {cls: out / f"{cls.replace('.', '/')}.class" for cls in names}
+    return _disassembled(home, {cls: file for cls, file in files.items() if file.exists()})
 
 
-def _disassembled(home: Path, cls: str, file: Path) -> Methods:
+def _disassembled(home: Path, files: dict[str, Path]) -> Methods:
+    """All at once: a JVM for each file takes half a second."""
+    javap = [str(home / "bin/javap"), "-c", "-p", "-s"]
     done = subprocess.run(
-        [str(home / "bin/javap"), "-c", "-p", "-s", str(file)],
-        check=False, capture_output=True, text=True,
-    )  # fmt: skip
-    if done.returncode != 0:
-        # The tool breaks off at a class that is loaded and was never linked.
-        print(f"{cls} was not dumped: {done.stderr.strip()}")
-        return {}
+        [*javap, *map(str, files.values())], check=False, capture_output=True, text=True
+    )
+    if done.returncode == 0:
+        texts = done.stdout.split("\n}\n")[:-1]  # members are indented
+        found: Methods = {}
+        for cls, text in zip(files, texts, strict=True):
+            found |= _methods(cls, text)
+        return found
+    if len(files) > 1:
+        halves = list(files.items())
+        middle = len(halves) // 2
+        return _disassembled(home, dict(halves[:middle])) | _disassembled(
+            home, dict(halves[middle:])
+        )
+    # The tool breaks off at a class that is loaded and was never linked.
+    print(f"{next(iter(files))} was not dumped: {done.stderr.strip()}")
+    return {}
+
+
+def _methods(cls: str, text: str) -> Methods:
     lines: dict[tuple[str, str, str], list[str]] = {}
     declaration = descriptor = ""
-    for line in done.stdout.splitlines():
+    for line in text.splitlines():
         if match := DECLARATION.fullmatch(line):
             declaration, descriptor = match[1], ""
         elif line.startswith("    descriptor: ") and not descriptor:

@@ -55,12 +55,20 @@ class Cluster:
         return done.stderr
 
     def dfsio(
-        self, run: str, mode: str, files: int, size: str, options: tuple[str, ...] = ()
+        self,
+        run: str,
+        mode: str,
+        files: int,
+        size: str,
+        options: tuple[str, ...] = (),
+        more: tuple[str, ...] = (),
     ) -> str:
-        """Records TestDFSIO (write or read, one map per file); returns the id of its job."""
-        output = self.record(
-            run, *DFSIO, f"-{mode}", "-nrFiles", str(files), "-size", size, options=options
-        )
+        """Records TestDFSIO (write or read, one map per file); returns the id of its job.
+
+        `options` are of `iostrata record`, `more` are of Hadoop.
+        """
+        command = (*DFSIO, *more, f"-{mode}", "-nrFiles", str(files), "-size", size)
+        output = self.record(run, *command, options=options)
         found = JOB.search(output)
         assert found, output[-4000:]
         return found[1]
@@ -76,6 +84,16 @@ class Cluster:
         done = found.run(list(command), capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         return str(done.stdout)
+
+    def going_on(self) -> list[str]:
+        """Names of the applications that have not ended, by the ResourceManager."""
+        from iostrata_lab import clusters
+        from iostrata_lab.clusters.hadoop import ready
+
+        states = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
+        at = clusters.find(self.name).state.at("resourcemanager-http")
+        found = ready.answer(at, f"/ws/v1/cluster/apps?states={states}").get("apps") or {}
+        return [app["name"] for app in found.get("app", ())]
 
     def history(self, job: str) -> JobHistory:
         from iostrata_lab import clusters

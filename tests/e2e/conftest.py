@@ -11,12 +11,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from tests.e2e.labs import Labs, group_of, in_order
 from tests.e2e.serving import Node, node
 from tests.e2e.truth import Run
 
@@ -29,6 +30,7 @@ from iostrata.schema.verified import PATH, point_key, verified_points
 os.environ["IOSTRATA_BUDGET"] = "off"
 WRITE = os.environ.get("VERIFIED_WRITE") == "1"
 fired_in: dict[str, set[str]] = {}
+LABS = pytest.StashKey[Labs]()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,6 +42,33 @@ def built() -> None:
         native_loader()
     except UserError as error:
         pytest.exit(f"{error.message}: {error.remedy}", returncode=1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that share a lab follow each other; xdist then takes them as one."""
+    items[:] = in_order(items)
+
+
+@pytest.fixture(scope="session")
+def labs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Labs]:
+    """The lab that files share."""
+    found = request.config.stash[LABS] = Labs(tmp_path_factory)
+    yield found
+    found.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    """Behind the last file of a group nobody wants its lab."""
+    result = yield
+    if nextitem and group_of(item) != group_of(nextitem) and LABS in item.config.stash:
+        item.config.stash[LABS].close()
+    return result
 
 
 @pytest.fixture(scope="session")

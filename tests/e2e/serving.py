@@ -15,11 +15,6 @@ from typing import IO
 
 from iostrata.artifacts import native_binary
 
-JDKS = {
-    "17": Path("/usr/lib/jvm/java-17-openjdk-amd64"),
-    "25": Path("/usr/lib/jvm/temurin-25-jdk-amd64"),
-}
-
 
 class Serving:
     """The process of Serves.java, or of another program that answers each line."""

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from tests.e2e import classdump, truth
-from tests.e2e.cluster import lab_up
-from tests.e2e.serving import JDKS, Node, Serving, node, serving, wait_until
+from tests.e2e.jdks import JDKS
+from tests.e2e.labs import UNTRACED, Labs
+from tests.e2e.serving import Node, Serving, node, serving, wait_until
 from tests.e2e.truth import Run
 
 from iostrata.artifacts import agent_jar
@@ -296,58 +297,57 @@ SIZE = 3_000_000
 
 
 @pytest.mark.cluster
-def test_daemons_that_run(tmp_path: Path, here: Node) -> None:
+def test_daemons_that_run(tmp_path: Path, here: Node, labs: Labs) -> None:
     """GIVEN a NameNode and a DataNode without agent WHEN it comes THEN a write adds up; WHEN it
     goes THEN nothing of theirs is recorded and nothing of it is left."""
     from iostrata_lab import clusters
 
     data = tmp_path / "data"
     data.write_bytes(os.urandom(SIZE))
-    name = f"attach-{os.getpid()}"
-    with lab_up(tmp_path, name, "--no-agent") as cluster:
-        found = clusters.find(name)
-        daemons = {daemon.role.split("-")[0]: daemon.pid for daemon in found.daemons()}
-        pids = [daemons["namenode"], daemons["datanode"]]
-        here.environment.update(found.environment())
+    cluster = labs.at(*UNTRACED)
+    found = clusters.find(cluster.name)
+    daemons = {daemon.role.split("-")[0]: daemon.pid for daemon in found.daemons()}
+    pids = [daemons["namenode"], daemons["datanode"]]
+    here.environment.update(found.environment())
 
-        def put(run: str) -> None:
-            words = ["record", "--dir", str(here.dir), "--run", run, "--"]
-            done = here.iostrata(*words, "hdfs", "dfs", "-put", str(data), f"/{run}")
-            assert done.returncode == 0
+    def put(run: str) -> None:
+        words = ["record", "--dir", str(here.dir), "--run", run, "--"]
+        done = here.iostrata(*words, "hdfs", "dfs", "-put", str(data), f"/attached-{run}")
+        assert done.returncode == 0
 
-        # the bytes of its classes first: it has not yet served anybody
-        proves(
-            JDKS["17"], here, daemons["datanode"], tmp_path / "dump",
-            ["org.apache.hadoop.hdfs.server.datanode", "java.io", "sun.nio.ch"],
-        )  # fmt: skip
-        for pid in pids:
-            assert acted(here, "attach", pid)["points"]
-        put("one")
-        run = Run(here.store, "one")
-        (block,) = cluster.blocks("/one")
-        problems = list(truth.loss_problems(run))
-        for rule, where in truth.DATANODE_WRITE.items():
-            problems += truth.compare(rule, "put", moved(run, where), SIZE)
-        problems += truth.compare("client", "put", moved(run, truth.CLIENT_WRITE), SIZE)
-        meta = truth.meta_bytes(block.size)
-        problems += truth.compare("meta", "put", moved(run, truth.META_WRITE), meta)
-        assert problems == []
-        roles = run.rows("SELECT role FROM processes WHERE traced ORDER BY role")
-        assert roles == [("DataNode",), ("NameNode",), ("client",)]
-        # the call of the client is the cause of the NameNode's and of the DataNode's
-        caused = "SELECT DISTINCT layer FROM events WHERE parent_proc IS NOT NULL AND kind = 'call'"
-        assert {"rpc", "datanode"} <= {layer for (layer,) in run.rows(caused)}
-        # WHEN
-        for pid in pids:
-            acted(here, "detach", pid)
-        # THEN
-        wait_until(lambda: all(here.traces(pid) == [] for pid in pids))
-        put("two")
-        run = Run(here.store, "two")
-        assert moved(run, truth.CLIENT_WRITE) == SIZE
-        assert run.rows("SELECT DISTINCT role FROM events") == [("client",)]
-        listing = cluster.hadoop("hdfs", "dfs", "-checksum", "/one", "/two").split()
-        assert listing[2] == listing[5]
+    # the bytes of its classes first
+    proves(
+        JDKS["17"], here, daemons["datanode"], tmp_path / "dump",
+        ["org.apache.hadoop.hdfs.server.datanode", "java.io", "sun.nio.ch"],
+    )  # fmt: skip
+    for pid in pids:
+        assert acted(here, "attach", pid)["points"]
+    put("one")
+    run = Run(here.store, "one")
+    (block,) = cluster.blocks("/attached-one")
+    problems = list(truth.loss_problems(run))
+    for rule, where in truth.DATANODE_WRITE.items():
+        problems += truth.compare(rule, "put", moved(run, where), SIZE)
+    problems += truth.compare("client", "put", moved(run, truth.CLIENT_WRITE), SIZE)
+    meta = truth.meta_bytes(block.size)
+    problems += truth.compare("meta", "put", moved(run, truth.META_WRITE), meta)
+    assert problems == []
+    roles = run.rows("SELECT role FROM processes WHERE traced ORDER BY role")
+    assert roles == [("DataNode",), ("NameNode",), ("client",)]
+    # the call of the client is the cause of the NameNode's and of the DataNode's
+    caused = "SELECT DISTINCT layer FROM events WHERE parent_proc IS NOT NULL AND kind = 'call'"
+    assert {"rpc", "datanode"} <= {layer for (layer,) in run.rows(caused)}
+    # WHEN
+    for pid in pids:
+        acted(here, "detach", pid)
+    # THEN
+    wait_until(lambda: all(here.traces(pid) == [] for pid in pids))
+    put("two")
+    run = Run(here.store, "two")
+    assert moved(run, truth.CLIENT_WRITE) == SIZE
+    assert run.rows("SELECT DISTINCT role FROM events") == [("client",)]
+    listing = cluster.hadoop("hdfs", "dfs", "-checksum", "/attached-one", "/attached-two").split()
+    assert listing[2] == listing[5]
 
 
 def moved(run: Run, where: str) -> int:

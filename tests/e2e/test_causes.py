@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.e2e.cluster import Cluster, lab_up
 from tests.e2e.trees import Tree
-
-from iostrata_lab import clusters
 
 pytestmark = pytest.mark.cluster
 
@@ -134,13 +131,3 @@ def test_an_untraced_client_on_traced_servers(cluster: Cluster) -> None:
     said = cluster.record("untraced", "env", "-u", "JAVA_TOOL_OPTIONS", *put)
     assert "not traced" in said  # the client's JVM is named as missing
     assert copied(cluster, "/untraced") == SIZE
-
-
-def test_a_traced_client_on_servers_without_an_agent(tmp_path: Path) -> None:
-    (tmp_path / "local").write_bytes(os.urandom(SIZE))
-    with lab_up(tmp_path, f"plain-{os.getpid()}", "--no-agent") as plain:
-        plain.environment |= clusters.find(plain.name).environment()
-        put = ("hadoop", "fs", "-put", str(tmp_path / "local"), "/traced")
-        assert plain.iostrata("record", "--run", "plain", "--", *put).returncode == 0
-        assert len(Tree(plain.run("plain")).named("client", "hdfs", "connect")) == 1
-        assert copied(plain, "/traced") == SIZE

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import urllib.request
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
-from tests.e2e.serving import JDKS, Node, serving
+from tests.e2e.cluster import Cluster
+from tests.e2e.jdks import JDKS
+from tests.e2e.labs import Labs
+from tests.e2e.serving import Node, serving
 from tests.e2e.truth import CLIENT_WRITE, COVERED, Run
 
 from iostrata_lab import clusters
@@ -70,6 +71,7 @@ def lives(other: str, pid: int, said: str) -> None:
     assert "java_lang_Memory_HeapMemoryUsage_used" in text
 
 
+@pytest.mark.drawn("second agents", 3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("version", JDKS)
@@ -113,16 +115,16 @@ FS = "role = 'client' AND layer = 'fs' AND category = 'hdfs'"
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alone]:
-    folder = tmp_path_factory.mktemp("coexistence")
-    data = folder / "data"
+def alone(labs: Labs) -> Alone:
+    cluster = labs.at()
+    data = cluster.folder / "data"
     data.write_bytes(os.urandom(SIZE))
-    with lab_up(folder, f"coexist-{os.getpid()}") as cluster:
-        cluster.record("alone", "hdfs", "dfs", "-put", str(data), "/alone")
-        yield Alone(cluster, data, sums(cluster.run("alone"), FS))
+    cluster.record("alone", "hdfs", "dfs", "-put", str(data), "/alone")
+    return Alone(cluster, data, sums(cluster.run("alone"), FS))
 
 
 @pytest.mark.cluster
+@pytest.mark.drawn("clients with second agents", 2)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("other", OTHERS)
 def test_an_hdfs_client(other: str, order: str, tmp_path: Path, alone: Alone) -> None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import DFSIO, Cluster, lab_up
+from tests.e2e.cluster import DFSIO, Cluster
+from tests.e2e.labs import TWO, Labs
 
 from iostrata_lab import clusters
 from iostrata_lab.clusters.daemons import MARK
@@ -32,27 +33,27 @@ class Recorded:
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+def recorded(labs: Labs) -> Iterator[Recorded]:
     """One map and one reduce; neither they nor the second DataNode have an agent.
 
     The map's JVM hides from /proc too, as one on a host without a collector would.
     """
-    folder = tmp_path_factory.mktemp("complete")
-    with lab_up(folder, f"system-complete-{os.getpid()}", "--datanodes", "2") as cluster:
-        process, address = restart_without_agent(cluster)
-        try:
-            java = Path(clusters.find(cluster.name).state.java_home) / "bin/java"
-            hidden = jdk(folder / "hidden", java, "task")
-            plain = jdk(folder / "plain", java, "java")
-            options = [f"-Dmapreduce.map.env=JAVA_HOME={hidden}"]
-            options += [f"-Dmapreduce.reduce.env=JAVA_HOME={plain}"]
-            command = [*DFSIO, *options, "-write", "-nrFiles", "1", "-size", "1MB"]
-            cluster.record("r", *command)
-            done = cluster.iostrata("summary", "r")
-            yield Recorded(cluster, address, done.stdout.splitlines())
-        finally:
-            process.kill()
-            process.wait()
+    cluster = labs.at(*TWO)
+    process, address = restart_without_agent(cluster)
+    try:
+        java = Path(clusters.find(cluster.name).state.java_home) / "bin/java"
+        hidden = jdk(cluster.folder / "hidden", java, "task")
+        plain = jdk(cluster.folder / "plain", java, "java")
+        options = [f"-Dmapreduce.map.env=JAVA_HOME={hidden}"]
+        options += [f"-Dmapreduce.reduce.env=JAVA_HOME={plain}"]
+        command = [*DFSIO, *options, "-write", "-nrFiles", "1", "-size", "1MB"]
+        cluster.record("in-part", *command)
+        done = cluster.iostrata("summary", "in-part")
+        yield Recorded(cluster, address, done.stdout.splitlines())
+    finally:
+        process.kill()
+        process.wait()
+        labs.close()
 
 
 def restart_without_agent(cluster: Cluster) -> tuple[subprocess.Popen[str], str]:
@@ -99,7 +100,7 @@ def test_the_first_line_counts_what_is_missing(recorded: Recorded) -> None:
 
 def test_each_missing_one_is_named(recorded: Recorded) -> None:
     missing = [line for line in recorded.lines if line.startswith("not traced: ")]
-    started = recorded.cluster.summary("r")["processes"]["attempts"]
+    started = recorded.cluster.summary("in-part")["processes"]["attempts"]
     (hidden,) = (attempt for attempt in started if "_m_" in attempt)
     (plain,) = (attempt for attempt in started if "_r_" in attempt)
     datanode, of_map, of_reduce = (
@@ -119,14 +120,14 @@ def test_the_host_has_a_history(recorded: Recorded) -> None:
     """From before the client's first call on, without a hole."""
     (line,) = (line for line in recorded.lines if line.startswith("host "))
     assert "CPU" in line
-    found = recorded.cluster.summary("r")
+    found = recorded.cluster.summary("in-part")
     (host,) = found["hosts"]
     assert 0 < host["cpu"] <= host["cpu_max"]
     query = (
         "SELECT sum(interval)::BIGINT AS sampled, max(time + interval) - min(time) AS spanned, "
         "min(time) <= (SELECT min(start) FROM calls WHERE role = 'client') AS early FROM system"
     )
-    done = recorded.cluster.iostrata("query", query, "--run", "r", "--format", "json")
+    done = recorded.cluster.iostrata("query", query, "--run", "in-part", "--format", "json")
     (row,) = json.loads(done.stdout)
     assert row == {"sampled": host["interval"], "spanned": host["interval"], "early": True}
     assert host["net_loopback"] > 2 * 1024 * 1024  # the file, to two DataNodes

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import TWO, Labs
 
 from iostrata_lab import clusters
 
@@ -19,18 +19,16 @@ CAUSES = {"many-small-outputs": 250, "metadata-storm": 8000, "frequent-flush": 3
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with lab_up(tmp_path_factory.mktemp("findings"), "findings", "--datanodes", "2") as up:
-        environment = clusters.find(up.name).environment()
-        classes = up.folder / "classes"
-        subprocess.run(
-            ["javac", "-cp", environment["CLASSPATH"], "-d", classes, *SOURCES.glob("*.java")],
-            check=True,
-        )
-        up.environment["CLASSPATH"] = f"{classes}:{environment['CLASSPATH']}"
-        up.hadoop("hadoop", "fs", "-mkdir", "-p", "/causes")
-        up.hadoop("hadoop", "fs", "-touchz", "/causes/input")
-        yield up
+def cluster(labs: Labs) -> Cluster:
+    found = labs.at(*TWO)
+    classpath = clusters.find(found.name).environment()["CLASSPATH"]
+    classes = found.folder / "classes"
+    sources = map(str, SOURCES.glob("*.java"))
+    subprocess.run(["javac", "-cp", classpath, "-d", str(classes), *sources], check=True)
+    found.environment["CLASSPATH"] = f"{classes}:{classpath}"
+    found.hadoop("hadoop", "fs", "-mkdir", "-p", "/causes")
+    found.hadoop("hadoop", "fs", "-touchz", "/causes/input")
+    return found
 
 
 def findings(cluster: Cluster, cause: str, times: int) -> list[dict[str, Any]]:

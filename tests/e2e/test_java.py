@@ -16,13 +16,10 @@ from typing import Any
 
 import pytest
 from tests.e2e.conftest import Verifies
+from tests.e2e.jdks import JDKS, java_home
 from tests.e2e.truth import Run
 
 Iostrata = Callable[..., subprocess.CompletedProcess[str]]
-JDKS = {
-    "17": Path("/usr/lib/jvm/java-17-openjdk-amd64"),
-    "25": Path("/usr/lib/jvm/temurin-25-jdk-amd64"),
-}
 CALLS, SIZE = 1000, 4096
 
 
@@ -65,11 +62,9 @@ def test_bytes_and_counts_are_exact(
     iostrata: Iostrata,
     verifies: Verifies,
 ) -> None:
-    if not JDKS[version].is_dir():
-        pytest.skip(f"JDK {version} is not at {JDKS[version]}")
     file, run = tmp_path / "data", f"exact-{version}-{os.getpid()}"
     # WHEN
-    done = iostrata("record", "--run", run, "--", *java(program, file, home=JDKS[version]))
+    done = iostrata("record", "--run", run, "--", *java(program, file, home=java_home(version)))
     # THEN the program's output is its own
     assert (done.returncode, done.stdout) == (0, f"read {CALLS * SIZE}\n")
     assert "absent\n" in done.stderr

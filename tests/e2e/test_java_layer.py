@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
 from tests.e2e.conftest import Iostrata, Verifies
-from tests.e2e.test_java import JDKS
+from tests.e2e.jdks import java_home
+from tests.e2e.labs import Labs
 from tests.e2e.truth import Run
 
 from iostrata_lab import clusters
@@ -30,12 +29,6 @@ CHANNELS_RECEIVE = {40: (3, 100 + 60), 41: (1, 50), 42: (3, 71)}
 STREAMS_SEND, STREAMS_RECEIVE = {47: (2, 71)}, {46: (3, 71)}
 OLD_STREAMS = {48: (3, 71), 49: (2, 71)}
 SENT_FILE = 60  # with transferTo: in the kernel, past the methods of the socket
-
-
-def java_home(version: str) -> Path:
-    if not JDKS[version].is_dir():
-        pytest.skip(f"JDK {version} is not at {JDKS[version]}")
-    return JDKS[version]
 
 
 @pytest.mark.parametrize(("version", "option"), [("17", ""), ("25", ""), ("17", OLD_SOCKETS)])
@@ -166,9 +159,8 @@ def test_every_local_call(tmp_path: Path, iostrata: Iostrata, verifies: Verifies
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with lab_up(tmp_path_factory.mktemp("java-layer"), f"java-layer-{os.getpid()}") as cluster:
-        yield cluster
+def cluster(labs: Labs) -> Cluster:
+    return labs.at()
 
 
 @pytest.mark.cluster
@@ -178,8 +170,8 @@ def test_hdfs_over_sockets(cluster: Cluster, verifies: Verifies) -> None:
     path = clusters.find(cluster.name).environment()["CLASSPATH"]
     source = str(HERE / "VectoredReads.java")
     subprocess.run(["javac", "-cp", path, "-d", str(classes), source], check=True)
-    cluster.record("r", "java", "-cp", f"{classes}:{path}", "VectoredReads", "/vectored")
-    run = cluster.run("r")
+    cluster.record("vectored", "java", "-cp", f"{classes}:{path}", "VectoredReads", "/vectored")
+    run = cluster.run("vectored")
     size, ranges = 1 << 20, (200_000, 300_000)
     sums = "SELECT sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND (flags & 32) = 0 AND"
     # HDFS has no vectored reads of its own: each range is one readFully at a position

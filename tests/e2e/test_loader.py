@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.conftest import Verifies
+from tests.e2e.jdks import JDKS, java_home
 from tests.e2e.serving import wait_until
 from tests.e2e.truth import Run
 
@@ -21,10 +22,6 @@ from iostrata.artifacts import agent_jar, native_loader
 from iostrata.schema.events import VERSION
 from iostrata.schema.points import POINTS_HASH
 
-JDKS = {
-    "17": Path("/usr/lib/jvm/java-17-openjdk-amd64"),
-    "25": Path("/usr/lib/jvm/temurin-25-jdk-amd64"),
-}
 JARS = Path(__file__).parents[2] / "java/agent/target/hadoop/3.5.0"
 Iostrata = Callable[..., subprocess.CompletedProcess[str]]
 # Of a process page: where things are.
@@ -99,10 +96,7 @@ class Bench:
 
 @pytest.fixture(params=JDKS)
 def bench(request: pytest.FixtureRequest, tmp_path: Path, program: Path) -> Bench:
-    home = JDKS[request.param]
-    if not home.is_dir():
-        pytest.skip(f"JDK {request.param} is not at {home}")
-    return Bench(tmp_path, home / "bin/java", program)
+    return Bench(tmp_path, java_home(request.param) / "bin/java", program)
 
 
 def test_the_second_jvm_gets_what_the_first_has_woven(bench: Bench) -> None:

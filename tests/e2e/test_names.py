@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 from tests.e2e.footprint import Footprint, footprint
-from tests.e2e.serving import JDKS, Node, Serving, serving
+from tests.e2e.jdks import JDKS
+from tests.e2e.serving import Node, Serving, serving
 from tests.e2e.truth import Run
 
 NAMES = int(os.environ.get("SOAK_NAMES", "10000000")) if "SOAK" in os.environ else 300_000

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
 from tests.e2e.conftest import Between, Count, Iostrata, Verifies
-from tests.e2e.test_java import JDKS
+from tests.e2e.jdks import JDKS, java_home
+from tests.e2e.labs import TWO, Labs
 from tests.e2e.truth import Run
 
 from iostrata_lab import clusters
@@ -60,11 +59,9 @@ ONCE = {*range(1, 7), *range(11, 14), 15, 16, *range(21, 30), *range(31, 40)} - 
 def test_every_file_call(
     version: str, tmp_path: Path, program: Path, iostrata: Iostrata, verifies: Verifies
 ) -> None:
-    if not JDKS[version].is_dir():
-        pytest.skip(f"JDK {version} is not at {JDKS[version]}")
     folder = tmp_path / "files"
     folder.mkdir()
-    java = str(JDKS[version] / "bin/java")
+    java = str(java_home(version) / "bin/java")
     command = (java, "-cp", str(program), "EveryFileCall", str(folder))
     assert iostrata("record", "--run", "r", "--", *command).returncode == 0
     run = Run(tmp_path / "store", "r")
@@ -186,11 +183,8 @@ BACKGROUND: dict[int, Count] = {
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    options = ("--datanodes", str(REPLICAS), "--conf", "dfs.datanode.sync.behind.writes=true")
-    folder = tmp_path_factory.mktemp("points")
-    with lab_up(folder, f"points-{os.getpid()}", *options) as cluster:
-        yield cluster
+def cluster(labs: Labs) -> Cluster:
+    return labs.at(*TWO)
 
 
 @pytest.fixture(scope="module")
@@ -199,8 +193,8 @@ def run(cluster: Cluster) -> Run:
     path = clusters.find(cluster.name).environment()["CLASSPATH"]
     source = str(HERE / "EveryHdfsCall.java")
     subprocess.run(["javac", "-cp", path, "-d", str(classes), source], check=True)
-    cluster.record("r", "java", "-cp", f"{classes}:{path}", "EveryHdfsCall", "/every")
-    return cluster.run("r")
+    cluster.record("every", "java", "-cp", f"{classes}:{path}", "EveryHdfsCall", "/every")
+    return cluster.run("every")
 
 
 def calls(run: Run, point: int, role: str) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import Labs
 
 pytestmark = pytest.mark.cluster
 OPERATIONS = ["read", "stat", "list", "create", "append", "rename", "delete"]
@@ -16,9 +16,8 @@ SMALL = ("files=20", "depth=1", "fanout=4", "file_size=4KB", "read_size=1KB", "w
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with lab_up(tmp_path_factory.mktemp("lab"), "requests-e2e") as up:
-        yield up
+def cluster(labs: Labs) -> Cluster:
+    return labs.at()
 
 
 def _run(

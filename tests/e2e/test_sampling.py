@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy import stats
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import Labs
 from tests.e2e.trees import Call, Tree
 
 from iostrata.analyse import sample
@@ -32,18 +33,16 @@ TIMES_HOLD = int(stats.binom.ppf(0.001, SEEDS, 0.93))
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    folder = tmp_path_factory.mktemp("sampling")
-    files = folder / "files"
+def cluster(labs: Labs) -> Cluster:
+    found = labs.at()
+    files = found.folder / "files"
     files.mkdir()
     for number in range(FILES):
         (files / f"{number}").write_bytes(os.urandom(SIZE + 7 * number))
-    quickly = ("--conf", f"{RETRIED}=10")
-    with lab_up(folder, f"sampling-{os.getpid()}", "--datanodes", "1", *quickly) as cluster:
-        cluster.record("whole", "hadoop", "fs", "-put", str(files), "/whole")
-        share = ("--sampling", "1/4")
-        cluster.record("quarter", "hadoop", "fs", "-put", str(files), "/quarter", options=share)
-        yield cluster
+    put = ("hadoop", "fs", "-D", f"{RETRIED}=10", "-put", str(files))
+    found.record("whole", *put, "/whole")
+    found.record("quarter", *put, "/quarter", options=("--sampling", "1/4"))
+    return found
 
 
 def requests(tree: Tree) -> dict[Call, list[Call]]:

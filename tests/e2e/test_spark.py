@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
 from tests.e2e.conftest import Between, Verifies
+from tests.e2e.labs import Labs
 
 from iostrata.schema.points import POINTS
 
@@ -33,11 +32,11 @@ FROM events WHERE kind = 'sum' AND phase LIKE 'stage %' AND task <> '' GROUP BY 
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with lab_up(tmp_path_factory.mktemp("spark"), f"spark-{os.getpid()}") as cluster:
-        cluster.environment["PYSPARK_PYTHON"] = sys.executable
-        cluster.environment["_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"  # of drivers
-        yield cluster
+def cluster(labs: Labs) -> Cluster:
+    found = labs.at()
+    found.environment["PYSPARK_PYTHON"] = sys.executable
+    found.environment["_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"  # of drivers
+    return found
 
 
 def counted(log: Path) -> dict[str, tuple[Any, ...]]:

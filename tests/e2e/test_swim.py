@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import UNTRACED, Labs
+from tests.e2e.serving import wait_until
 
 from iostrata_lab import clusters
 from iostrata_lab.workload.swim.trace import read
@@ -40,11 +39,10 @@ SETTINGS = (
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    folder = tmp_path_factory.mktemp("swim")
-    (folder / "trace.tsv").write_text(TRACE)
-    with lab_up(folder, f"e2e-swim-{os.getpid()}", "--no-agent") as up:
-        yield up
+def cluster(labs: Labs) -> Cluster:
+    found = labs.at(*UNTRACED)
+    (found.folder / "trace.tsv").write_text(TRACE)
+    return found
 
 
 def _run(cluster: Cluster, *options: str, settings: tuple[str, ...] = SETTINGS) -> list[str]:
@@ -124,20 +122,12 @@ def test_what_is_interrupted_leaves_neither_jobs_nor_files(cluster: Cluster) -> 
     with subprocess.Popen(
         command, env=cluster.environment, cwd=cluster.folder, stdout=subprocess.DEVNULL
     ) as running:
-        _wait_for_a_job(cluster)
+        wait_until(lambda: _going_on(cluster) or running.poll() is not None)
         running.send_signal(signal.SIGINT)
         assert running.wait(180) != 0
-    assert "swim" not in _going_on(cluster)
+    assert not _going_on(cluster)
     assert "/gone" not in cluster.hadoop("hadoop", "fs", "-ls", "/")
 
 
-def _wait_for_a_job(cluster: Cluster) -> None:
-    until = time.monotonic() + 180
-    while "swim" not in _going_on(cluster):
-        assert time.monotonic() < until, "no job came within 180 s"
-        time.sleep(1)
-
-
-def _going_on(cluster: Cluster) -> str:
-    """The applications that have not ended."""
-    return cluster.hadoop("yarn", "application", "-list")
+def _going_on(cluster: Cluster) -> bool:
+    return any("swim" in name for name in cluster.going_on())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import Labs
 
 pytestmark = pytest.mark.cluster
 REQUESTS, ATTACKS = 1200, 362
@@ -15,9 +14,8 @@ SETTINGS = (f"requests={REQUESTS}", "training=100", "split=1MB")
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with lab_up(tmp_path_factory.mktemp("tfidf"), f"e2e-tfidf-{os.getpid()}") as up:
-        yield up
+def cluster(labs: Labs) -> Cluster:
+    return labs.at()
 
 
 def _words(cluster: Cluster, *settings: str) -> list[str]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
 import pytest
 from tests.e2e import truth
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import TWO, Labs
 from tests.e2e.trees import Tree
 
 pytestmark = pytest.mark.cluster
 
 REPLICAS = 2
 FILES = 2
-SIZE = "160MB"  # two blocks a file, and staging below 1 % of the bytes
+SIZE = 128  # MiB: two blocks a file, and staging below 1 % of the bytes
+BLOCKS = f"-Ddfs.blocksize={SIZE // 2 << 20}"
 
 # Every point whose bytes one of the rules reads. Switching one off must turn the truth red.
 # Not here: what TestDFSIO does not call, such as FSDataOutputStream$PositionCache#write(int).
@@ -32,10 +32,8 @@ MUTATIONS = {
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    folder = tmp_path_factory.mktemp("truth")
-    with lab_up(folder, f"truth-{os.getpid()}", "--datanodes", str(REPLICAS)) as cluster:
-        yield cluster
+def cluster(labs: Labs) -> Cluster:
+    return labs.at(*TWO)
 
 
 def write_problems(cluster: Cluster, run_name: str, job: str) -> list[str]:
@@ -66,25 +64,25 @@ def read_problems(cluster: Cluster, run_name: str, job: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def written(cluster: Cluster) -> str:
-    return cluster.dfsio("write", "write", FILES, SIZE)
+    return cluster.dfsio("write", "write", FILES, f"{SIZE}MB", more=(BLOCKS,))
 
 
 @pytest.fixture(scope="module")
 def read(cluster: Cluster, written: str) -> str:
     assert written
-    return cluster.dfsio("read", "read", FILES, SIZE)
+    return cluster.dfsio("read", "read", FILES, f"{SIZE}MB")
 
 
 def test_write_adds_up(cluster: Cluster, written: str) -> None:
     attempts = cluster.attempts(written)
     assert len(attempts) == FILES + 1  # one map per file, one reduce
-    assert sum(a.written for a in attempts) > FILES * 160 * 1024 * 1024
+    assert sum(a.written for a in attempts) > FILES * SIZE << 20
     assert write_problems(cluster, "write", written) == []
 
 
 def test_read_adds_up(cluster: Cluster, read: str) -> None:
     attempts = cluster.attempts(read)
-    assert sum(a.read for a in attempts) > FILES * 160 * 1024 * 1024
+    assert sum(a.read for a in attempts) > FILES * SIZE << 20
     assert read_problems(cluster, "read", read) == []
 
 
@@ -129,7 +127,7 @@ def test_datanode_bytes_join_a_client_span(
     servers = moved.get("DataNode", 0) + moved.get("NameNode", 0)
     broken = moved.get("", 0)
     assert servers + broken <= 0.01 * sum(moved.values())
-    assert moved["map"] >= FILES * 160 * 1024 * 1024
+    assert moved["map"] >= FILES * SIZE << 20
     orphans = cluster.summary(run_name)["orphans"]
     assert [row for row in orphans if row["layer"] == "datanode"] == []
 
@@ -145,14 +143,8 @@ def test_everything_was_traced(cluster: Cluster, written: str) -> None:
     assert expected.items() <= roles.items(), roles
 
 
-def mutations() -> list[str]:
-    """All of them in `make soak`; in `make test` the one per job that carries most bytes."""
-    if os.environ.get("SOAK"):
-        return sorted(MUTATIONS)
-    return ["DFSInputStream#read([BII)I", "ReplicaOutputStreams#writeDataToDisk"]
-
-
-@pytest.mark.parametrize("point", mutations())
+@pytest.mark.drawn("mutations of TestDFSIO", 1)
+@pytest.mark.parametrize("point", MUTATIONS)
 def test_truth_turns_red_without(cluster: Cluster, written: str, point: str) -> None:
     """GIVEN one data point switched off WHEN the job runs THEN a rule fails, and names it."""
     mode = MUTATIONS[point]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from itertools import chain
 
 import pytest
 from tests.e2e import truth
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import Labs
 
 from iostrata.schema.events import KEPT, LEVEL
 from iostrata.schema.names import keeps
@@ -19,15 +18,13 @@ pytestmark = pytest.mark.cluster
 KINDS = [("record", "1%"), ("record", "0.01%"), ("thread", "off"), ("phase", "1%")]
 KINDS += [("task", "off"), ("job", "0.01%")]
 assert {level for level, _ in KINDS} == set(LEVEL)
-# In `make test`; each level takes a job.
-QUICK = KINDS[:2] + KINDS[-1:]
+# What the last test compares; each level takes a job, so that of the others one is drawn.
+ALWAYS = (("record", "1%"), ("job", "0.01%"))
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    folder = tmp_path_factory.mktemp("levels")
-    with lab_up(folder, f"levels-{os.getpid()}", "--datanodes", "1") as cluster:
-        yield cluster
+def cluster(labs: Labs) -> Cluster:
+    return labs.at()
 
 
 def detail(run: truth.Run) -> int:
@@ -42,13 +39,17 @@ def counted(attempts: list[truth.Attempt], job: str, whose: str) -> list[truth.A
     return [truth.Attempt(job, read, written)]
 
 
-@pytest.mark.parametrize(("level", "budget"), KINDS)
+@pytest.mark.parametrize(
+    ("level", "budget"),
+    [
+        pytest.param(*kind, marks=() if kind in ALWAYS else pytest.mark.drawn("levels", 1))
+        for kind in KINDS
+    ],
+)
 def test_totals_are_those_of_hadoop(cluster: Cluster, level: str, budget: str) -> None:
-    if (level, budget) not in QUICK and "SOAK" not in os.environ:
-        pytest.skip("SOAK=1 runs the other levels")
     options = ("--level", level, "--budget", budget)
     name, whose = f"{level}-{budget[:-1]}", "job" if level == "job" else "task"
-    job = cluster.dfsio(f"write-{name}", "write", 1, "24MB", options=options)
+    job = cluster.dfsio(f"write-{name}", "write", 1, "2MB", options=options)
     run = truth.Run(cluster.store, f"write-{name}", whose)
     attempts = counted(cluster.attempts(job), job, whose)
     blocks = truth.blocks_by_attempt(run, cluster.blocks("/benchmarks/TestDFSIO"))
@@ -65,7 +66,7 @@ def test_totals_are_those_of_hadoop(cluster: Cluster, level: str, budget: str) -
 
 
 def test_reading_adds_up_within_a_budget(cluster: Cluster) -> None:
-    job = cluster.dfsio("read", "read", 1, "24MB", options=("--budget", "0.01%"))
+    job = cluster.dfsio("read", "read", 1, "2MB", options=("--budget", "0.01%"))
     run, attempts = cluster.run("read"), cluster.attempts(job)
     problems = (*truth.client_problems(run, attempts), *truth.datanode_read_problems(run, attempts))
     assert list(problems) == []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import JOB, ONE_ATTEMPT, Cluster, lab_up
+from tests.e2e.cluster import JOB, ONE_ATTEMPT, Cluster
 from tests.e2e.conftest import Count, Verifies
+from tests.e2e.labs import Labs
 from tests.e2e.mapreduce import (
     APPMASTER,
     LINES,
@@ -48,10 +47,8 @@ IN_MEMORY = (
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    folder = tmp_path_factory.mktemp("truth-mapreduce")
-    with lab_up(folder, f"mapred-{os.getpid()}") as cluster:
-        yield cluster
+def cluster(labs: Labs) -> Cluster:
+    return labs.at()
 
 
 def merges(cluster: Cluster, run: str, jar: Path, text: str, without: str = "") -> Job:
@@ -108,19 +105,9 @@ OLD = (
 SINGLE = "MapTask$MapOutputBuffer#spillSingleRecord"
 
 
-def mutations() -> list[str]:
-    """All of them in `make soak`; in `make test` one, the same every time."""
-    if os.environ.get("SOAK"):
-        return sorted(MUTATIONS)
-    return random.Random(3).sample(sorted(MUTATIONS), 1)
-
-
 def without(point: str) -> str:
     """Name of the run without a point."""
     return "without-" + "".join(c for c in point if c.isalnum())[:40]
-
-
-soak = pytest.mark.skipif("SOAK" not in os.environ, reason="SOAK=1 runs the slower mutations")
 
 
 def test_every_point_that_a_rule_reads_is_a_mutation() -> None:
@@ -206,8 +193,9 @@ class TestNewest(MapReduceTruth):
         verifies(run, {220: 1, 228: 0, 262: 1, 263: 0, 264: 1}, "role = 'map'")
         verifies(run, committing(jobs=1, aborted=1), APPMASTER)
 
+    @pytest.mark.drawn("mutations of MapReduce", 1)
     @pytest.mark.usefixtures("teragen", "text")
-    @pytest.mark.parametrize("point", mutations())
+    @pytest.mark.parametrize("point", MUTATIONS)
     def test_truth_turns_red_without(self, cluster: Cluster, point: str) -> None:
         """GIVEN one data point switched off WHEN the job runs THEN a rule fails, and names it."""
         arguments = [argument.format(run=without(point)) for argument in MUTATIONS[point]]
@@ -215,7 +203,7 @@ class TestNewest(MapReduceTruth):
         print("\n".join(found))
         assert found
 
-    @soak
+    @pytest.mark.soak
     @pytest.mark.parametrize("point", OLD)
     def test_truth_of_the_old_api_turns_red_without(
         self, cluster: Cluster, jar: Path, text: str, point: str
@@ -225,7 +213,7 @@ class TestNewest(MapReduceTruth):
         print("\n".join(found))
         assert found
 
-    @soak
+    @pytest.mark.soak
     def test_truth_of_large_records_turns_red_without(
         self, cluster: Cluster, jar: Path, text: str
     ) -> None:

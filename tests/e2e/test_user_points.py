@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.serving import JDKS, Node, serving, wait_until
+from tests.e2e.jdks import JDKS
+from tests.e2e.serving import Node, serving, wait_until
 from tests.e2e.truth import Run
 
 CALLS = 500

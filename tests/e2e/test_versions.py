@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
 from tests.e2e.conftest import Count, Verifies
+from tests.e2e.labs import Labs
 from tests.e2e.mapreduce import MapReduceTruth
 from tests.e2e.test_truth import read_problems, write_problems
 from tests.e2e.truth import Run
@@ -18,6 +16,7 @@ from iostrata_lab.clusters.hadoop.versions import DEFAULT, VERSIONS, Version
 
 FILES = 2
 MEGABYTES = 4
+SIZE = FILES * MEGABYTES << 20
 ROLES = {"client": 1, "appmaster": 1, "map": 2, "reduce": 1, "DataNode": 2, "NameNode": 1}
 
 
@@ -35,15 +34,11 @@ def test_every_point_is_in_every_version(version: Version) -> None:
 @pytest.fixture(
     scope="module", params=[v for v in VERSIONS if v is not DEFAULT], ids=lambda v: v.name
 )
-def cluster(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cluster]:
-    name, folder = f"versions-{os.getpid()}", tmp_path_factory.mktemp("versions")
-    options = ("--version", request.param.name, "--datanodes", "2")
-    with lab_up(folder, name, *options) as cluster:
-        said = cluster.hadoop("hadoop", "version").splitlines()[0]
-        assert said == f"Hadoop {request.param.name}"
-        yield cluster
+def cluster(request: pytest.FixtureRequest, labs: Labs) -> Cluster:
+    found = labs.at("--version", request.param.name, "--datanodes", "2")
+    said = found.hadoop("hadoop", "version").splitlines()[0]
+    assert said == f"Hadoop {request.param.name}"
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +48,19 @@ def written(cluster: Cluster) -> str:
 
 @pytest.mark.cluster
 def test_a_small_job_adds_up(cluster: Cluster, written: str) -> None:
-    """TestDFSIO, written and read: exact per attempt, on both DataNodes, nothing dropped."""
-    size = FILES * MEGABYTES * 1024 * 1024
+    """TestDFSIO: exact per attempt, on both DataNodes, nothing dropped."""
     attempts = cluster.attempts(written)
     assert len(attempts) == FILES + 1  # one map per file, one reduce
-    assert sum(attempt.written for attempt in attempts) > size
+    assert sum(attempt.written for attempt in attempts) > SIZE
     assert write_problems(cluster, "write", written) == []
 
+
+@pytest.mark.cluster
+@pytest.mark.drawn("jobs of older versions", 1)
+@pytest.mark.usefixtures("written")
+def test_what_was_written_is_read(cluster: Cluster) -> None:
     read = cluster.dfsio("read", "read", FILES, f"{MEGABYTES}MB")
-    assert sum(attempt.read for attempt in cluster.attempts(read)) > size
+    assert sum(attempt.read for attempt in cluster.attempts(read)) > SIZE
     assert read_problems(cluster, "read", read) == []
 
 
@@ -115,12 +114,6 @@ def verifies_what_later_versions_lack(run: Run, verifies: Verifies) -> None:
 
 
 @pytest.mark.cluster
+@pytest.mark.drawn("jobs of older versions", 1)
 class TestOlder(MapReduceTruth):
-    """The truth table of MapReduce; of versions in between without the longest jobs."""
-
-    @pytest.fixture(autouse=True)
-    def not_all_between(self, request: pytest.FixtureRequest) -> None:
-        long = ("test_a_combiner", "test_failed_and_overtaken_attempts")
-        between = f"[{VERSIONS[-1].name}]" not in request.node.name
-        if between and request.node.originalname in long and "SOAK" not in os.environ:
-            pytest.skip("SOAK=1 runs it on versions between the newest and the oldest too")
+    """The truth table of MapReduce."""

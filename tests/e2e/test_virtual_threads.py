@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from tests.e2e.footprint import footprint
-from tests.e2e.serving import JDKS, Node, Serving, serving, wait_until
+from tests.e2e.jdks import JDKS
+from tests.e2e.serving import Node, Serving, serving, wait_until
 from tests.e2e.truth import Run
 
 JDK = JDKS["25"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,11 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import Labs
 from tests.e2e.serving import wait_until
-
-from iostrata_lab import clusters
-from iostrata_lab.clusters.hadoop import ready
 
 pytestmark = pytest.mark.cluster
 ROWS = 3000
@@ -30,10 +27,10 @@ STANDARD = {
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with lab_up(tmp_path_factory.mktemp("workloads"), f"workloads-{os.getpid()}") as cluster:
-        yield cluster
-        assert "iostrata-" not in cluster.hadoop("hadoop", "fs", "-ls", "/tmp")
+def cluster(labs: Labs) -> Iterator[Cluster]:
+    found = labs.at()
+    yield found
+    assert "iostrata-" not in found.hadoop("hadoop", "fs", "-ls", "/tmp")
 
 
 def ran(cluster: Cluster, *words: str) -> dict[str, Any]:
@@ -80,6 +77,7 @@ def test_a_recorded_workload_is_a_run_without_its_input(cluster: Cluster) -> Non
     assert records == said["result"]["jobs"][0]["map_input_records"] == ROWS
 
 
+@pytest.mark.drawn("standard jobs", 2)
 @pytest.mark.parametrize("name", STANDARD)
 def test_standard_jobs_run(cluster: Cluster, name: str) -> None:
     result = ran(cluster, name, *STANDARD[name])["result"]
@@ -102,19 +100,13 @@ def test_what_cannot_work_is_one_line(cluster: Cluster) -> None:
 
 
 def test_an_interrupt_ends_its_jobs_and_removes_its_files(cluster: Cluster) -> None:
-    def going_on() -> list[str]:
-        state = clusters.find(cluster.name).state
-        asked = "/ws/v1/cluster/apps?states=NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
-        found = ready.answer(state.at("resourcemanager-http"), asked).get("apps") or {}
-        return [app["id"] for app in found.get("app", ())]
-
     command = [sys.executable, "-m", "iostrata", "workload", "run", "teragen"]
     command += ["--set", "rows=50000000", "--lab", cluster.name]  # 5 GB
     running = subprocess.Popen(
         command, env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    wait_until(lambda: going_on() != [] or running.poll() is not None, timeout=120)
+    wait_until(lambda: cluster.going_on() != [] or running.poll() is not None, timeout=120)
     running.send_signal(signal.SIGTERM)
     out, err = running.communicate(timeout=120)
     assert (running.returncode, out) == (130, ""), err
-    wait_until(lambda: going_on() == [])
+    wait_until(lambda: cluster.going_on() == [])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import resource
-import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from iostrata import jdks
 from iostrata.artifacts import agent_jar, native_binary
 from iostrata.errors import UserError
 from iostrata.record.collector import NODE_DIR, collector_of
@@ -44,39 +43,15 @@ def run_checks() -> list[Check]:
 def java() -> Iterable[Check]:
     """Each Java that PATH, JAVA_HOME or the usual folder names, with its version."""
     found = False
-    for home in _java_homes():
-        version = _java_version(home)
-        if version is None:
-            continue
+    for home in jdks.homes():
+        major, text = jdks.version(home) or (OLDEST_JAVA, "version not known")
         found = True
-        if version[0] < OLDEST_JAVA:
-            yield Check("java", "bad", f"{home}: {version[1]}", f"use Java {OLDEST_JAVA} or newer")
+        if major < OLDEST_JAVA:
+            yield Check("java", "bad", f"{home}: {text}", f"use Java {OLDEST_JAVA} or newer")
         else:
-            yield Check("java", "ok", f"{home}: {version[1]}")
+            yield Check("java", "ok", f"{home}: {text}")
     if not found:
         yield Check("java", "bad", "no JDK found", "apt-get install openjdk-17-jdk-headless")
-
-
-def _java_homes() -> list[Path]:
-    on_path = shutil.which("java")
-    homes = [Path(on_path).resolve().parent.parent] if on_path else []
-    if os.environ.get("JAVA_HOME"):
-        homes.append(Path(os.environ["JAVA_HOME"]).resolve())
-    homes += sorted(path.resolve() for path in Path("/usr/lib/jvm").glob("*") if path.is_dir())
-    return [home for home in dict.fromkeys(homes) if (home / "bin/java").is_file()]
-
-
-def _java_version(home: Path) -> tuple[int, str] | None:
-    """Major number and full text, from the `release` file: starting a JVM costs more."""
-    try:
-        text = (home / "release").read_text("utf-8", errors="replace")
-    except OSError:
-        text = ""
-    match = re.search(r'^JAVA_VERSION="([^"]+)"', text, re.MULTILINE)
-    if match is None:
-        return (OLDEST_JAVA, "version not known")
-    parts = re.findall(r"\d+", match[1])
-    return (int(parts[1]) if parts[0] == "1" and len(parts) > 1 else int(parts[0]), match[1])
 
 
 def shared_memory() -> Iterable[Check]:

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from iostrata import jdks
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.conf import AgentOptions
 from iostrata_lab.clusters.hadoop.versions import DEFAULT, Version
@@ -23,7 +24,7 @@ def java_home(named: Path | None, hadoop: Version = DEFAULT) -> Path:
         found = Path(os.environ["JAVA_HOME"])
     if found is None and (java := shutil.which("java")):
         found = Path(java).resolve().parent.parent
-    remedy = "apt-get install openjdk-17-jdk-headless, or name one: JAVA_HOME=/usr/lib/jvm/…"
+    remedy = "apt-get install openjdk-17-jdk-headless, or name one: JAVA_HOME=/path/of/it"
     if found is None or not (found / "bin" / "java").exists():
         raise LabError(f"no Java {hadoop.java} at {found or 'JAVA_HOME or on the PATH'}", remedy)
     version = java_version(found)
@@ -36,10 +37,8 @@ def java_home(named: Path | None, hadoop: Version = DEFAULT) -> Path:
 
 def java_version(home: Path) -> int:
     """The major version of a JDK, 0 if it does not say: early releases of 8 have no such file."""
-    release = home / "release"
-    text = release.read_text() if release.exists() else ""
-    version = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', text)
-    return int(version[1]) if version else 0
+    told = jdks.version(home)
+    return told[0] if told else 0
 
 
 def check_hosts_file(jdk: Path) -> None:

@@ -1,12 +1,12 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.JdkHomes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 
 /** The JDKs of this machine that run the test programs: one for each major version from 17. */
 final class Jdks {
@@ -21,14 +21,8 @@ final class Jdks {
 
   static List<Jdk> all() throws IOException {
     Map<Integer, Jdk> found = new TreeMap<>();
-    add(found, Path.of(System.getProperty("java.home")));
-    Path installed = Path.of("/usr/lib/jvm");
-    if (Files.isDirectory(installed)) {
-      try (Stream<Path> homes = Files.list(installed)) {
-        for (Path home : homes.sorted().toList()) {
-          add(found, home);
-        }
-      }
+    for (Path home : JdkHomes.all()) {
+      add(found, home);
     }
     if (found.size() == 1) {
       System.out.println(
@@ -39,7 +33,7 @@ final class Jdks {
 
   private static void add(Map<Integer, Jdk> found, Path home) throws IOException {
     Path release = home.resolve("release");
-    if (!Files.exists(home.resolve("bin/java")) || !Files.exists(release)) {
+    if (!Files.exists(release)) {
       return;
     }
     for (String line : Files.readAllLines(release)) {

@@ -6,28 +6,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /** Child JVMs of the JDKs at hand. */
 final class Jvm {
-  private static final Path HOMES = Path.of("/usr/lib/jvm");
-
   private Jvm() {}
 
   /** {@code java} of the feature release, null when it is not installed. */
   static Path java(int release) throws IOException {
-    List<Path> homes = new ArrayList<>();
-    homes.add(Path.of(System.getProperty("java.home")));
-    if (Files.isDirectory(HOMES)) {
-      try (Stream<Path> paths = Files.list(HOMES)) {
-        paths.sorted().forEach(homes::add);
-      }
-    }
-    for (Path home : homes) {
+    for (Path home : JdkHomes.all()) {
       Path about = home.resolve("release");
       Path java = home.resolve("bin/java");
-      if (Files.isExecutable(java)
-          && Files.isReadable(about)
+      if (Files.isReadable(about)
           && Files.readString(about).contains("JAVA_VERSION=\"" + release)) {
         return java;
       }
