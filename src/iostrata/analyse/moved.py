@@ -11,7 +11,7 @@ from iostrata.schema.directions import BYTES_COLUMN
 
 
 class Moved(Record, frozen=True):
-    """Of a host, layer and job ('' for none); calls within another of their layer do not count."""
+    """Of a host, layer and job ('' where there is none); calls within another of their layer do not count."""
 
     host: str
     layer: str
@@ -38,7 +38,7 @@ class Timed(Record, frozen=True):
 
 def moved() -> ir.Table:
     """Each `Moved`. From sums: none is missing."""
-    rows = SUMS.mutate(job=SUMS.job.fill_null(""))
+    rows = SUMS.mutate(host=SUMS.host.fill_null(""), job=SUMS.job.fill_null(""))
     found = rows.group_by("host", "layer", "job").agg(
         calls=rows["count"].sum(where=outer(rows)).fill_null(0).cast("int64"),
         **{BYTES_COLUMN[name]: value for name, value in bytes_by_direction(rows).items()},
@@ -49,7 +49,9 @@ def moved() -> ir.Table:
 def times() -> ir.Table:
     """Each `Timed`, of the calls that were recorded individually, nested ones too."""
     rows = CALLS.filter(CALLS.dur.notnull())
-    rows = rows.mutate(job=rows.job.fill_null(""), bucket=bucket(rows.dur))
+    rows = rows.mutate(
+        host=rows.host.fill_null(""), job=rows.job.fill_null(""), bucket=bucket(rows.dur)
+    )
     found = rows.group_by("host", "layer", "job", "bucket").agg(
         calls=rows.count().cast("int64"), dur=rows.dur.sum().cast("int64")
     )

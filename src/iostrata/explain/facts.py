@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from ibis.expr import types as ir
 
 from iostrata.analyse.engine import Engine
-from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS, Row
+from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS
+from iostrata.records import EpochNs, Ns, Record
 from iostrata.schema.roles import SERVERS
 from iostrata.store.runs import Run
 
+_R = TypeVar("_R", bound=Record)
 TASKS = ("map", "reduce", "task")
-# Without tasks, whatever is no server is what people wait for.
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The roles of those that do the run's work: its tasks, else its programs; racks of hosts."""
+    """The roles of the processes that do the run's work: those of its tasks, else those of all
+    programs that are no servers; and the racks of hosts.
+    """
 
     roles: tuple[str, ...]
     racks: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -29,21 +33,26 @@ class Scope:
         return rows.filter(rows.role.isin(self.roles))
 
 
-@dataclass(frozen=True)
-class Worker:
-    """A process that does the run's work; times in ns, `end` that of the run while it runs."""
+class Worker(Record, frozen=True):
+    """A process that does the run's work; it ends with the run while that goes on."""
 
     role: str
-    host: str
-    job: str
     task: str
-    start: int
-    end: int
-    cpu: int
+    start: EpochNs
+    end: EpochNs
 
     @property
     def dur(self) -> int:
         return max(0, self.end - self.start)
+
+
+class _Span(Record, frozen=True):
+    first: EpochNs | None
+    last: EpochNs | None
+
+
+class _Time(Record, frozen=True):
+    time: Ns
 
 
 class Facts:
@@ -53,21 +62,26 @@ class Facts:
         self.engine = engine
         self.run = run
 
-    def rows(self, expression: ir.Table) -> list[Row]:
-        """Rows of an expression over the run."""
-        return self.engine.rows(expression)
+    def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
+        """The rows of an expression over the run as records."""
+        return self.engine.records(expression, kind)
 
     @cached_property
     def scope(self) -> Scope:
-        roles = {row["role"] for row in self._processes}
+        roles = {process.role for process in self._processes}
         tasks = tuple(role for role in TASKS if role in roles)
-        return Scope(tasks or tuple(sorted(roles - {*SERVERS, "appmaster"})), self.run.racks)
+        return Scope(tasks or tuple(sorted(roles - {*SERVERS})), self.run.racks)
 
     @cached_property
-    def _processes(self) -> list[Row]:
+    def _processes(self) -> list[Worker]:
         rows = PROCESSES.filter(PROCESSES.traced, PROCESSES.role.notnull())
-        names = ("role", "host", "job", "task", "start", "end", "cpu")
-        return self.rows(rows.select(*names).order_by("start", "task"))
+        made = rows.select(
+            role="role",
+            task=rows.task.fill_null(""),
+            start=rows.start.nullif(0).fill_null(self.begin),
+            end=rows.end.nullif(0).fill_null(self.begin + self.wall),
+        )
+        return self.records(made.order_by("start", "task"), Worker)
 
     @cached_property
     def begin(self) -> int:
@@ -83,26 +97,13 @@ class Facts:
     @cached_property
     def _span(self) -> tuple[int, int]:
         ends = EVENTS.start + EVENTS.dur.fill_null(0)
-        row = self.rows(EVENTS.agg(first=EVENTS.start.min(), last=ends.max()))[0]
-        return row["first"] or 0, row["last"] or 0
+        (span,) = self.records(EVENTS.agg(first=EVENTS.start.min(), last=ends.max()), _Span)
+        return span.first or 0, span.last or 0
 
     @cached_property
     def workers(self) -> list[Worker]:
         """Those that do the run's work, in order of start."""
-        until = self.begin + self.wall
-        return [
-            Worker(
-                row["role"],
-                row["host"] or "",
-                row["job"] or "",
-                row["task"] or "",
-                row["start"] or self.begin,
-                row["end"] or until,
-                row["cpu"] or 0,
-            )
-            for row in self._processes
-            if row["role"] in self.scope.roles
-        ]
+        return [process for process in self._processes if process.role in self.scope.roles]
 
     @cached_property
     def worked(self) -> int:
@@ -142,5 +143,6 @@ class Facts:
     def start_up(self) -> int:
         """ns that a task takes to start and to end, on average: its process without `task.run`."""
         runs = self.scope.workers().filter(lambda t: (t.layer == "task") & (t["op"] == "run"))
-        row = self.rows(runs.agg(time=runs.timed_dur.sum().fill_null(0).cast("int64")))[0]
-        return max(0, self.worked - int(row["time"])) // max(1, len(self.workers))
+        summed = runs.agg(time=runs.timed_dur.sum().fill_null(0).cast("int64"))
+        (ran,) = self.records(summed, _Time)
+        return max(0, self.worked - ran.time) // max(1, len(self.workers))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
+from iostrata.records import Record, Share
 
 Unit = Literal["ns", "bytes", "count", "share", "text"]
 Severity = Literal["severe", "warning", "note"]
+_R = TypeVar("_R", bound=Record)
 
 # Shares of the run's time from which a finding has that severity; below the last it is none. Fixed
 # before the lab's matrix was repeated on other seeds and sizes (bench/rules).
@@ -23,17 +24,15 @@ SEVERITIES: tuple[tuple[float, Severity], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Record, frozen=True):
     """One number behind a finding: times in ns, sizes in bytes, shares from 0 to 1."""
 
     what: str
-    value: float | str
+    value: int | float | str
     unit: Unit
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Record, frozen=True):
     """One thing to do: the exact setting, from which value to which; `setting` is empty where the
     program itself has to change.
     """
@@ -44,15 +43,14 @@ class Change:
     after: str = ""
 
 
-@dataclass(frozen=True)
-class Seen:
+class Judgement(Record, frozen=True):
     """What a rule saw in a run.
 
-    `share`: of the run's wall time, 0 to 1, that would not have been spent without the cause.
-    `gain`: what of it the change is expected to bring back, least and most, as parts of `share`.
+    `share`: of the run's wall time, that would not have been spent without the cause. `gain`: what
+    of it the change is expected to bring back, least and most, as parts of `share`.
     """
 
-    share: float
+    share: Share
     text: str
     evidence: list[Evidence]
     change: list[Change]
@@ -60,51 +58,55 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Generic[_R]):
     """A cause that can be seen in a trace.
 
-    `evidence` is one expression, and its SQL goes with the finding; `judge` reads its rows. `most`
-    is the highest severity: a rule that storage cannot mend, or that is only a hint, is no alarm.
-    `explains` names rules whose findings follow from this one, and rank behind it.
+    `evidence` is one expression, and its SQL goes with the finding; `judge` reads its rows, which
+    are records of the type `row`. `most` is the highest severity: a rule that storage cannot mend,
+    or that is only a hint, is no alarm. `explains` names rules whose findings follow from this one,
+    and rank behind it.
     """
 
     name: str
     title: str
+    row: type[_R]
     evidence: Callable[[Scope], ir.Table]
-    judge: Callable[[list[Row], Facts], Seen | None]
+    judge: Callable[[list[_R], Facts], Judgement | None]
     why: str
     unless: str
     most: Severity = "severe"
     explains: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One cause, as it is shown; `gain` is of the run's wall time, None where nothing is known."""
+class Gain(Record, frozen=True):
+    """The least and the most that a change is expected to bring back."""
+
+    low: Share
+    high: Share
+    of: Literal["time of the run"] = "time of the run"
+
+
+class Finding(Record, frozen=True):
+    """One cause, as it is shown; `gain` is null where nothing is known, `because` names the rules
+    whose findings this one follows from.
+    """
 
     rule: str
     severity: Severity
     title: str
-    share: float
+    share: Share
     seen: str
     evidence: list[Evidence]
     query: str
     why: str
     change: list[Change]
-    gain: tuple[float, float] | None
+    gain: Gain | None
     unless: str
-    because: list[str] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        made = asdict(self)
-        if self.gain:
-            made["gain"] = {"low": self.gain[0], "high": self.gain[1], "of": "time of the run"}
-        return made
+    because: list[str]
 
 
 def severity(share: float, most: Severity) -> Severity | None:
     """The severity of a share of the run's time, `most` at the highest; None: not worth a line."""
-    found = next((name for least, name in SEVERITIES if share >= least), None)
+    named = next((name for least, name in SEVERITIES if share >= least), None)
     order = [name for _, name in SEVERITIES]
-    return found and order[max(order.index(found), order.index(most))]
+    return named and order[max(order.index(named), order.index(most))]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
+import msgspec
 from ibis.expr import types as ir
 
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import SEVERITIES, Finding, Rule, Seen, severity
+from iostrata.explain.finding import SEVERITIES, Finding, Gain, Judgement, Rule, severity
 from iostrata.explain.rules import RULES
 from iostrata.progress import Progress, silent
 
@@ -21,57 +23,60 @@ def explain(facts: Facts, step: Progress = silent) -> list[Finding]:
     """
     if not facts.workers:
         return []
-    found = {}
+    findings: dict[str, Finding] = {}
     for rule in RULES:
         step(rule.name)
-        made = _finding(rule, facts)
-        if made:
-            found[rule.name] = made
-    behind = {
-        follower: rule.name
+        finding = _finding(rule, facts)
+        if finding:
+            findings[rule.name] = finding
+    causes = {
+        follower: [rule.name]
         for rule in RULES
-        if rule.name in found
+        if rule.name in findings
         for follower in rule.explains
-        if follower in found and found[rule.name].share >= found[follower].share / 2
+        if follower in findings and findings[rule.name].share >= findings[follower].share / 2
     }
-    for follower, cause in behind.items():
-        found[follower].because.append(cause)
-
-    def place(finding: Finding) -> tuple[bool, int, float, str]:
-        follows = bool(finding.because)
-        return follows, _ORDER.index(finding.severity), -sum(finding.gain or ()), finding.rule
-
-    return sorted(found.values(), key=place)
+    ranked = [
+        msgspec.structs.replace(finding, because=causes.get(name, []))
+        for name, finding in findings.items()
+    ]
+    return sorted(ranked, key=_place)
 
 
-def _finding(rule: Rule, facts: Facts) -> Finding | None:
+def _place(finding: Finding) -> tuple[bool, int, float, str]:
+    gain = finding.gain.low + finding.gain.high if finding.gain else 0
+    return bool(finding.because), _ORDER.index(finding.severity), -gain, finding.rule
+
+
+def _finding(rule: Rule[Any], facts: Facts) -> Finding | None:
     expression = _evidence(rule, facts.scope)
-    seen = rule.judge(facts.rows(expression), facts)
-    if seen is None:
+    judgement = rule.judge(facts.records(expression, rule.row), facts)
+    if judgement is None:
         return None
-    how = severity(seen.share, rule.most)
+    how = severity(judgement.share, rule.most)
     if how is None:
         return None
     return Finding(
         rule=rule.name,
         severity=how,
         title=rule.title,
-        share=seen.share,
-        seen=seen.text,
-        evidence=seen.evidence,
+        share=judgement.share,
+        seen=judgement.text,
+        evidence=judgement.evidence,
         query=facts.engine.sql(expression),
         why=rule.why,
-        change=seen.change,
-        gain=_gain(seen),
+        change=judgement.change,
+        gain=_gain(judgement),
         unless=rule.unless,
+        because=[],
     )
 
 
 @cache
-def _evidence(rule: Rule, scope: Scope) -> ir.Table:
+def _evidence(rule: Rule[Any], scope: Scope) -> ir.Table:
     return rule.evidence(scope)
 
 
-def _gain(seen: Seen) -> tuple[float, float] | None:
-    low, high = seen.gain
-    return (low * seen.share, high * seen.share) if high > 0 else None
+def _gain(judgement: Judgement) -> Gain | None:
+    low, high = judgement.gain
+    return Gain(low * judgement.share, high * judgement.share) if high > 0 else None

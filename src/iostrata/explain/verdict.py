@@ -1,20 +1,42 @@
-"""The one sentence that a report begins with."""
+"""What holds a run back: the sentence that a report begins with, and the findings behind it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from iostrata.analyse.engine import DuckDb
 from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Finding
-from iostrata.text import plural, seconds
+from iostrata.explain.rank import explain
+from iostrata.progress import Progress, silent
+from iostrata.records import Ns, Record
+from iostrata.store.opened import OpenedRun
+from iostrata.text import percent, plural, seconds
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Record, frozen=True):
     """`text`: what holds the run back; `detail`: where its time went."""
 
     text: str
     detail: str
+
+
+class Explanation(Record, frozen=True):
+    """What holds a run back: a verdict, and the findings in their order. `wall`: how long the run
+    took; `incomplete`: what of it is missing.
+    """
+
+    run: str
+    wall: Ns
+    verdict: Verdict
+    findings: list[Finding]
+    incomplete: list[str]
+
+
+def explanation(opened: OpenedRun, step: Progress = silent) -> Explanation:
+    """Asks all rules; says each of RULE_STEPS."""
+    facts = Facts(DuckDb(opened), opened.run)
+    findings = explain(facts, step)
+    said = verdict(facts, findings)
+    return Explanation(opened.run.name, facts.wall, said, findings, list(opened.incomplete))
 
 
 def verdict(facts: Facts, findings: list[Finding]) -> Verdict:
@@ -30,7 +52,9 @@ def _text(facts: Facts, findings: list[Finding]) -> str:
     first = findings[0]
     if first.severity == "note":
         return f"Nothing severe. {first.title}: {first.seen}."
-    gain = f" Up to {first.gain[1]:.0%} of the run's time could be saved." if first.gain else ""
+    gain = (
+        f" Up to {percent(first.gain.high)} of the run's time could be saved." if first.gain else ""
+    )
     return f"{first.title}: {first.seen}.{gain}"
 
 
@@ -39,5 +63,5 @@ def _detail(facts: Facts) -> str:
     number = plural(len(facts.workers), whom.removesuffix("s"))
     return (
         f"The run took {seconds(facts.wall)}; {number}, at most {facts.at_once} at once, ran "
-        f"in {facts.coverage:.0%} of it, {seconds(facts.worked)} together."
+        f"in {percent(facts.coverage)} of it, {seconds(facts.worked)} together."
     )

@@ -43,10 +43,11 @@ def findings(
     A finding's share is the part of the run's time that its cause took: severe from 20 %, a warning
     from 8 %, a note from 3 %.
     """
-    from iostrata.analyse.engine import DuckDb
     from iostrata.explain.rank import RULE_STEPS
     from iostrata.explain.rules import RULES
-    from iostrata.show.findings import explained, findings_lines
+    from iostrata.explain.verdict import explanation
+    from iostrata.records import builtins
+    from iostrata.show.findings import findings_lines
     from iostrata.text import columns
 
     if rules:
@@ -59,12 +60,8 @@ def findings(
     ):
         step("sums")
         opened.gather_sums()
-        engine = DuckDb(opened)
-        if json:
-            document = explained(engine, opened.run, step) | {"incomplete": opened.incomplete}
-        else:
-            lines = findings_lines(engine, opened.run, details, step)
+        found = explanation(opened, step)
     if json:
-        print_json(document)
+        print_json(builtins(found))
     else:
-        print("\n".join(lines).rstrip())
+        print("\n".join(findings_lines(found, details)).rstrip())

@@ -62,11 +62,11 @@ def summary(
 
 def summary_text(opened: OpenedRun, step: Progress = silent) -> list[str]:
     """The lines of a summary, the verdict last."""
-    from iostrata.analyse.engine import DuckDb
+    from iostrata.explain.verdict import explanation
     from iostrata.show.findings import short_lines
     from iostrata.show.summary import summary_lines
     from iostrata.show.totals import totals
 
     found = totals(opened, step=step)
     lines = summary_lines(found)
-    return [*lines, "", *short_lines(DuckDb(opened), opened.run, step)] if found.layers else lines
+    return [*lines, "", *short_lines(explanation(opened, step))] if found.layers else lines

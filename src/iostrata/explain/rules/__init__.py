@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from iostrata.explain.finding import Rule
 
@@ -45,4 +46,4 @@ _FILES = (
     "unbalanced_volumes",
     "uncompressed_intermediate",
 )
-RULES: tuple[Rule, ...] = tuple(import_module(f"{__name__}.{name}").RULE for name in _FILES)
+RULES: tuple[Rule[Any], ...] = tuple(import_module(f"{__name__}.{name}").RULE for name in _FILES)

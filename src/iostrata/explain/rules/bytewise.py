@@ -5,37 +5,42 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import ONE_BYTE, small_requests
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import ONE_BYTE, SmallRequests, small_requests
 from iostrata.text import count, seconds
 
 LEAST = 10_000  # calls
 
 
+class ByteRequests(SmallRequests, frozen=True):
+    """Requests of a single byte, in one direction."""
+
+    direction: str
+
+
 def evidence(scope: Scope) -> ir.Table:
-    reads = small_requests(scope, "read", ONE_BYTE, ONE_BYTE).mutate(way=ibis.literal("read"))
-    writes = small_requests(scope, "written", ONE_BYTE, ONE_BYTE).mutate(
-        way=ibis.literal("written")
-    )
-    return reads.union(writes).order_by("layer", "way")
+    of_both = [
+        small_requests(scope, name, ONE_BYTE, ONE_BYTE).mutate(direction=ibis.literal(name))
+        for name in ("read", "written")
+    ]
+    return ibis.union(*of_both).order_by("layer", "direction")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    worst = max(rows, key=lambda row: row["time"], default=None)
-    if worst is None or worst["calls"] < LEAST:
+def judge(rows: list[ByteRequests], facts: Facts) -> Judgement | None:
+    worst = max(rows, key=lambda row: row.time, default=None)
+    if worst is None or worst.calls < LEAST:
         return None
-    verb = "reads" if worst["way"] == "read" else "writes"
-    wrapper = "BufferedInputStream" if worst["way"] == "read" else "BufferedOutputStream"
-    return Seen(
-        share=facts.share(worst["time"]),
-        text=f"{count(worst['calls'])} {verb} of a single byte in layer {worst['layer']} took "
-        f"{seconds(worst['time'])}",
+    verb = "reads" if worst.direction == "read" else "writes"
+    wrapper = "BufferedInputStream" if worst.direction == "read" else "BufferedOutputStream"
+    return Judgement(
+        share=facts.share(worst.time),
+        text=f"{count(worst.calls)} {verb} of a single byte in layer {worst.layer} took "
+        f"{seconds(worst.time)}",
         evidence=[
-            Evidence(f"{verb} of one byte", worst["calls"], "count"),
-            Evidence("their time, without waits", worst["time"], "ns"),
-            Evidence(f"{verb} of all sizes", worst["all_calls"], "count"),
+            Evidence(f"{verb} of one byte", worst.calls, "count"),
+            Evidence("their time, without waits", worst.time, "ns"),
+            Evidence(f"{verb} of all sizes", worst.all_calls, "count"),
         ],
         change=[Change(f"put a {wrapper} around the stream, or use the calls that take an array")],
         gain=(0.8, 1.0),
@@ -45,6 +50,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="bytewise",
     title="One byte at a time",
+    row=ByteRequests,
     evidence=evidence,
     judge=judge,
     why="read() and write(int) of an unbuffered stream are a call of the operating system each.",

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import PROCESSES, Row
+from iostrata.analyse.tables import PROCESSES
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.records import Count, Ns, Record
 from iostrata.text import seconds
 
 LEAST = 0.8  # of a core, for as long as the processes ran
+
+
+class CpuTime(Record, frozen=True):
+    """CPU time of all workers."""
+
+    processes: Count
+    cpu: Ns
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -18,12 +26,12 @@ def evidence(scope: Scope) -> ir.Table:
     return rows.agg(processes=rows.count(), cpu=rows.cpu.sum().fill_null(0).cast("int64"))
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    cpu = rows[0]["cpu"]
+def judge(rows: list[CpuTime], facts: Facts) -> Judgement | None:
+    cpu = rows[0].cpu
     part = cpu / facts.worked
     if part < LEAST:
         return None
-    return Seen(
+    return Judgement(
         share=min(1.0, part) * facts.coverage,
         text=f"processes computed {seconds(cpu)} in the {seconds(facts.worked)} that they ran: "
         "storage is not what they wait for",
@@ -42,6 +50,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="cpu-bound",
     title="The CPU is the limit",
+    row=CpuTime,
     evidence=evidence,
     judge=judge,
     why="Where the cores are busy all the time, faster disks and networks stay idle.",

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, named, one
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
 
 LEAST = 50  # syncs
@@ -20,19 +19,19 @@ def evidence(scope: Scope) -> ir.Table:
     return ibis.union(waits, disk).order_by("layer", "op")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     disk = one(rows, "datanode.disk_sync")
-    synced = disk["time"] + one(rows, "datanode.disk_sync_dir")["time"]
-    waits = one(rows, "hdfs.sync")["time"] + one(rows, "hdfs.close")["time"]
-    if disk["calls"] < LEAST:
+    synced = disk.time + one(rows, "datanode.disk_sync_dir").time
+    waits = one(rows, "hdfs.sync").time + one(rows, "hdfs.close").time
+    if disk.calls < LEAST:
         return None
     cost = min(synced, waits)
-    return Seen(
+    return Judgement(
         share=facts.share(cost),
-        text=f"DataNodes synced their disks {count(disk['calls'])} times, {seconds(synced)} "
+        text=f"DataNodes synced their disks {count(disk.calls)} times, {seconds(synced)} "
         f"together; writers waited {seconds(waits)} in sync and close",
         evidence=[
-            Evidence("syncs of disks", disk["calls"], "count"),
+            Evidence("syncs of disks", disk.calls, "count"),
             Evidence("their time", synced, "ns"),
             Evidence("time of writers in sync and close", waits, "ns"),
         ],
@@ -50,6 +49,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="datanode-sync",
     title="Writers wait for disks to sync",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="hsync() returns when every DataNode of the pipeline has written to its disk: milliseconds "

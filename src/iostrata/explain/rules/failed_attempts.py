@@ -5,31 +5,39 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
+
+
+class RepeatedTask(Record, frozen=True):
+    """A task with several attempts; `again`: the time of all but the last one."""
+
+    repeated: str
+    attempts: Count
+    again: Ns
 
 
 def evidence(scope: Scope) -> ir.Table:
     rows = attempts()
     # attempt_<cluster>_<job>_<type>_<task>_<number>: without the number, the task
     task = rows.task.re_replace("_[0-9]+$", "")
-    rows = rows.mutate(of=task, dur=rows.dur.fill_null(0))
-    last = rows.group_by("of").agg(
+    rows = rows.mutate(repeated=task, dur=rows.dur.fill_null(0))
+    last = rows.group_by("repeated").agg(
         attempts=rows.count(), time=rows.dur.sum().cast("int64"), last=rows.start.max()
     )
     again = last.filter(last.attempts > 1)
-    kept = again.join(rows, "of").filter(lambda t: t.start == t.last)
-    return kept.select("of", "attempts", again=kept.time - kept.dur).order_by("of")
+    kept = again.join(rows, "repeated").filter(lambda t: t.start == t.last)
+    return kept.select("repeated", "attempts", again=kept.time - kept.dur).order_by("repeated")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[RepeatedTask], facts: Facts) -> Judgement | None:
     if not rows:
         return None
-    tried = sum(row["attempts"] - 1 for row in rows)
-    cost = sum(row["again"] for row in rows)
-    return Seen(
+    tried = sum(row.attempts - 1 for row in rows)
+    cost = sum(row.again for row in rows)
+    return Judgement(
         share=facts.share(cost),
         text=f"{plural(tried, 'attempt')} of {plural(len(rows), 'task')} ran {seconds(cost)} for "
         "nothing: their tasks were tried again",
@@ -37,7 +45,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
             Evidence("tasks tried again", len(rows), "count"),
             Evidence("attempts for nothing", tried, "count"),
             Evidence("time they took", cost, "ns"),
-            Evidence("one of them", rows[0]["of"], "text"),
+            Evidence("one of them", rows[0].repeated, "text"),
         ],
         change=[
             Change("read the log of a failed attempt: yarn logs -applicationId …"),
@@ -55,6 +63,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="failed-attempts",
     title="Work was done again",
+    row=RepeatedTask,
     evidence=evidence,
     judge=judge,
     why="What a failed or overtaken attempt has done is thrown away, and its container is missing "

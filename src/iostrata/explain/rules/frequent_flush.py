@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import one, work
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
 
 LEAST = 500  # flushes
@@ -17,18 +16,18 @@ def evidence(scope: Scope) -> ir.Table:
     return work(scope, "hdfs.sync", "hdfs.send_packet")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     flush, packets = one(rows, "hdfs.sync"), one(rows, "hdfs.send_packet")
-    if flush["calls"] < LEAST:
+    if flush.calls < LEAST:
         return None
-    each = packets["sent"] // flush["calls"]
-    return Seen(
-        share=facts.share(flush["time"]),
-        text=f"writers flushed {count(flush['calls'])} times, every {count(each)} bytes, and "
-        f"waited {seconds(flush['time'])} for it",
+    each = packets.sent // flush.calls
+    return Judgement(
+        share=facts.share(flush.time),
+        text=f"writers flushed {count(flush.calls)} times, every {count(each)} bytes, and "
+        f"waited {seconds(flush.time)} for it",
         evidence=[
-            Evidence("flushes", flush["calls"], "count"),
-            Evidence("time of writers in them", flush["time"], "ns"),
+            Evidence("flushes", flush.calls, "count"),
+            Evidence("time of writers in them", flush.time, "ns"),
             Evidence("bytes between two", each, "bytes"),
         ],
         change=[Change("flush once for many records, or at intervals of time")],
@@ -39,6 +38,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="frequent-flush",
     title="HDFS streams are flushed too often",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="hflush() waits until all DataNodes of the pipeline have acknowledged: a round trip "

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import one, work
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import seconds
 
 
@@ -15,18 +14,18 @@ def evidence(scope: Scope) -> ir.Table:
     return work(scope, "fs.connect", "task.process", "task.run")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     connect = one(rows, "fs.connect")
     workers = len(facts.workers)
-    if not connect["calls"]:
+    if not connect.calls:
         return None
-    return Seen(
-        share=facts.share(connect["time"]),
-        text=f"creating file systems took {seconds(connect['time'])} of the "
+    return Judgement(
+        share=facts.share(connect.time),
+        text=f"creating file systems took {seconds(connect.time)} of the "
         f"{seconds(facts.worked)} that {workers} processes ran",
         evidence=[
-            Evidence("file systems created", connect["calls"], "count"),
-            Evidence("time they took", connect["time"], "ns"),
+            Evidence("file systems created", connect.calls, "count"),
+            Evidence("time they took", connect.time, "ns"),
             Evidence("time of all processes", facts.worked, "ns"),
         ],
         change=[
@@ -45,6 +44,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="fs-creation",
     title="Creating file systems takes the time of short tasks",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="Each JVM creates its file systems anew: classes are loaded, configuration is parsed, "

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import account, named
+from iostrata.records import Count, Ns, Record
 from iostrata.text import count, seconds
 
 USUAL = 4  # a process: its own, another user's, the local one, a view of it
+
+
+class Creations(Record, frozen=True):
+    """File systems that a process created."""
+
+    proc: int | None
+    category: str | None
+    calls: Count
+    time: Ns
+    longest: Ns
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -21,14 +31,14 @@ def evidence(scope: Scope) -> ir.Table:
     return rows.select("proc", "category", "calls", "time", "longest").order_by("proc", "category")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    often = [row for row in rows if row["calls"] > USUAL]
+def judge(rows: list[Creations], facts: Facts) -> Judgement | None:
+    often = [row for row in rows if row.calls > USUAL]
     if not often:
         return None
-    again = sum(row["calls"] - 1 for row in often)
+    again = sum(row.calls - 1 for row in often)
     # the first loads classes and configuration, and is needed
-    cost = sum(max(0, row["time"] - row["longest"]) for row in often)
-    return Seen(
+    cost = sum(max(0, row.time - row.longest) for row in often)
+    return Judgement(
         share=facts.share(cost),
         text=f"file systems were created {count(again)} times more than needed, which took "
         f"{seconds(cost)}",
@@ -49,6 +59,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="fs-not-cached",
     title="File systems created anew",
+    row=Creations,
     evidence=evidence,
     judge=judge,
     why="Creating a FileSystem loads its configuration, resolves names and opens connections; "

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import PAUSES, Row
+from iostrata.analyse.tables import PAUSES
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.records import Count, Ns, Record
 from iostrata.text import count, seconds
+
+
+class Pauses(Record, frozen=True):
+    """Pauses for garbage collection of all workers."""
+
+    pauses: Count
+    time: Ns
+    longest: Ns
+    processes: Count
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -21,18 +31,18 @@ def evidence(scope: Scope) -> ir.Table:
     )
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[Pauses], facts: Facts) -> Judgement | None:
     row = rows[0]
-    if not row["pauses"]:
+    if not row.pauses:
         return None
-    return Seen(
-        share=facts.share(row["time"]),
-        text=f"{count(row['processes'])} JVMs stood still {seconds(row['time'])} for "
-        f"{count(row['pauses'])} collections, the longest {seconds(row['longest'])}",
+    return Judgement(
+        share=facts.share(row.time),
+        text=f"{count(row.processes)} JVMs stood still {seconds(row.time)} for "
+        f"{count(row.pauses)} collections, the longest {seconds(row.longest)}",
         evidence=[
-            Evidence("pauses", row["pauses"], "count"),
-            Evidence("their time", row["time"], "ns"),
-            Evidence("the longest", row["longest"], "ns"),
+            Evidence("pauses", row.pauses, "count"),
+            Evidence("their time", row.time, "ns"),
+            Evidence("the longest", row.longest, "ns"),
         ],
         change=[
             Change("a larger heap", "mapreduce.map.java.opts", "", "-Xmx of 0.8 × memory.mb"),
@@ -46,6 +56,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="gc-bound",
     title="Garbage collection stops the job",
+    row=Pauses,
     evidence=evidence,
     judge=judge,
     why="While a JVM collects, no thread of it reads, writes or computes; faster storage does not "

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import one, work
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
 
 LEAST = 50  # syncs
@@ -17,18 +16,18 @@ def evidence(scope: Scope) -> ir.Table:
     return work(scope, "java.sync", "java.write")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     sync, write = one(rows, "java.sync"), one(rows, "java.write")
-    if sync["calls"] < LEAST:
+    if sync.calls < LEAST:
         return None
-    each = write["written"] // sync["calls"]
-    return Seen(
-        share=facts.share(sync["time"]),
-        text=f"local files were forced to disk {count(sync['calls'])} times, every {count(each)} "
-        f"bytes, which took {seconds(sync['time'])}",
+    each = write.written // sync.calls
+    return Judgement(
+        share=facts.share(sync.time),
+        text=f"local files were forced to disk {count(sync.calls)} times, every {count(each)} "
+        f"bytes, which took {seconds(sync.time)}",
         evidence=[
-            Evidence("syncs", sync["calls"], "count"),
-            Evidence("their time", sync["time"], "ns"),
+            Evidence("syncs", sync.calls, "count"),
+            Evidence("their time", sync.time, "ns"),
             Evidence("bytes between two", each, "bytes"),
         ],
         change=[Change("force once for many writes (group commit)")],
@@ -39,6 +38,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="local-sync",
     title="Local files are forced to disk too often",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="force() and fsync() wait for the disk, some milliseconds whatever was written.",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, named, one
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
 
 
@@ -17,19 +16,19 @@ def evidence(scope: Scope) -> ir.Table:
     return account(rows.filter(rows.role == "NodeManager"), "layer", "op").order_by("layer", "op")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     localize, download = one(rows, "task.localize"), one(rows, "task.download")
-    if not localize["calls"]:
+    if not localize.calls:
         return None
-    return Seen(
-        share=facts.share_of_wall(localize["time"] / localize["calls"]),
-        text=f"containers waited {seconds(localize['time'] // localize['calls'])} on average "
-        f"until {count(download['calls'])} files were on their nodes",
+    return Judgement(
+        share=facts.share_of_wall(localize.time / localize.calls),
+        text=f"containers waited {seconds(localize.time // localize.calls)} on average "
+        f"until {count(download.calls)} files were on their nodes",
         evidence=[
-            Evidence("localizations", localize["calls"], "count"),
-            Evidence("time of one", localize["time"] // localize["calls"], "ns"),
-            Evidence("files copied", download["calls"], "count"),
-            Evidence("bytes", one(rows, "hdfs.receive_packet")["received"], "bytes"),
+            Evidence("localizations", localize.calls, "count"),
+            Evidence("time of one", localize.time // localize.calls, "ns"),
+            Evidence("files copied", download.calls, "count"),
+            Evidence("bytes", one(rows, "hdfs.receive_packet").received, "bytes"),
         ],
         change=[
             Change(
@@ -45,6 +44,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="localization",
     title="Containers wait for their files",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="Before the first task of a job runs on a node, its jars and files are copied there.",

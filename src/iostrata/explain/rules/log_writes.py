@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
+from iostrata.analyse.account import Account
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import account, named
 from iostrata.text import count, seconds, size
 
 LEAST = 10_000  # writes
+
+
+class LogWrites(Account, frozen=True):
+    """Writes to logs, or to pipes."""
+
+    category: str
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -19,11 +25,12 @@ def evidence(scope: Scope) -> ir.Table:
     return account(rows, "category").order_by("category")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    calls, time, written = (sum(r[name] for r in rows) for name in ("calls", "time", "written"))
+def judge(rows: list[LogWrites], facts: Facts) -> Judgement | None:
+    calls, time = sum(row.calls for row in rows), sum(row.time for row in rows)
+    written = sum(row.written for row in rows)
     if calls < LEAST:
         return None
-    return Seen(
+    return Judgement(
         share=facts.share(time),
         text=f"{count(calls)} writes of {size(written)} to logs took {seconds(time)}",
         evidence=[
@@ -42,6 +49,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="log-writes",
     title="Logging takes the time",
+    row=LogWrites,
     evidence=evidence,
     judge=judge,
     why="Each line is formatted and written for itself; formatting costs more than the write that "

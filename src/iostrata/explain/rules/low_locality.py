@@ -5,13 +5,22 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.locality import locality
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, named
-from iostrata.text import size
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, one, work
+from iostrata.records import Bytes, Count, Record
+from iostrata.text import percent, size
 
 LEAST = 0.3  # of the bytes
+
+
+class Origins(Record, frozen=True):
+    """Bytes that DataNodes sent to tasks, by where they came from."""
+
+    local: Bytes
+    rack_local: Bytes
+    remote: Bytes
+    hosts: Count
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -25,23 +34,22 @@ def evidence(scope: Scope) -> ir.Table:
     )
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[Origins], facts: Facts) -> Judgement | None:
     row = rows[0]
-    away = row["rack_local"] + row["remote"]
-    total = row["local"] + away
-    if row["hosts"] < 2 or not total or away < LEAST * total:
+    away = row.rack_local + row.remote
+    total = row.local + away
+    if row.hosts < 2 or not total or away < LEAST * total:
         return None
-    reads = facts.rows(account(facts.scope.workers(named("hdfs.read")), "layer"))
-    time = reads[0]["time"] if reads else 0
+    time = one(facts.records(work(facts.scope, "hdfs.read"), OperationSum), "hdfs.read").time
     part = away / total
-    return Seen(
+    return Judgement(
         share=facts.share(time * part),
-        text=f"{part:.0%} of the {size(total)} that tasks read from DataNodes came from other "
+        text=f"{percent(part)} of the {size(total)} that tasks read from DataNodes came from other "
         "hosts",
         evidence=[
             Evidence("read from other hosts", away, "bytes"),
-            Evidence("of these from the same rack", row["rack_local"], "bytes"),
-            Evidence("read from the own host", row["local"], "bytes"),
+            Evidence("of these from the same rack", row.rack_local, "bytes"),
+            Evidence("read from the own host", row.local, "bytes"),
             Evidence("time of all reads", time, "ns"),
         ],
         change=[
@@ -61,6 +69,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="low-locality",
     title="Input is read from other hosts",
+    row=Origins,
     evidence=evidence,
     judge=judge,
     why="Remote bytes cross the network and compete with shuffle and replication.",

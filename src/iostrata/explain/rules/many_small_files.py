@@ -5,15 +5,24 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.analyse.targets import targets
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.text import count, seconds, size
 
 SMALL = 4 << 20  # bytes
 LEAST = 20  # files
 BLOCK = 128 << 20  # bytes that a task could have read
+
+
+class FilesRead(Record, frozen=True):
+    """Files of HDFS that were read; `time`: of those that are small."""
+
+    files: Count
+    small: Count
+    bytes: Bytes
+    time: Ns
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -29,24 +38,24 @@ def evidence(scope: Scope) -> ir.Table:
     )
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[FilesRead], facts: Facts) -> Judgement | None:
     row = rows[0]
-    if row["small"] < LEAST or row["small"] * 2 < row["files"]:
+    if row.small < LEAST or row.small * 2 < row.files:
         return None
     maps = [worker for worker in facts.workers if worker.role == "map"]
-    needed = max(facts.at_once, row["bytes"] // BLOCK + 1)
+    needed = max(facts.at_once, row.bytes // BLOCK + 1)
     spare = max(0, len(maps) - needed)
-    cost = spare * facts.start_up + (0 if maps else row["time"])
-    mean = row["bytes"] // row["files"]
+    cost = spare * facts.start_up + (0 if maps else row.time)
+    mean = row.bytes // row.files
     tasks = f", {count(len(maps))} map tasks where {needed} would do" if maps else ""
-    return Seen(
+    return Judgement(
         share=facts.share(cost),
-        text=f"{count(row['files'])} files of {size(mean)} on average were read{tasks}; that "
+        text=f"{count(row.files)} files of {size(mean)} on average were read{tasks}; that "
         f"took {seconds(cost)}",
         evidence=[
-            Evidence("files read", row["files"], "count"),
-            Evidence(f"smaller than {size(SMALL)}", row["small"], "count"),
-            Evidence("bytes of all", row["bytes"], "bytes"),
+            Evidence("files read", row.files, "count"),
+            Evidence(f"smaller than {size(SMALL)}", row.small, "count"),
+            Evidence("bytes of all", row.bytes, "bytes"),
             Evidence("map tasks", len(maps), "count"),
             Evidence("start and end of a task", facts.start_up, "ns"),
         ],
@@ -72,6 +81,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="many-small-files",
     title="Many small files",
+    row=FilesRead,
     evidence=evidence,
     judge=judge,
     why="Each file is a task of its own, which starts a JVM, a lookup at the NameNode and a "

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import one, work
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds, size
 
 LEAST = 50  # files
@@ -19,23 +18,23 @@ def evidence(scope: Scope) -> ir.Table:
     return work(scope, *(f"hdfs.{name}" for name in names))
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    files = one(rows, "hdfs.close")["calls"]
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+    files = one(rows, "hdfs.close").calls
     if files < LEAST * max(1, len(facts.workers)):
         return None
-    mean = one(rows, "hdfs.send_packet")["sent"] // files
+    mean = one(rows, "hdfs.send_packet").sent // files
     if mean >= SMALL:
         return None
-    cost = one(rows, "hdfs.create")["time"] + one(rows, "hdfs.close")["time"]
-    return Seen(
+    cost = one(rows, "hdfs.create").time + one(rows, "hdfs.close").time
+    return Judgement(
         share=facts.share(cost),
         text=f"{count(files)} files of {size(mean)} on average were written; to create and close "
         f"them took {seconds(cost)}",
         evidence=[
             Evidence("files written", files, "count"),
             Evidence("bytes a file", mean, "bytes"),
-            Evidence("time to create", one(rows, "hdfs.create")["time"], "ns"),
-            Evidence("time to close", one(rows, "hdfs.close")["time"], "ns"),
+            Evidence("time to create", one(rows, "hdfs.create").time, "ns"),
+            Evidence("time to close", one(rows, "hdfs.close").time, "ns"),
         ],
         change=[Change("write records of many files into one (SequenceFile, Parquet, HAR)")],
         gain=(0.6, 1.0),
@@ -45,6 +44,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="many-small-outputs",
     title="Many small files are written",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="A file costs a create, a block, a pipeline of DataNodes and a close before its first "

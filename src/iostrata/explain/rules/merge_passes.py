@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import spills_of_maps
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import MapSpills, spills_of_maps
 from iostrata.text import seconds
 
 USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
@@ -17,22 +16,22 @@ def evidence(scope: Scope) -> ir.Table:
     return spills_of_maps(scope)
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
     done = rows[0]
-    if not done["collected"]:
+    if not done.collected:
         return None
-    passes = done["appended"] / done["collected"]
+    passes = done.appended / done.collected
     if passes < USUAL:
         return None
-    merge = done["merge_time"]
+    merge = done.merge_time
     cost = int(merge * (1 - 1 / (passes - 1)))
-    return Seen(
+    return Judgement(
         share=facts.share(cost),
         text=f"each record of a map's output was written {passes:.1f} times; merging took "
         f"{seconds(merge)}, of which {seconds(cost)} were further passes",
         evidence=[
-            Evidence("records put out by maps", done["collected"], "count"),
-            Evidence("records written to spills and merges", done["appended"], "count"),
+            Evidence("records put out by maps", done.collected, "count"),
+            Evidence("records written to spills and merges", done.appended, "count"),
             Evidence("time to merge", merge, "ns"),
         ],
         change=[
@@ -46,6 +45,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="merge-passes",
     title="Spills are merged in several passes",
+    row=MapSpills,
     evidence=evidence,
     judge=judge,
     why="When there are more spills than io.sort.factor, they are merged into larger ones first, "

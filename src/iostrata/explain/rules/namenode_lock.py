@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, named, one
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
 
 LEAST = 100  # locks
@@ -18,20 +17,20 @@ def evidence(scope: Scope) -> ir.Table:
     return rows.order_by("op")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     read, write = one(rows, "namenode.read_lock"), one(rows, "namenode.write_lock")
-    waited = read["time"] + write["time"]
-    if read["calls"] + write["calls"] < LEAST:
+    waited = read.time + write.time
+    if read.calls + write.calls < LEAST:
         return None
-    return Seen(
+    return Judgement(
         share=facts.share(waited),
         text=f"requests waited {seconds(waited)} for the NameNode's lock: "
-        f"{seconds(read['time'])} to read, {seconds(write['time'])} to write",
+        f"{seconds(read.time)} to read, {seconds(write.time)} to write",
         evidence=[
-            Evidence("locks to read", read["calls"], "count"),
-            Evidence("their wait", read["time"], "ns"),
-            Evidence("locks to write", write["calls"], "count"),
-            Evidence("their wait", write["time"], "ns"),
+            Evidence("locks to read", read.calls, "count"),
+            Evidence("their wait", read.time, "ns"),
+            Evidence("locks to write", write.calls, "count"),
+            Evidence("their wait", write.time, "ns"),
         ],
         change=[
             Change(
@@ -48,6 +47,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="namenode-lock",
     title="Requests wait for the NameNode's lock",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="One lock guards the name space: whoever holds it to write keeps all others out.",

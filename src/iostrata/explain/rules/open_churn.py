@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, Row
+from iostrata.analyse.tables import CALLS
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.records import Count, Ns, Record
 from iostrata.text import count, seconds
 
 LEAST = 100  # opens
 EACH = 8  # of a file
+
+
+class Reopened(Record, frozen=True):
+    """Files that were opened often, and all their opens."""
+
+    files: Count
+    opens: Count
+    time: Ns
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -25,19 +34,19 @@ def evidence(scope: Scope) -> ir.Table:
     )
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[Reopened], facts: Facts) -> Judgement | None:
     row = rows[0]
-    if row["opens"] < LEAST:
+    if row.opens < LEAST:
         return None
-    cost = row["time"] * (row["opens"] - row["files"]) // row["opens"]
-    return Seen(
+    cost = row.time * (row.opens - row.files) // row.opens
+    return Judgement(
         share=facts.share(cost),
-        text=f"{count(row['files'])} files were opened {count(row['opens'])} times; all but the "
+        text=f"{count(row.files)} files were opened {count(row.opens)} times; all but the "
         f"first opens took {seconds(cost)}",
         evidence=[
-            Evidence("files", row["files"], "count"),
-            Evidence("opens", row["opens"], "count"),
-            Evidence("time of the opens", row["time"], "ns"),
+            Evidence("files", row.files, "count"),
+            Evidence("opens", row.opens, "count"),
+            Evidence("time of the opens", row.time, "ns"),
         ],
         change=[Change("open a file once and keep the stream; use positional reads")],
         gain=(0.8, 1.0),
@@ -47,6 +56,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="open-churn",
     title="The same files are opened again and again",
+    row=Reopened,
     evidence=evidence,
     judge=judge,
     why="An open asks the NameNode for the file and its blocks, and the first read connects to a "

@@ -8,10 +8,12 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse import account as accounts
+from iostrata.analyse.account import Account
 from iostrata.analyse.spills import spills
-from iostrata.analyse.tables import SUMS, Row, counted_once
+from iostrata.analyse.tables import SUMS, counted_once
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement
+from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.text import count, seconds, size
 
@@ -22,6 +24,47 @@ ONE_BYTE = 1
 BELOW_4_KIB = 12
 
 
+class OperationSum(Account, frozen=True):
+    """What was done in an operation of a layer."""
+
+    layer: str
+    op: str
+
+
+class SmallRequests(Record, frozen=True):
+    """Small requests of a layer, with their time without waits; then requests of all sizes."""
+
+    layer: str
+    calls: Count
+    bytes: Bytes
+    time: Ns
+    all_calls: Count
+    all_bytes: Bytes
+
+
+class Waiting(Record, frozen=True):
+    """Work that waited for its thread."""
+
+    waits: Count
+    time: Ns
+    longest: Ns
+
+
+class MapSpills(Record, frozen=True):
+    """What all maps spilled and merged: records collected from maps and appended to files."""
+
+    collected: Count
+    appended: Count
+    spills: Count
+    spill_time: Ns
+    merge_time: Ns
+
+
+_NOTHING = OperationSum(
+    calls=0, time=0, errors=0, bytes=0, read=0, written=0, received=0, sent=0, layer="", op=""
+)
+
+
 def account(rows: ir.Table, *keys: str) -> ir.Table:
     """Sums of operations per `keys`, as `analyse.account`: calls within another operation of their
     layer count, those within the same one do not.
@@ -29,9 +72,8 @@ def account(rows: ir.Table, *keys: str) -> ir.Table:
     return accounts.account(rows, *keys, counted=counted_once)
 
 
-def small_requests(scope: Scope, way: str, least: int, most: int) -> ir.Table:
-    """Requests of workers on data, of size classes `least` to `most`: layer, calls, bytes, time
-    (ns, without waits), then of all sizes: all_calls, all_bytes.
+def small_requests(scope: Scope, direction: str, least: int, most: int) -> ir.Table:
+    """Per layer the `SmallRequests` of workers on data, of size classes `least` to `most`.
 
     A small read of a buffered stream waits for data now and then, which is not for its size: a call
     counts at the most three times the quickest of its kind.
@@ -39,7 +81,7 @@ def small_requests(scope: Scope, way: str, least: int, most: int) -> ir.Table:
     rows = scope.workers()
     rows = rows.filter(
         rows.layer.isin(["fs", "hdfs", "java"]),
-        rows["op"].isin(DIRECTIONS[way]),
+        rows["op"].isin(DIRECTIONS[direction]),
         rows.category.isin(DATA),
         counted_once(rows),
     )
@@ -58,22 +100,22 @@ def small_requests(scope: Scope, way: str, least: int, most: int) -> ir.Table:
 
 
 def small_ones(
-    rows: list[Row], facts: Facts, what: str, change: list[Change], least: int = 1000
-) -> Seen | None:
+    rows: list[SmallRequests], facts: Facts, what: str, change: list[Change], least: int = 1000
+) -> Judgement | None:
     """What `small_requests` says of `what`: at least so many calls below 4 KiB."""
     worst = rows[0] if rows else None
-    if worst is None or worst["calls"] < least:
+    if worst is None or worst.calls < least:
         return None
-    mean = worst["bytes"] // worst["calls"]
-    return Seen(
-        share=facts.share(worst["time"]),
-        text=f"{count(worst['calls'])} {what} of {size(mean)} on average in layer "
-        f"{worst['layer']} took {seconds(worst['time'])}",
+    mean = worst.bytes // worst.calls
+    return Judgement(
+        share=facts.share(worst.time),
+        text=f"{count(worst.calls)} {what} of {size(mean)} on average in layer "
+        f"{worst.layer} took {seconds(worst.time)}",
         evidence=[
-            Evidence(f"{what} below 4 KiB", worst["calls"], "count"),
-            Evidence("bytes they moved", worst["bytes"], "bytes"),
-            Evidence("their time, without waits", worst["time"], "ns"),
-            Evidence(f"{what} of all sizes", worst["all_calls"], "count"),
+            Evidence(f"{what} below 4 KiB", worst.calls, "count"),
+            Evidence("bytes they moved", worst.bytes, "bytes"),
+            Evidence("their time, without waits", worst.time, "ns"),
+            Evidence(f"{what} of all sizes", worst.all_calls, "count"),
         ],
         change=change,
         gain=(0.7, 1.0),
@@ -81,7 +123,7 @@ def small_ones(
 
 
 def work(scope: Scope, *operations: str) -> ir.Table:
-    """What workers did, by operation: layer, op, and `account`'s columns."""
+    """Per operation an `OperationSum` of what workers did."""
     return account(scope.workers(named(*operations)), "layer", "op").order_by("layer", "op")
 
 
@@ -91,15 +133,23 @@ def named(*operations: str) -> ir.Table:
     return SUMS.filter(*names)
 
 
-def one(rows: Iterable[Row], operation: str) -> Row:
+def one(rows: Iterable[OperationSum], operation: str) -> OperationSum:
     """The row of an operation named `layer.op`, with zeros where there is none."""
-    empty = dict.fromkeys(("calls", "time", "errors", "bytes", *DIRECTIONS), 0)
-    return next((row for row in rows if f"{row['layer']}.{row['op']}" == operation), empty)
+    return next((row for row in rows if f"{row.layer}.{row.op}" == operation), _NOTHING)
+
+
+def waiting(rows: ir.Table) -> ir.Table:
+    """One `Waiting`, of rows of `queues`."""
+    return rows.agg(
+        waits=rows.waits.sum().fill_null(0).cast("int64"),
+        time=rows.time.sum().fill_null(0).cast("int64"),
+        longest=rows.longest.max().fill_null(0),
+    )
 
 
 def spills_of_maps(scope: Scope) -> ir.Table:
-    """One row, of all maps: collected, appended (records), spills, spill_time, merge_time (ns)."""
+    """One `MapSpills`."""
     rows = spills()
     rows = rows.filter(rows.role == "map", rows.role.isin(scope.roles))
-    names = ("collected", "appended", "spills", "spill_time", "merge_time")
+    names = MapSpills.__struct_fields__
     return rows.agg(**{name: rows[name].sum().fill_null(0).cast("int64") for name in names})

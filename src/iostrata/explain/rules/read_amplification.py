@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, named, one
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import seconds, size
 
 TIMES = 1.5
@@ -20,14 +19,14 @@ def evidence(scope: Scope) -> ir.Table:
     return sent.union(read).order_by("layer", "op")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    sent = one(rows, "datanode.send_packet")["sent"]
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+    sent = one(rows, "datanode.send_packet").sent
     reads = [one(rows, "hdfs.read"), one(rows, "hdfs.read_vectored")]
-    read, time = (sum(row[name] for row in reads) for name in ("read", "time"))
+    read, time = sum(row.read for row in reads), sum(row.time for row in reads)
     if sent < LEAST or not read or sent < TIMES * read:
         return None
     cost = int(time * (1 - read / sent))
-    return Seen(
+    return Judgement(
         share=facts.share(cost),
         text=f"DataNodes sent {size(sent)} for {size(read)} that were read: "
         f"{sent / read:.1f} times as much; reads took {seconds(time)}",
@@ -48,6 +47,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="read-amplification",
     title="More is sent than is read",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="After a seek the stream asks for the rest of the block; what was on its way when the next "

@@ -5,10 +5,20 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.records import EpochNs, Record
 from iostrata.text import plural, seconds
+
+
+class StartedAttempt(Record, frozen=True):
+    """An attempt, which may still run."""
+
+    job: str | None
+    role: str | None
+    task: str
+    start: EpochNs
+    end: EpochNs | None
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -16,19 +26,19 @@ def evidence(scope: Scope) -> ir.Table:
     return rows.select("job", "role", "task", "start", "end")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    maps = [row for row in rows if row["role"] == "map"]
-    reduces = [row for row in rows if row["role"] == "reduce"]
+def judge(rows: list[StartedAttempt], facts: Facts) -> Judgement | None:
+    maps = [row for row in rows if row.role == "map"]
+    reduces = [row for row in rows if row.role == "reduce"]
     if not maps or not reduces:
         return None
-    last = max(row["start"] for row in maps)
-    early = [row for row in reduces if row["start"] < last]
+    last = max(row.start for row in maps)
+    early = [row for row in reduces if row.start < last]
     # while they sat there, maps were still to be started
-    held = sum(last - row["start"] for row in early)
+    held = sum(last - row.start for row in early)
     if not early:
         return None
     cost = held / max(1, facts.at_once)
-    return Seen(
+    return Judgement(
         share=facts.share_of_wall(cost),
         text=f"{plural(len(early), 'reduce')} held containers for {seconds(held)} while maps "
         "were still to be started",
@@ -52,6 +62,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="reduces-wait",
     title="Reduces wait and hold containers",
+    row=StartedAttempt,
     evidence=evidence,
     judge=judge,
     why="A reduce cannot reduce before the last map has ended; until then its container is "

@@ -5,13 +5,22 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.rereading import rereading
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, named
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, one, work
+from iostrata.records import Bytes, Count, Record
 from iostrata.text import count, seconds, size
 
 LEAST = 16 << 20  # bytes read again
+
+
+class BlocksRead(Record, frozen=True):
+    """Blocks that DataNodes read; `again`: bytes that had been read before."""
+
+    blocks: Count
+    reads: Count
+    bytes: Bytes
+    again: Bytes
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -21,21 +30,20 @@ def evidence(scope: Scope) -> ir.Table:
     return rows.agg(blocks=rows.block.nunique(), **sums)
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[BlocksRead], facts: Facts) -> Judgement | None:
     row = rows[0]
-    if row["again"] < LEAST or row["again"] * 3 < row["bytes"]:
+    if row.again < LEAST or row.again * 3 < row.bytes:
         return None
-    reads = facts.rows(account(facts.scope.workers(named("hdfs.read")), "layer"))
-    time = reads[0]["time"] if reads else 0
-    cost = time * row["again"] // row["bytes"]
-    return Seen(
+    time = one(facts.records(work(facts.scope, "hdfs.read"), OperationSum), "hdfs.read").time
+    cost = time * row.again // row.bytes
+    return Judgement(
         share=facts.share(cost),
-        text=f"of {size(row['bytes'])} read from {count(row['blocks'])} blocks, "
-        f"{size(row['again'])} had been read before; that took {seconds(cost)}",
+        text=f"of {size(row.bytes)} read from {count(row.blocks)} blocks, "
+        f"{size(row.again)} had been read before; that took {seconds(cost)}",
         evidence=[
-            Evidence("bytes read", row["bytes"], "bytes"),
-            Evidence("read before, in this run", row["again"], "bytes"),
-            Evidence("blocks", row["blocks"], "count"),
+            Evidence("bytes read", row.bytes, "bytes"),
+            Evidence("read before, in this run", row.again, "bytes"),
+            Evidence("blocks", row.blocks, "count"),
             Evidence("time of all reads", time, "ns"),
         ],
         change=[
@@ -50,6 +58,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="rereading",
     title="The same input is read several times",
+    row=BlocksRead,
     evidence=evidence,
     judge=judge,
     why="Each pass pays for disks, network and decoding again.",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.analyse.waits import queues
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import Waiting, waiting
 from iostrata.text import count, seconds
 
 LEAST = 200  # requests
@@ -15,26 +15,23 @@ LEAST = 200  # requests
 
 def evidence(scope: Scope) -> ir.Table:
     rows = queues()
-    rows = rows.filter(rows.layer == "rpc", rows["op"] == "handle", rows.role == "NameNode")
-    return rows.agg(
-        requests=rows.waits.sum().fill_null(0).cast("int64"),
-        waited=rows.time.sum().fill_null(0).cast("int64"),
-        longest=rows.longest.max().fill_null(0),
+    return waiting(
+        rows.filter(rows.layer == "rpc", rows["op"] == "handle", rows.role == "NameNode")
     )
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
     row = rows[0]
-    if row["requests"] < LEAST:
+    if row.waits < LEAST:
         return None
-    return Seen(
-        share=facts.share(row["waited"]),
-        text=f"{count(row['requests'])} requests waited {seconds(row['waited'])} in the "
-        f"NameNode's queue, the longest {seconds(row['longest'])}",
+    return Judgement(
+        share=facts.share(row.time),
+        text=f"{count(row.waits)} requests waited {seconds(row.time)} in the "
+        f"NameNode's queue, the longest {seconds(row.longest)}",
         evidence=[
-            Evidence("requests", row["requests"], "count"),
-            Evidence("time in the queue", row["waited"], "ns"),
-            Evidence("the longest", row["longest"], "ns"),
+            Evidence("requests", row.waits, "count"),
+            Evidence("time in the queue", row.time, "ns"),
+            Evidence("the longest", row.longest, "ns"),
         ],
         change=[
             Change(
@@ -50,6 +47,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="rpc-queueing",
     title="Requests queue at the NameNode",
+    row=Waiting,
     evidence=evidence,
     judge=judge,
     why="A request that finds no free handler waits, however short its own work.",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import one, work
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
 
 
@@ -15,21 +14,21 @@ def evidence(scope: Scope) -> ir.Table:
     return work(scope, "task.process", "task.run")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     ran = one(rows, "task.run")
     tasks = len(facts.workers)
-    if not ran["calls"] or facts.start_up <= ran["time"] // ran["calls"]:
+    if not ran.calls or facts.start_up <= ran.time // ran.calls:
         return None
     spare = max(0, tasks - 2 * facts.at_once)
     cost = spare * facts.start_up
-    return Seen(
+    return Judgement(
         share=facts.share(cost),
-        text=f"{count(tasks)} tasks worked {seconds(ran['time'] // ran['calls'])} on average and "
+        text=f"{count(tasks)} tasks worked {seconds(ran.time // ran.calls)} on average and "
         f"took {seconds(facts.start_up)} to start and end",
         evidence=[
             Evidence("tasks", tasks, "count"),
             Evidence("at once, at the most", facts.at_once, "count"),
-            Evidence("time at work, a task", ran["time"] // ran["calls"], "ns"),
+            Evidence("time at work, a task", ran.time // ran.calls, "ns"),
             Evidence("start and end of a task", facts.start_up, "ns"),
         ],
         change=[
@@ -53,6 +52,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="short-tasks",
     title="Tasks are too short",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="Each task starts a JVM of its own: some seconds of one core, whatever it has to do.",

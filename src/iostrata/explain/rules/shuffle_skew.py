@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.attempts import stragglers
-from iostrata.analyse.tables import Row
+from iostrata.analyse.attempts import Straggler, stragglers
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds, size
 
 TIMES = 3
@@ -19,28 +18,28 @@ def evidence(scope: Scope) -> ir.Table:
     return rows.filter(rows.role == "reduce")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
     skewed = [
         row
         for row in rows
-        if row["attempts"] > 1
-        and row["most_fetched"] >= max(LEAST, TIMES * max(1, row["median_fetched"]))
-        and row["longest"] > row["median"]
+        if row.attempts > 1
+        and row.most_fetched >= max(LEAST, TIMES * max(1, row.median_fetched))
+        and row.longest > row.median
     ]
-    worst = max(skewed, key=lambda row: row["longest"] - row["median"], default=None)
+    worst = max(skewed, key=lambda row: row.longest - row.median, default=None)
     if worst is None:
         return None
-    cost = worst["longest"] - worst["median"]
-    return Seen(
+    cost = worst.longest - worst.median
+    return Judgement(
         share=facts.share_of_wall(cost),
-        text=f"one reduce of {worst['attempts']} fetched {size(worst['most_fetched'])}, the "
-        f"middle one {size(worst['median_fetched'])}; it ran {seconds(cost)} longer",
+        text=f"one reduce of {worst.attempts} fetched {size(worst.most_fetched)}, the "
+        f"middle one {size(worst.median_fetched)}; it ran {seconds(cost)} longer",
         evidence=[
-            Evidence("most that a reduce fetched", worst["most_fetched"], "bytes"),
-            Evidence("the middle one", worst["median_fetched"], "bytes"),
-            Evidence("longest reduce", worst["longest"], "ns"),
-            Evidence("middle one", worst["median"], "ns"),
-            Evidence("which", worst["slowest"], "text"),
+            Evidence("most that a reduce fetched", worst.most_fetched, "bytes"),
+            Evidence("the middle one", worst.median_fetched, "bytes"),
+            Evidence("longest reduce", worst.longest, "ns"),
+            Evidence("middle one", worst.median, "ns"),
+            Evidence("which", worst.slowest, "text"),
         ],
         change=[
             Change("a partitioner that spreads the frequent keys (salt them, or sample ranges)"),
@@ -53,6 +52,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="shuffle-skew",
     title="Skew: one reduce has most of the data",
+    row=Straggler,
     evidence=evidence,
     judge=judge,
     why="The job ends when its last reduce does; those with little wait for the one with much.",

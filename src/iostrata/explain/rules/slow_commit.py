@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, named, one
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
 
 
@@ -16,17 +15,16 @@ def evidence(scope: Scope) -> ir.Table:
     return account(named(*names), "layer", "op").order_by("layer", "op")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     job = one(rows, "task.commit_job")
-    renames = one(rows, "namenode.rename")["calls"]
-    if not job["calls"]:
+    renames = one(rows, "namenode.rename").calls
+    if not job.calls:
         return None
-    return Seen(
-        share=facts.share_of_wall(job["time"]),
-        text=f"committing the job took {seconds(job['time'])}, with {count(renames)} renames in "
-        "all",
+    return Judgement(
+        share=facts.share_of_wall(job.time),
+        text=f"committing the job took {seconds(job.time)}, with {count(renames)} renames in all",
         evidence=[
-            Evidence("time to commit the job", job["time"], "ns"),
+            Evidence("time to commit the job", job.time, "ns"),
             Evidence("renames", renames, "count"),
         ],
         change=[
@@ -45,6 +43,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="slow-commit",
     title="The commit of the job takes long",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="Version 1 of the committer lists and renames every file in one thread after the last "

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.peers import slow_disks
-from iostrata.analyse.tables import Row
+from iostrata.analyse.peers import PeerDisk, slow_disks
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds
 
 TIMES = 3.0
@@ -17,20 +16,20 @@ def evidence(scope: Scope) -> ir.Table:
     return slow_disks()
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[PeerDisk], facts: Facts) -> Judgement | None:
     cost: dict[str, float] = {}
     steps: dict[str, list[str]] = {}
     for row in rows:
-        name, mean, others = _name(row), row["mean"], row["others"]
+        name, mean, others = _name(row), row.mean, row.others
         if others is not None and mean > TIMES * others:
-            cost[name] = cost.get(name, 0) + (mean - others) * row["calls"]
+            cost[name] = cost.get(name, 0) + (mean - others) * row.calls
             steps.setdefault(name, []).append(
-                f"{row['op']} {seconds(int(mean))} (others {seconds(int(others))})"
+                f"{row.op} {seconds(int(mean))} (others {seconds(int(others))})"
             )
     if not cost:
         return None
     worst = max(cost, key=lambda name: cost[name])
-    return Seen(
+    return Judgement(
         share=facts.share(cost[worst]),
         text=f"the disks of DataNode {worst} took {seconds(int(cost[worst]))} longer than those "
         f"of its peers for the same: {', '.join(steps[worst])}",
@@ -51,14 +50,15 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
     )
 
 
-def _name(row: Row) -> str:
+def _name(row: PeerDisk) -> str:
     """The host and a part of the process number; imported calls may have none."""
-    return str(row["host"]) if row["proc"] is None else f"{row['host']}/{row['proc'] & 0xFFFF:04x}"
+    return str(row.host) if row.proc is None else f"{row.host}/{row.proc & 0xFFFF:04x}"
 
 
 RULE = Rule(
     name="slow-disk",
     title="A slow disk",
+    row=PeerDisk,
     evidence=evidence,
     judge=judge,
     why="A pipeline is as fast as its slowest DataNode: each block that has a replica there waits.",

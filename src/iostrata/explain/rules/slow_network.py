@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.links import links
-from iostrata.analyse.tables import Row
+from iostrata.analyse.links import Link, links
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds, size
 
 TIMES = 3.0
@@ -18,10 +17,10 @@ def evidence(scope: Scope) -> ir.Table:
     return links()
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[Link], facts: Facts) -> Judgement | None:
     slow = []
-    for host in {row[end] for row in rows for end in ("sender", "receiver")}:
-        own = [row for row in rows if host in (row["sender"], row["receiver"])]
+    for host in {host or "" for row in rows for host in (row.sender, row.receiver)}:
+        own = [row for row in rows if host in (row.sender, row.receiver)]
         rest = [row for row in rows if row not in own]
         moved, took = _sums(own)
         others_moved, others_took = _sums(rest)
@@ -34,7 +33,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
     cost, host, moved, took, usual = max(slow)
     speed = f"{size(int(1e9 * moved / took))}/s"
     others = f"{size(int(1e9 / max(usual, 1e-9)))}/s"
-    return Seen(
+    return Judgement(
         share=facts.share(cost),
         text=f"{size(moved)} went between {host} and its peers, each at {speed}; between the "
         f"others at {others}: {seconds(int(cost))} longer",
@@ -55,6 +54,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="slow-network",
     title="A slow network link",
+    row=Link,
     evidence=evidence,
     judge=judge,
     why="What this node sends and gets goes at the speed of its link: its reduces wait, and all "
@@ -64,6 +64,6 @@ RULE = Rule(
 )
 
 
-def _sums(rows: list[Row]) -> tuple[int, int]:
+def _sums(rows: list[Link]) -> tuple[int, int]:
     """Bytes and ns of several links."""
-    return sum(row["bytes"] for row in rows), sum(row["time"] for row in rows)
+    return sum(row.bytes for row in rows), sum(row.time for row in rows)

@@ -5,14 +5,25 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
-from iostrata.analyse.peers import beside_others
-from iostrata.analyse.tables import Row
+from iostrata.analyse.peers import MeanNs, beside_others
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.records import Count, Ns, Record
 from iostrata.text import seconds
 
 TIMES = 1.6
 LEAST = 2  # attempts of a role on a host
+
+
+class HostAttempts(Record, frozen=True):
+    """Attempts of a role on a host; `others`: the median of the means of all other hosts."""
+
+    role: str
+    host: str
+    attempts: Count
+    time: Ns
+    mean: MeanNs
+    others: MeanNs | None
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -26,20 +37,19 @@ def evidence(scope: Scope) -> ir.Table:
     return beside_others(found, "mean", among="role", who="host").order_by("role", "host")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    beside = [row for row in rows if row["others"] is not None]
-    slow = [row for row in beside if row["mean"] > TIMES * row["others"]]
+def judge(rows: list[HostAttempts], facts: Facts) -> Judgement | None:
+    slow = [row for row in rows if row.others is not None and row.mean > TIMES * row.others]
     worst = max(slow, key=_cost, default=None)
     if worst is None:
         return None
-    role, host, mean, others = (worst[name] for name in ("role", "host", "mean", "others"))
-    return Seen(
+    role, host, mean, others = worst.role, worst.host, worst.mean, worst.others or 0
+    return Judgement(
         share=facts.share(_cost(worst)),
         text=f"{role} attempts on {host} took {seconds(int(mean))} on average, on other hosts "
         f"{seconds(int(others))}",
         evidence=[
             Evidence("host", host, "text"),
-            Evidence(f"{role} attempts on it", worst["attempts"], "count"),
+            Evidence(f"{role} attempts on it", worst.attempts, "count"),
             Evidence("time of one, on average", int(mean), "ns"),
             Evidence("on other hosts", int(others), "ns"),
         ],
@@ -51,13 +61,14 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
     )
 
 
-def _cost(row: Row) -> float:
-    return float((row["mean"] - row["others"]) * row["attempts"])
+def _cost(row: HostAttempts) -> float:
+    return (row.mean - (row.others or 0)) * row.attempts
 
 
 RULE = Rule(
     name="slow-node",
     title="A slow node",
+    row=HostAttempts,
     evidence=evidence,
     judge=judge,
     why="Tasks are given out evenly; those on a slow node end last, and the job waits for them.",

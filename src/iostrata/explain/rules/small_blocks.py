@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import one, work
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds, size
 
 SMALL = 16 << 20  # bytes
@@ -19,23 +18,23 @@ def evidence(scope: Scope) -> ir.Table:
     return work(scope, "hdfs.connect", "hdfs.close", "hdfs.send_packet", "hdfs.wait_acks")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    blocks, files = one(rows, "hdfs.connect"), one(rows, "hdfs.close")["calls"]
-    if blocks["calls"] < max(LEAST, PER_FILE * files):
+def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+    blocks, files = one(rows, "hdfs.connect"), one(rows, "hdfs.close").calls
+    if blocks.calls < max(LEAST, PER_FILE * files):
         return None
-    mean = one(rows, "hdfs.send_packet")["sent"] // blocks["calls"]
+    mean = one(rows, "hdfs.send_packet").sent // blocks.calls
     if mean >= SMALL:
         return None
-    waits = one(rows, "hdfs.wait_acks")["time"]
-    cost = blocks["time"] + waits
-    return Seen(
+    waits = one(rows, "hdfs.wait_acks").time
+    cost = blocks.time + waits
+    return Judgement(
         share=facts.share(cost),
-        text=f"{count(blocks['calls'])} blocks of {size(mean)} were written; to set up and end "
+        text=f"{count(blocks.calls)} blocks of {size(mean)} were written; to set up and end "
         f"their pipelines took {seconds(cost)}",
         evidence=[
-            Evidence("blocks", blocks["calls"], "count"),
+            Evidence("blocks", blocks.calls, "count"),
             Evidence("bytes of one", mean, "bytes"),
-            Evidence("time to set up pipelines", blocks["time"], "ns"),
+            Evidence("time to set up pipelines", blocks.time, "ns"),
             Evidence("wait for their last acks", waits, "ns"),
         ],
         change=[Change("larger blocks", "dfs.blocksize", str(mean), str(128 << 20))],
@@ -46,6 +45,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="small-blocks",
     title="Blocks are small",
+    row=OperationSum,
     evidence=evidence,
     judge=judge,
     why="Each block asks the NameNode, connects a pipeline, waits for all its acks, and becomes "

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Rule, Seen
-from iostrata.explain.rules.parts import BELOW_4_KIB, ONE_BYTE, small_ones, small_requests
+from iostrata.explain.finding import Change, Judgement, Rule
+from iostrata.explain.rules.parts import (
+    BELOW_4_KIB,
+    ONE_BYTE,
+    SmallRequests,
+    small_ones,
+    small_requests,
+)
 
 
 def evidence(scope: Scope) -> ir.Table:
     return small_requests(scope, "read", ONE_BYTE + 1, BELOW_4_KIB)
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
     change = [
         Change("read into a larger buffer", "io.file.buffer.size", "4096", "131072"),
         Change("wrap the stream in a BufferedInputStream, or read blocks and cut them up"),
@@ -25,6 +30,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="small-reads",
     title="Small reads",
+    row=SmallRequests,
     evidence=evidence,
     judge=judge,
     why="A call costs the same for 100 bytes as for 100 000. Of HDFS, a positional read also asks "

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import spills_of_maps
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import MapSpills, spills_of_maps
 from iostrata.text import count, seconds
 
 
@@ -15,21 +14,21 @@ def evidence(scope: Scope) -> ir.Table:
     return spills_of_maps(scope)
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
     maps = sum(worker.role == "map" for worker in facts.workers)
     done = rows[0]
-    if not maps or done["spills"] < 2 * maps:
+    if not maps or done.spills < 2 * maps:
         return None
-    each = done["spills"] / maps
-    return Seen(
-        share=facts.share(done["merge_time"]),
+    each = done.spills / maps
+    return Judgement(
+        share=facts.share(done.merge_time),
         text=f"maps spilled {each:.1f} times on average; to merge what they had spilled took "
-        f"{seconds(done['merge_time'])}",
+        f"{seconds(done.merge_time)}",
         evidence=[
             Evidence("maps", maps, "count"),
-            Evidence("spills", done["spills"], "count"),
-            Evidence("time to spill", done["spill_time"], "ns"),
-            Evidence("time to merge", done["merge_time"], "ns"),
+            Evidence("spills", done.spills, "count"),
+            Evidence("time to spill", done.spill_time, "ns"),
+            Evidence("time to merge", done.merge_time, "ns"),
         ],
         change=[
             Change(
@@ -47,6 +46,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="too-many-spills",
     title="Maps spill too often",
+    row=MapSpills,
     evidence=evidence,
     judge=judge,
     why="With one spill a map's output is written once. With more, all of it is read back, merged "

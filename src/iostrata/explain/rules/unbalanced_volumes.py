@@ -5,13 +5,24 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, Row
+from iostrata.analyse.tables import CALLS
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.records import Count, Ns, Record
 from iostrata.text import count
 
 TIMES = 3
 LEAST = 8  # blocks on one DataNode
+
+
+class Volume(Record, frozen=True):
+    """Blocks that a DataNode read or wrote on one of its volumes."""
+
+    host: str | None
+    proc: int | None
+    volume: str
+    blocks: Count
+    time: Ns
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -26,28 +37,28 @@ def evidence(scope: Scope) -> ir.Table:
     return found.order_by("host", "proc", ibis.desc("time"))
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
+def judge(rows: list[Volume], facts: Facts) -> Judgement | None:
     worst = None
-    for proc in {row["proc"] for row in rows}:
-        volumes = [row for row in rows if row["proc"] == proc]
-        blocks = sum(row["blocks"] for row in volumes)
+    for proc in {row.proc for row in rows}:
+        volumes = [row for row in rows if row.proc == proc]
+        blocks = sum(row.blocks for row in volumes)
         most, least = max(volumes, key=_blocks), min(volumes, key=_blocks)
-        if len(volumes) > 1 and blocks >= LEAST and most["blocks"] >= TIMES * least["blocks"]:
-            even = sum(row["time"] for row in volumes) / len(volumes)
-            cost = most["time"] - even
+        if len(volumes) > 1 and blocks >= LEAST and most.blocks >= TIMES * least.blocks:
+            even = sum(row.time for row in volumes) / len(volumes)
+            cost = most.time - even
             if worst is None or cost > worst[0]:
                 worst = (cost, most, least)
     if worst is None:
         return None
     cost, most, least = worst
-    return Seen(
+    return Judgement(
         share=facts.share(cost),
-        text=f"{count(most['blocks'])} blocks went to {most['volume']}, "
-        f"{count(least['blocks'])} to {least['volume']} of the same DataNode",
+        text=f"{count(most.blocks)} blocks went to {most.volume}, "
+        f"{count(least.blocks)} to {least.volume} of the same DataNode",
         evidence=[
-            Evidence("host", most["host"], "text"),
-            Evidence(most["volume"], most["blocks"], "count"),
-            Evidence(least["volume"], least["blocks"], "count"),
+            Evidence("host", most.host or "", "text"),
+            Evidence(most.volume, most.blocks, "count"),
+            Evidence(least.volume, least.blocks, "count"),
             Evidence("time of calls beyond an even part", int(cost), "ns"),
         ],
         change=[
@@ -63,13 +74,14 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
     )
 
 
-def _blocks(row: Row) -> int:
-    return int(row["blocks"])
+def _blocks(row: Volume) -> int:
+    return int(row.blocks)
 
 
 RULE = Rule(
     name="unbalanced-volumes",
     title="Volumes of a DataNode are used unevenly",
+    row=Volume,
     evidence=evidence,
     judge=judge,
     why="A DataNode is as fast as the volumes it uses; those it does not use stand idle.",

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.explain.facts import Facts, Scope
-from iostrata.explain.finding import Change, Evidence, Rule, Seen
-from iostrata.explain.rules.parts import account, named, one
+from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import seconds, size
 
 LEAST = 32 << 20  # bytes
 RATIO = 1.3  # of compressed output
+
+
+class RoleSum(OperationSum, frozen=True):
+    """What processes of a role did in an operation."""
+
+    role: str | None
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -19,21 +24,21 @@ def evidence(scope: Scope) -> ir.Table:
     return account(scope.workers(named(*names)), "layer", "op", "role").order_by("layer", "op")
 
 
-def judge(rows: list[Row], facts: Facts) -> Seen | None:
-    maps = [row for row in rows if row["role"] == "map"]
-    reduces = [row for row in rows if row["role"] == "reduce"]
+def judge(rows: list[RoleSum], facts: Facts) -> Judgement | None:
+    maps = [row for row in rows if row.role == "map"]
+    reduces = [row for row in rows if row.role == "reduce"]
     copied = one(reduces, "task.copy")
-    appended, kept = one(maps, "record.append")["bytes"], one(maps, "fs.raw_write")["bytes"]
-    if copied["bytes"] < LEAST or appended > RATIO * kept:
+    appended, kept = one(maps, "record.append").bytes, one(maps, "fs.raw_write").bytes
+    if copied.bytes < LEAST or appended > RATIO * kept:
         return None
-    files = one(maps, "fs.raw_write")["time"] + one(reduces, "fs.raw_write")["time"]
-    cost = copied["time"] + files
-    return Seen(
+    files = one(maps, "fs.raw_write").time + one(reduces, "fs.raw_write").time
+    cost = copied.time + files
+    return Judgement(
         share=facts.share(cost / 2),
-        text=f"{size(copied['bytes'])} of map output were shuffled as they were; to write and "
+        text=f"{size(copied.bytes)} of map output were shuffled as they were; to write and "
         f"copy them took {seconds(cost)}",
         evidence=[
-            Evidence("bytes shuffled", copied["bytes"], "bytes"),
+            Evidence("bytes shuffled", copied.bytes, "bytes"),
             Evidence("bytes of the records", appended, "bytes"),
             Evidence("bytes written for them", kept, "bytes"),
             Evidence("time to write and to copy", cost, "ns"),
@@ -54,6 +59,7 @@ def judge(rows: list[Row], facts: Facts) -> Seen | None:
 RULE = Rule(
     name="uncompressed-intermediate",
     title="Map output is not compressed",
+    row=RoleSum,
     evidence=evidence,
     judge=judge,
     why="Intermediate data is written, sent, merged and read once each; a fast codec halves it "

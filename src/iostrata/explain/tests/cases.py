@@ -177,7 +177,7 @@ CASES = (
     ),
     Case(
         "low-locality",
-        "80% of the 100.0 MiB that tasks read from DataNodes came from other hosts",
+        "80 % of the 100.0 MiB that tasks read from DataNodes came from other hosts",
         0.8 * 24 / 120 / 2,
         [
             did("hdfs", "read", 10, 2400 * MS, "map", bytes=100 * MB, **DATA),

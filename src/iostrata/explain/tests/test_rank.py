@@ -48,10 +48,10 @@ def test_the_verdict_names_the_first_finding(facts_of: Made) -> None:
     said = verdict(facts, explain(facts))
     assert said.text == (
         "Local files are forced to disk too often: local files were forced to disk 300 times, "
-        "every 0 bytes, which took 15.00 s. Up to 25% of the run's time could be saved."
+        "every 0 bytes, which took 15.00 s. Up to 25 % of the run's time could be saved."
     )
     assert said.detail == (
-        "The run took 60.00 s; 1 program, at most 1 at once, ran in 100% of it, 60.00 s together."
+        "The run took 60.00 s; 1 program, at most 1 at once, ran in 100 % of it, 60.00 s together."
     )
 
 

@@ -10,7 +10,7 @@ from iostrata.analyse.spark import Spark
 from iostrata.explain.facts import Scope
 from iostrata.explain.rank import explain
 from iostrata.explain.rules import RULES
-from iostrata.explain.tests.cases import CASES, MB, TASKS, US, Case, Row
+from iostrata.explain.tests.cases import CASES, MB, TASKS, US, Case
 from iostrata.explain.tests.conftest import Made
 from iostrata.explain.tests.made import MS, attempt, did
 from iostrata.store.files import run_files
@@ -89,10 +89,8 @@ def test_spark_has_the_same_evidence(facts_of: Made, spark: Any) -> None:
     # THEN what each rule judges is the same on both engines
     for rule in RULES:
         evidence = rule.evidence(everybody)
-        found, other = (_sorted(each.rows(evidence)) for each in (facts.engine, engine))
+        found, other = (
+            sorted(each.records(evidence, rule.row), key=repr) for each in (facts.engine, engine)
+        )
         assert found, rule.name
         assert found == other, rule.name
-
-
-def _sorted(rows: list[Row]) -> list[Row]:
-    return sorted(rows, key=repr)

@@ -12,12 +12,11 @@ from importlib.metadata import version
 from iostrata.analyse.calltree.critical import critical_path
 from iostrata.analyse.calltree.native import CallTrees, call_trees
 from iostrata.analyse.calltree.trees import Node, call_tree, cut
-from iostrata.analyse.engine import DuckDb
 from iostrata.explain.rank import RULE_STEPS
+from iostrata.explain.verdict import explanation
 from iostrata.progress import Progress, silent
 from iostrata.records import builtins
 from iostrata.schema.directions import DIRECTIONS
-from iostrata.show.findings import explained
 from iostrata.show.report.axis import axis_of, series
 from iostrata.show.report.bounds import MOST_TARGETS, fitted
 from iostrata.show.report.flow import by_category, flow
@@ -73,8 +72,8 @@ def _whole(opened: OpenedRun, step: Progress) -> Row:
 
 def _explained(opened: OpenedRun, step: Progress) -> Row:
     """`verdict`, `findings`, `tree` and `critical`; what is absent the page leaves out."""
-    found = explained(DuckDb(opened), opened.run, step)
-    made = {name: found[name] for name in ("verdict", "findings")}
+    found = explanation(opened, step)
+    made = {"verdict": builtins(found.verdict), "findings": builtins(found.findings)}
     trees = call_trees(opened, progress=step)
     tree = [_shown(node) for node in cut(call_tree(opened, trees), 999)]
     return made | ({"tree": tree, "critical": _critical(opened, trees, step)} if tree else {})

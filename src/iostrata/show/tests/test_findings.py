@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iostrata.analyse.engine import DuckDb
 from iostrata.explain.tests.made import MINUTE, MS, PROGRAM, did
-from iostrata.show.findings import explained, findings_lines
+from iostrata.explain.verdict import explanation
+from iostrata.records import builtins
+from iostrata.show.findings import findings_lines
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run
@@ -19,18 +20,19 @@ def run_in(store: Path) -> OpenedRun:
 
 def test_lines_say_what_was_seen_and_what_to_do(tmp_path: Path) -> None:
     with run_in(tmp_path) as opened:
-        lines = findings_lines(DuckDb(opened), opened.run)
-        details = findings_lines(DuckDb(opened), opened.run, details=True)
+        found = explanation(opened)
+    lines, details = findings_lines(found), findings_lines(found, details=True)
     assert "\n".join(lines) == (
         "Local files are forced to disk too often: local files were forced to disk 300 times, every"
         " 100\n"
-        "bytes, which took 15.00 s. Up to 25% of the run's time could be saved.\n"
-        "The run took 60.00 s; 1 program, at most 1 at once, ran in 100% of it, 60.00 s together.\n"
+        "bytes, which took 15.00 s. Up to 25 % of the run's time could be saved.\n"
+        "The run took 60.00 s; 1 program, at most 1 at once, ran in 100 % of it, 60.00 s"
+        " together.\n"
         "\n"
-        "1. SEVERE 25% of the run: Local files are forced to disk too often [local-sync]\n"
+        "1. SEVERE 25 % of the run: Local files are forced to disk too often [local-sync]\n"
         "   local files were forced to disk 300 times, every 100 bytes, which took 15.00 s.\n"
         "   -> force once for many writes (group commit)\n"
-        "   expected gain: 15% to 25% of the run's time\n"
+        "   expected gain: 15 % to 25 % of the run's time\n"
     )
     assert "   syncs: 300" in details
     assert any(line.startswith("   not if each record must survive") for line in details)
@@ -38,7 +40,7 @@ def test_lines_say_what_was_seen_and_what_to_do(tmp_path: Path) -> None:
 
 def test_the_query_of_a_finding_can_be_asked(tmp_path: Path) -> None:
     with run_in(tmp_path) as opened:
-        (found,) = explained(DuckDb(opened), opened.run)["findings"]
-        names, rows = opened.user_query(found["query"])
+        (finding,) = explanation(opened).findings
+        names, rows = opened.user_query(finding.query)
     assert dict(zip(names, rows[0], strict=True))["calls"] == 300
-    assert found["gain"] == {"low": 0.15, "high": 0.25, "of": "time of the run"}
+    assert builtins(finding.gain) == {"low": 0.15, "high": 0.25, "of": "time of the run"}
