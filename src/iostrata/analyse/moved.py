@@ -11,7 +11,7 @@ from iostrata.schema.directions import BYTES_COLUMN
 
 
 class Moved(Record, frozen=True):
-    """Of a host, layer and job ('' where there is none); calls within another of their layer do not count."""
+    """Of a host, layer and job ('': none); calls within another of their layer do not count."""
 
     host: str
     layer: str

@@ -23,6 +23,7 @@ class StartedAttempt(Record, frozen=True):
 
 def evidence(scope: Scope) -> ir.Table:
     rows = attempts()
+    rows = rows.filter(rows.start.notnull())
     return rows.select("job", "role", "task", "start", "end")
 
 
