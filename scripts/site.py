@@ -16,7 +16,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from typer.cli import get_docs_for_click
 
-from iostrata.cli import app
+from iostrata.cli import whole_command
 
 ROOT = Path(__file__).parent.parent
 # Pages, what they show, and the few files of code that they link to.
@@ -67,7 +67,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def commands() -> str:
     """The help of every command, as Markdown."""
-    command = typer.main.get_command(app)
+    command = whole_command()
     return get_docs_for_click(obj=command, ctx=typer.Context(command), name="iostrata")
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from iostrata import __version__
-from iostrata.cli.commands import register_all
+from iostrata.cli.commands import LazyGroup
 from iostrata.cli.console import complain
 from iostrata.errors import InternalError, UserError
 
@@ -23,6 +23,7 @@ could not start recording.
 
 app = typer.Typer(
     name="iostrata",
+    cls=LazyGroup,
     help="Shows every I/O of a Hadoop job through every layer it passes.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
@@ -30,7 +31,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-register_all(app)
+
+
+def whole_command() -> TyperGroup:
+    """The command with all commands below it, imported: for tests and the reference."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, LazyGroup)
+    group.load_all()
+    return group
 
 
 def _print_version(wanted: bool) -> None:
@@ -70,6 +78,8 @@ def main() -> None:
 
 def _told(error: Exception) -> str:
     """What happened, in one line, and the last place of ours where it did."""
+    import traceback
+
     places = traceback.extract_tb(error.__traceback__)
     ours = next((at for at in reversed(places) if "iostrata" in at.filename), places[-1])
     line = (str(error).strip().splitlines() or [""])[0]

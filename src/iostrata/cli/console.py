@@ -8,16 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich import progress as bars
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from iostrata.progress import Progress, cost
 from iostrata.text import printable
-
-out = Console(highlight=False, soft_wrap=True, markup=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
 def complain(message: str, remedy: str = "") -> None:
@@ -36,6 +28,10 @@ def progress(steps: Sequence[str], quiet: bool) -> Iterator[Progress]:
     """A line on standard error, where that is a terminal and not `quiet`: which of the steps runs,
     for how long already, and how long the rest may take. It leaves when all is done.
     """
+    from rich import progress as bars
+
+    from iostrata.cli.terminal import err
+
     columns = (
         bars.TextColumn("{task.description}"),
         bars.BarColumn(20),
@@ -67,6 +63,12 @@ def print_json(value: Any) -> None:
 
 def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
     """A table without frames; `right` are the columns that hold numbers."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from iostrata.cli.terminal import out
+
     right = right or set()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for position, name in enumerate(columns):

@@ -11,7 +11,8 @@ from typing import Self
 from rich.live import Live as RichLive
 from rich.text import Text
 
-from iostrata.cli.console import complain, err, note
+from iostrata.cli.console import complain, note
+from iostrata.cli.terminal import err
 from iostrata.errors import UserError
 from iostrata.record.clusters import cluster_named
 from iostrata.record.collector import NODE_DIR, Collector, collector_of

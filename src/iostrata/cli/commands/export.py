@@ -13,9 +13,10 @@ from typing import Annotated
 import typer
 
 from iostrata.cli.commands._arguments import RunArgument, StoreOption, examples
-from iostrata.cli.console import err, note
+from iostrata.cli.console import note
 from iostrata.cli.files import whole_file
 from iostrata.cli.opening import opened_run
+from iostrata.cli.terminal import err
 from iostrata.errors import InternalError, UserError
 from iostrata.show.export.formats import FORMATS, Format, find_format
 from iostrata.show.export.selection import TABLES, Selection

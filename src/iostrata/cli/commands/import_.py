@@ -9,7 +9,8 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from iostrata.cli.commands._arguments import StoreOption, examples
-from iostrata.cli.console import err, note
+from iostrata.cli.console import note
+from iostrata.cli.terminal import err
 from iostrata.importers.formats import FORMATS, import_files
 from iostrata.record.session import new_run_name
 from iostrata.store.location import default_store

@@ -16,7 +16,8 @@ from rich.text import Text
 from iostrata.analyse.live import LiveView, live_view
 from iostrata.analyse.watch import Watch
 from iostrata.cli.commands._arguments import StoreOption, examples
-from iostrata.cli.console import note, out
+from iostrata.cli.console import note
+from iostrata.cli.terminal import out
 from iostrata.errors import UserError
 from iostrata.records import builtins
 from iostrata.show.live import live_lines

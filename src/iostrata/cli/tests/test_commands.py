@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from iostrata.cli import app
-from iostrata.cli.commands import ORDER
+from iostrata.cli import whole_command
+from iostrata.cli.commands import COMMANDS
 from iostrata.schema.points import POINTS
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
 
@@ -41,7 +40,7 @@ def leaves(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any
         yield from leaves(found, (*words, name))
 
 
-ALL = dict(leaves(typer.main.get_command(app)))
+ALL = dict(leaves(whole_command()))
 
 
 def test_the_registry_is_what_help_lists() -> None:
@@ -82,7 +81,9 @@ def test_the_registry_is_what_help_lists() -> None:
         "study run",
         "prepare hadoop",
     ]
-    assert set(ORDER) == {name.split()[0] for name in ALL}
+    assert [command.name for command in COMMANDS] == list(
+        dict.fromkeys(words.split()[0] for words in ALL)
+    )
 
 
 @pytest.mark.parametrize("words", ALL)
