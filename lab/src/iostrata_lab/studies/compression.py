@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 from iostrata.analyse.calltree.native import Choice, call_trees
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.operations import operations
-from iostrata.show.export.formats import find_format
+from iostrata.show.export.formats import FORMATS as EXPORT_FORMATS
 from iostrata.show.export.selection import Selection
 from iostrata.show.export.source import Source
 from iostrata.store.files import run_files
@@ -50,9 +50,9 @@ def _measure(opened: OpenedRun) -> Row:
     texts = {}
     for name in FORMATS:
         sink = _Counted()
-        find_format(name).writer()(source, cast(BinaryIO, sink))
+        EXPORT_FORMATS[name].writer()(source, cast(BinaryIO, sink))
         texts[name] = sink.taken
-    kept = source.count()
+    kept = source.count
     return {
         "calls": sum(row["calls"] + row["nested"] for row in DuckDb(opened).rows(operations())),
         "kept": kept,

@@ -34,7 +34,7 @@ NOTHING = {"gaps", "hdfs_requests", "queues", "shuffle", "slow_mirrors", "spills
 WITHOUT_RECORD = {"requests"}
 # Those whose record is still to come.
 NO_RECORD_YET = {
-    *("operations", "moved", "times", "size_classes", "sizes", "latencies", "hosts"),
+    *("operations", "size_classes", "sizes", "latencies", "hosts"),
     *("targets", "targets_alike", "small_files", "completeness", "gaps", "causes"),
 }
 GUIDE = Path(__file__).parents[4] / "docs/guide/analyses.md"

@@ -57,7 +57,7 @@ def test_what_was_only_summed_was_so_at_any_time(tmp_path: Path) -> None:
         (["csv", "--endpoint", "http://x"], "csv is sent nowhere · --endpoint is for otlp"),
         (
             ["csv", "--job", "j", "--layer", "fs", "--layer", "rpc"],
-            "no call of run r was kept one by one for --job j --layer fs, rpc"
+            "no call of run r was recorded individually for --job j --layer fs, rpc"
             " · iostrata summary says what is in the run",
         ),
         (
@@ -77,7 +77,7 @@ def test_a_run_of_sums_has_no_calls(tmp_path: Path) -> None:
     make_run(tmp_path, "r", [row_of_sum("java", "read", start=1, dur=1)], [], [])
     said = iostrata(tmp_path, "export", "perfetto", "-o", str(tmp_path / "made"))
     assert said.returncode == 2
-    assert said.stderr.startswith("iostrata: no call of run r was kept one by one · ")
+    assert said.stderr.startswith("iostrata: no call of run r was recorded individually · ")
     assert not (tmp_path / "made").exists()
 
 

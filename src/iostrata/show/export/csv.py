@@ -14,7 +14,7 @@ from iostrata.store.files import TABLES
 
 def write(source: Source, out: BinaryIO) -> int:
     """Writes the names of the columns, then a row per record as it is stored; how many rows."""
-    table = source.chosen.table
+    table = source.selection.table
     columns = list(as_read(TABLES[table][1] if table in TABLES else COLUMNS))
     text = io.TextIOWrapper(out, "utf-8", "replace", newline="", write_through=True)
     writer = csv.writer(text)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from iostrata.show.export.source import Call
 
 
-class Step(NamedTuple):
+class Edge(NamedTuple):
     """The begin (`opens`) or the end of a call, at `at` ns, on a lane from 0."""
 
     lane: int
@@ -17,7 +17,7 @@ class Step(NamedTuple):
     opens: bool
 
 
-def nested(calls: Iterable[Call]) -> Iterator[Step]:
+def nested(calls: Iterable[Call]) -> Iterator[Edge]:
     """Begins and ends of the calls of one thread, per lane in their order.
 
     Calls come by begin, those that enclose first. One that neither encloses nor is enclosed but
@@ -33,14 +33,14 @@ def nested(calls: Iterable[Call]) -> Iterator[Step]:
             lane = len(lanes)
             lanes.append([])
         lanes[lane].append(call)
-        yield Step(lane, call.start, call, True)
+        yield Edge(lane, call.start, call, True)
     for lane, above in enumerate(lanes):
         while above:
             ended = above.pop()
-            yield Step(lane, ended.end, ended, False)
+            yield Edge(lane, ended.end, ended, False)
 
 
-def _ended(lane: int, above: list[Call], until: int) -> Iterator[Step]:
+def _ended(lane: int, above: list[Call], until: int) -> Iterator[Edge]:
     while above and above[-1].end <= until:
         ended = above.pop()
-        yield Step(lane, ended.end, ended, False)
+        yield Edge(lane, ended.end, ended, False)

@@ -55,15 +55,15 @@ def batches(source: Source) -> Iterator[Batch]:
     by_process = groupby(source.calls(Order.threads), lambda call: (call.host, call.proc))
     for (host, proc), calls in by_process:
         while some := tuple(islice(calls, _SPANS)):
-            process = processes.get(proc, {})
+            process = processes.get(proc)
             facts = {
                 "service.name": some[0].role or "process",
                 "service.namespace": "iostrata",
                 "service.instance.id": f"{identity(host, proc):016x}",
                 "host.name": host,
                 "process.pid": some[0].pid,
-                "process.command": process.get("main"),
-                "container.id": process.get("container"),
+                "process.command": process and process.main,
+                "container.id": process and process.container,
                 "iostrata.run": source.run.name,
             }
             yield Batch([(name, value) for name, value in facts.items() if value], some)

@@ -20,8 +20,8 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
     TrackEvent,
 )
 
-from iostrata.show.export.nesting import Step, nested
-from iostrata.show.export.source import Call, Order, Row, Source, identity
+from iostrata.show.export.nesting import Edge, nested
+from iostrata.show.export.source import Call, HostSecond, Order, Source, identity
 
 _PACKETS = 1000
 _Unit = CounterDescriptor.Unit
@@ -41,10 +41,10 @@ def write(source: Source, out: BinaryIO) -> int:
     threads = groupby(source.calls(Order.threads), of_thread)
     for sequence, (_, calls) in enumerate(threads, 2):
         thread = _Thread(packets, sequence, places)
-        for step in nested(calls):
-            thread.step(step)
-            slices += step.opens
-    for host, rows in groupby(source.system(), lambda row: str(row["host"] or "")):
+        for edge in nested(calls):
+            thread.add(edge)
+            slices += edge.opens
+    for host, rows in groupby(source.system(), lambda row: row.host or ""):
         _counters(packets, places, host, list(rows))
     packets.flush()
     return slices
@@ -91,16 +91,16 @@ class _Thread:
         self._lanes: list[int] = []
         self._interned: dict[tuple[str, str], int] = {}
 
-    def step(self, step: Step) -> None:
+    def add(self, edge: Edge) -> None:
         """Begins or ends a slice."""
-        call = step.call
-        if step.lane == len(self._lanes):
-            self._lanes.append(self._lane(call, step.lane))
+        call = edge.call
+        if edge.lane == len(self._lanes):
+            self._lanes.append(self._lane(call, edge.lane))
         packet = self._packets.add(self._sequence)
-        packet.timestamp = step.at
+        packet.timestamp = edge.at
         event = packet.track_event
-        event.track_uuid = self._lanes[step.lane]
-        if not step.opens:
+        event.track_uuid = self._lanes[edge.lane]
+        if not edge.opens:
             event.type = TrackEvent.TYPE_SLICE_END
             return
         event.type = TrackEvent.TYPE_SLICE_BEGIN
@@ -168,7 +168,7 @@ def _host(packets: _Packets, places: set[int], name: str) -> int:
     return uuid
 
 
-def _counters(packets: _Packets, places: set[int], host: str, rows: list[Row]) -> None:
+def _counters(packets: _Packets, places: set[int], host: str, rows: list[HostSecond]) -> None:
     """A track per history of a host: what passed from the begin of a second, levels at its end."""
     parent = _host(packets, places, host)
     for name in (*_CPU, "disk_busy", *_RATES, *_LEVELS):
@@ -180,14 +180,15 @@ def _counters(packets: _Packets, places: set[int], host: str, rows: list[Row]) -
             counter.unit_name = "B/s" if name in _RATES else "%"
         for row in rows:
             packet = packets.add()
-            packet.timestamp = row["time"] + (row["interval"] if name in _LEVELS else 0)
+            packet.timestamp = row.time + (row.interval if name in _LEVELS else 0)
             event = packet.track_event
             event.type, event.track_uuid = TrackEvent.TYPE_COUNTER, uuid
             event.double_counter_value = _value(row, name)
 
 
-def _value(row: Row, name: str) -> float:
+def _value(row: HostSecond, name: str) -> float:
+    value: int = getattr(row, name)
     if name in _LEVELS:
-        return float(row[name])
-    passed = row["interval"] * (row["cores"] if name in _CPU else 1)
-    return row[name] / passed * (1e9 if name in _RATES else 100) if passed else 0.0
+        return float(value)
+    passed = row.interval * (row.cores if name in _CPU else 1)
+    return value / passed * (1e9 if name in _RATES else 100) if passed else 0.0

@@ -47,7 +47,7 @@ class Selection:
         if self.begin is not None and self.end is not None and self.begin >= self.end:
             raise UserError(f"--from {self.begin:g} is not before --to {self.end:g}")
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, str | float]:
         """The options that choose, with their values."""
         options = {
             "--from": self.begin,

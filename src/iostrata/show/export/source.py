@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.only_summed import OnlySummed, only_summed
+from iostrata.progress import Progress, silent
+from iostrata.records import Bytes, Count, EpochNs, Ns, Record, records
 from iostrata.schema.events import FLAG
 from iostrata.show.export.selection import Selection
 from iostrata.store.opened import OpenedRun
-
-Row = dict[str, Any]
 
 
 class Order(StrEnum):
@@ -81,8 +84,45 @@ class Call(NamedTuple):
             yield "unfinished", "true"
 
 
+class ThreadId(Record, frozen=True):
+    """A thread that has calls."""
+
+    host: str
+    proc: int
+    pid: int
+    tid: int
+
+
+class ProcessName(Record, frozen=True):
+    """What ran in a process, and in which container."""
+
+    proc: int | None
+    main: str | None
+    container: str | None
+
+
+class HostSecond(Record, frozen=True):
+    """A row of the table `system`: times of all cores together, `disk_busy` of the busiest disk."""
+
+    host: str | None
+    time: EpochNs
+    interval: Ns
+    cores: Count
+    cpu_user: Ns
+    cpu_system: Ns
+    cpu_iowait: Ns
+    disk_busy: Ns
+    disk_read: Bytes
+    disk_written: Bytes
+    net_received: Bytes
+    net_sent: Bytes
+    net_loopback: Bytes
+    mem_used: Bytes
+    space_used: Bytes
+
+
 class Source:
-    """The calls that `chosen` leaves of a run; `advance` is told how many were read.
+    """The calls that `selection` leaves of a run; says how many were read as the step "export".
 
     With `pauses`, those of whole JVMs are calls, too.
     """
@@ -90,22 +130,23 @@ class Source:
     def __init__(
         self,
         opened: OpenedRun,
-        chosen: Selection,
+        selection: Selection,
         pauses: bool = False,
-        advance: Callable[[int], None] | None = None,
+        progress: Progress = silent,
     ) -> None:
         self.opened = opened
         self.run = opened.run
-        self.chosen = chosen
-        self._pauses = pauses or "jvm" in chosen.layers
-        self.advance = advance or (lambda _: None)
+        self.selection = selection
+        self._pauses = pauses or "jvm" in selection.layers
+        self._progress = progress
         self.start: int = self.run.start or self._first()
 
+    @cached_property
     def count(self) -> int:
         """How many calls (or rows of the table) are chosen."""
         where, parameters = self._where()
-        found = self.opened.rows(f"SELECT count(*) AS n FROM {self._table()} {where}", parameters)
-        return int(found[0]["n"])
+        rows = self.opened.rows(f"SELECT count(*) AS n FROM {self._table()} {where}", parameters)
+        return int(rows[0]["n"])
 
     def rows(self, columns: list[str]) -> Iterator[tuple[Any, ...]]:
         """The chosen rows of any table, as they are stored."""
@@ -119,40 +160,37 @@ class Source:
         sql = (_CAUSES if causes else _PLAIN).format(calls=f"{_CALLS} {where}", order=order)
         return map(Call._make, self._counted(sql, parameters))
 
-    def threads(self) -> Iterator[Row]:
-        """host, proc, pid, tid of those that have calls, process by process."""
+    def threads(self) -> list[ThreadId]:
+        """Those that have calls, process by process."""
         where, parameters = self._where()
-        return iter(
-            self.opened.rows(
-                f"SELECT DISTINCT host, proc, pid, tid FROM ({_CALLS} {where}) ORDER BY ALL",
-                parameters,
-            )
-        )
+        sql = f"SELECT DISTINCT host, proc, pid, tid FROM ({_CALLS} {where}) ORDER BY ALL"
+        return records(self.opened.rows(sql, parameters), ThreadId)
 
-    def processes(self) -> dict[int, Row]:
+    def processes(self) -> dict[int | None, ProcessName]:
         """The processes of the run by `proc`."""
-        return {row["proc"]: row for row in self.opened.rows("SELECT * FROM processes")}
+        rows = self.opened.rows("SELECT proc, main, container FROM processes")
+        return {process.proc: process for process in records(rows, ProcessName)}
 
-    def system(self) -> Iterator[Row]:
+    def system(self) -> list[HostSecond]:
         """What hosts did while the chosen calls ran, host by host."""
-        where, parameters = Selection("system", begin=self.chosen.begin, end=self.chosen.end).where(
-            self.start
-        )
-        return iter(
-            self.opened.rows(f"SELECT * FROM system WHERE {where} ORDER BY host, time", parameters)
-        )
+        window = Selection("system", begin=self.selection.begin, end=self.selection.end)
+        where, parameters = window.where(self.start)
+        cells = ", ".join(f'"{name}"' for name in HostSecond.__struct_fields__)
+        sql = f"SELECT {cells} FROM system WHERE {where} ORDER BY host, time"
+        return records(self.opened.rows(sql, parameters), HostSecond)
 
-    def only_summed(self) -> list[Row]:
-        """layer, calls, bytes of what is in sums only, whenever it was; most calls first."""
-        where, parameters = self.chosen.where(self.start, windowed=False)
-        return self.opened.rows(_ONLY_SUMMED.format(where=where), parameters * 2)
+    def only_summed(self) -> list[OnlySummed]:
+        """What of the job, task and layers is in sums only, at any time of the run."""
+        chosen = self.selection
+        expression = only_summed(chosen.job, chosen.task, chosen.layers)
+        return DuckDb(self.opened).records(expression, OnlySummed)
 
     def _table(self) -> str:
-        return "events" if self.chosen.table == "calls" else self.chosen.table
+        return "events" if self.selection.table == "calls" else self.selection.table
 
     def _where(self) -> tuple[str, list[Any]]:
-        where, parameters = self.chosen.where(self.start)
-        if self.chosen.table == "calls":
+        where, parameters = self.selection.where(self.start)
+        if self.selection.table == "calls":
             where += " AND kind IN ('call', 'unfinished')"
             where += "" if self._pauses else " AND layer <> 'jvm'"
         return f"WHERE {where}", parameters
@@ -161,11 +199,11 @@ class Source:
         for number, row in enumerate(self.opened.stream(sql, parameters), 1):
             yield row
             if number % _STEP == 0:
-                self.advance(_STEP)
+                self._progress("export", min(1.0, number / self.count))
 
     def _first(self) -> int:
-        found = self.opened.rows("SELECT min(start) AS first FROM events")
-        return int(found[0]["first"] or 0)
+        rows = self.opened.rows("SELECT min(start) AS first FROM events")
+        return int(rows[0]["first"] or 0)
 
 
 def identity(*parts: object) -> int:
@@ -212,14 +250,3 @@ _CAUSES = """
     FROM chosen LEFT JOIN cause USING (proc, span) LEFT JOIN effect USING (proc, span)
     LEFT JOIN wait USING (proc, tid, point, start)
     ORDER BY {order}"""
-_UNCOVERED = f"FILTER ((flags & {FLAG['double_counted']}) = 0)"
-_ONLY_SUMMED = f"""
-    SELECT layer, summed.calls - coalesce(kept.calls, 0) AS calls,
-        summed.bytes - coalesce(kept.bytes, 0) AS bytes
-    FROM (SELECT layer, sum("count")::BIGINT AS calls,
-            coalesce(sum(bytes) {_UNCOVERED}, 0)::BIGINT AS bytes
-        FROM sums WHERE {{where}} GROUP BY layer) AS summed
-    LEFT JOIN (SELECT layer, count(*) AS calls,
-            coalesce(sum(greatest(bytes, 0)) {_UNCOVERED}, 0)::BIGINT AS bytes
-        FROM calls WHERE {{where}} GROUP BY layer) AS kept USING (layer)
-    WHERE summed.calls > coalesce(kept.calls, 0) ORDER BY calls DESC, layer"""

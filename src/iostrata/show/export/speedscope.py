@@ -15,7 +15,7 @@ from shutil import copyfileobj
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO
 
-from iostrata.show.export.nesting import Step, nested
+from iostrata.show.export.nesting import Edge, nested
 from iostrata.show.export.source import Call, Order, Source
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
@@ -34,9 +34,9 @@ def write(source: Source, out: BinaryIO) -> int:
     of_thread = attrgetter("host", "proc", "tid")
     for _, calls in groupby(source.calls(Order.threads, causes=False), of_thread):
         thread = _Thread(source.start, frames, everything, attempts)
-        for step in nested(calls):
-            thread.step(step)
-            opened += step.opens
+        for edge in nested(calls):
+            thread.add(edge)
+            opened += edge.opens
         profiles += thread.write(out, first=profiles == 0)
     merged = [("all threads, merged", everything)]
     merged += [(f"{task}, merged", stacks) for task, stacks in sorted(attempts.items())]
@@ -66,14 +66,14 @@ class _Thread:
         self._attempts = attempts
         self._lanes: list[_Lane] = []
 
-    def step(self, step: Step) -> None:
+    def add(self, edge: Edge) -> None:
         """Opens or closes a frame."""
-        call = step.call
-        if step.lane == len(self._lanes):
-            self._lanes.append(_Lane(call, step.at - self._start))
-        lane = self._lanes[step.lane]
-        at = step.at - self._start
-        if step.opens:
+        call = edge.call
+        if edge.lane == len(self._lanes):
+            self._lanes.append(_Lane(call, edge.at - self._start))
+        lane = self._lanes[edge.lane]
+        at = edge.at - self._start
+        if edge.opens:
             frame = self._frames.setdefault((call.layer, call.name), len(self._frames))
             lane.open(frame, at)
             return

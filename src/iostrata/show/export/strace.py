@@ -76,7 +76,7 @@ class _Files:
 
 def _numbers(source: Source) -> dict[tuple[str, int, int], int]:
     """A number per thread: its pid for the first of a process, unless that is taken."""
-    threads = [(row["host"], row["proc"], row["tid"], row["pid"]) for row in source.threads()]
+    threads = [(row.host, row.proc, row.tid, row.pid) for row in source.threads()]
     pids = {pid for *_, pid in threads}
     unused = _above(max(pids, default=0))
     numbers: dict[tuple[str, int, int], int] = {}

@@ -4,7 +4,7 @@ from io import BytesIO
 from pathlib import Path
 
 from iostrata.analyse.calltree.tests.job import Job
-from iostrata.show.export.formats import find_format
+from iostrata.show.export.formats import FORMATS as EXPORT_FORMATS
 from iostrata.show.export.selection import Selection
 from iostrata.show.export.source import Source
 from iostrata.store.opened import OpenedRun
@@ -37,7 +37,7 @@ def test_every_form_of_the_same_calls_and_their_trees(tmp_path: Path) -> None:
         texts = {}
         for name in FORMATS:
             text = BytesIO()
-            find_format(name).writer()(Source(opened, Selection()), text)
+            EXPORT_FORMATS[name].writer()(Source(opened, Selection()), text)
             texts[name] = len(text.getvalue())
     # THEN
     stored = sum(path.stat().st_size for path in folder.glob("events/*/*.parquet"))

@@ -106,5 +106,5 @@ def export(store: Path, name: str, **chosen: Any) -> tuple[int, bytes]:
         known = FORMATS[name]
         source = Source(opened, Selection(**chosen), known.pauses)
         written = known.writer()(source, out)
-        assert written == source.count()
+        assert written == source.count
     return written, out.getvalue()

@@ -16,7 +16,7 @@ from bench.peers import otlp as loopback
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from iostrata.show.export.otlp import batches, request
-from iostrata.show.export.receiver import Receiver
+from iostrata.show.export.otlp_client import OtlpClient
 from iostrata.show.export.selection import Selection
 from iostrata.show.export.source import Source, identity
 from iostrata.show.export.tests.runs import CALLS, HOSTILE, MS, call, export, free_port, make
@@ -53,11 +53,11 @@ def through_a_collector(store: Path) -> list[Any]:
         with (
             collector(behind.endpoint) as endpoint,
             OpenedRun(find_run(store, "r")) as opened,
-            Receiver(endpoint) as receiver,
+            OtlpClient(endpoint) as client,
         ):
             for batch in batches(Source(opened, Selection())):
-                receiver.send(request("r", batch))
-        assert receiver.rejected == 0
+                client.send(request("r", batch))
+        assert client.rejected == 0
         bodies = [gzip.decompress(body) for body in behind.bodies]
     requests = [ExportTraceServiceRequest.FromString(body) for body in bodies]
     return [resource for made in requests for resource in made.resource_spans]

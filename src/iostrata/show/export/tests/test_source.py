@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from iostrata.analyse.only_summed import OnlySummed
 from iostrata.errors import UserError
 from iostrata.schema.events import FLAG
 from iostrata.show.export.selection import Selection
@@ -22,14 +23,14 @@ def spans(store: Path, pauses: bool = False, **chosen: Any) -> list[str]:
     with OpenedRun(find_run(store, "r")) as opened:
         source = Source(opened, Selection(**chosen), pauses)
         found = [f"{made.host} {made.span}" for made in source.calls(Order.threads)]
-        assert source.count() == len(found)
+        assert source.count == len(found)
         assert sorted(found) == sorted(
             f"{made.host} {made.span}" for made in source.calls(Order.time, causes=False)
         )
     return found
 
 
-def only_summed(store: Path, **chosen: Any) -> list[dict[str, Any]]:
+def only_summed(store: Path, **chosen: Any) -> list[OnlySummed]:
     with OpenedRun(find_run(store, "r")) as opened:
         return Source(opened, Selection(**chosen)).only_summed()
 
@@ -62,7 +63,7 @@ def test_a_span_seen_twice_is_two_calls_and_no_more(tmp_path: Path) -> None:
 def test_what_was_only_summed_is_counted_by_layer(tmp_path: Path) -> None:
     make(tmp_path)
     # 10 of 13 reads, writes, sends and opens are in the sums; one read of 10 was kept
-    assert only_summed(tmp_path) == [{"layer": "java", "calls": 9, "bytes": 990}]
+    assert only_summed(tmp_path) == [OnlySummed("java", calls=9, bytes=990)]
     assert only_summed(tmp_path, begin=99.0) == only_summed(tmp_path)
     assert only_summed(tmp_path, layers=("hdfs",)) == []
 
@@ -71,7 +72,7 @@ def test_bytes_that_an_enclosing_call_counts_are_counted_once(tmp_path: Path) ->
     inner = FLAG["inner"] | FLAG["double_counted"]
     sums = [row_of_sum("java", "read", count=2, bytes=8)]
     make(tmp_path, [*sums, row_of_sum("java", "read", count=2, bytes=8, flags=inner)])
-    assert only_summed(tmp_path) == [{"layer": "java", "calls": 4, "bytes": 8}]
+    assert only_summed(tmp_path) == [OnlySummed("java", calls=4, bytes=8)]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from iostrata.errors import UserError
-from iostrata.show.export.receiver import Receiver
+from iostrata.show.export.otlp_client import OtlpClient
 from iostrata.show.export.tests.runs import free_port
 
 Answers = list[tuple[int, bytes]]
@@ -56,10 +56,10 @@ def start() -> Iterator[Start]:
 
 
 def send(endpoint: str, times: int = 1) -> int:
-    with Receiver(endpoint, {"Key": "secret"}) as receiver:
+    with OtlpClient(endpoint, {"Key": "secret"}) as client:
         for _ in range(times):
-            receiver.send(ExportTraceServiceRequest())
-        return receiver.rejected
+            client.send(ExportTraceServiceRequest())
+        return client.rejected
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v1/traces"])
@@ -77,7 +77,7 @@ def test_a_busy_receiver_is_asked_again(start: Start) -> None:
 
 def test_one_that_stays_busy_is_given_up(start: Start) -> None:
     url, asked = start([(503, b"")] * 9)
-    with pytest.raises(UserError, match="refused spans: 503"):
+    with pytest.raises(UserError, match="rejected spans: 503"):
         send(url)
     assert len(asked) == 5
 
@@ -91,11 +91,11 @@ def test_what_it_rejects_is_counted(start: Start) -> None:
 
 def test_one_line_says_what_is_wrong(start: Start) -> None:
     url, _ = start([(404, b"")])
-    with pytest.raises(UserError, match="refused spans: 404 Not Found"):
+    with pytest.raises(UserError, match="rejected spans: 404 Not Found"):
         send(url)
     nobody = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(UserError, match=f"no receiver of OTLP at {nobody}: Connection refused"):
         send(nobody)
     for wrong in ("127.0.0.1:4318", "ftp://node", "http://", "http://node:port"):
         with pytest.raises(UserError, match="is no URL of HTTP"):
-            Receiver(wrong)
+            OtlpClient(wrong)

@@ -1,4 +1,4 @@
-"""A receiver of OTLP over HTTP, as its specification tells clients to treat one."""
+"""A client of OTLP over HTTP, as its specification demands."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _TRIES = 5
 _LONGEST_WAIT = 30.0
 
 
-class Receiver:
-    """Takes requests at `endpoint`, `http://HOST:PORT`; a context manager. Raises UserError.
+class OtlpClient:
+    """Sends spans to `endpoint`, `http://HOST:PORT`; a context manager. Raises UserError.
 
     `headers` go with each request.
     """
@@ -61,16 +61,16 @@ class Receiver:
         body = request.SerializeToString()
         for further in reversed(range(_TRIES)):
             answer = self._post(body)
-            said = answer.read()
+            content = answer.read()
             if answer.status not in _BUSY or not further:
                 break
             time.sleep(_pause(answer, _TRIES - further))
         if answer.status != 200:
             raise UserError(
-                f"{self._endpoint} refused spans: {answer.status} {answer.reason}",
+                f"{self._endpoint} rejected spans: {answer.status} {answer.reason}",
                 "see the receiver's log",
             )
-        self.rejected += _rejected(said)
+        self.rejected += _rejected(content)
 
     def _post(self, body: bytes) -> HTTPResponse:
         try:
@@ -91,10 +91,10 @@ def _pause(answer: HTTPResponse, tried: int) -> float:
     return min(float(asked) if asked.isdecimal() else 0.5 * 2**tried, _LONGEST_WAIT)
 
 
-def _rejected(said: bytes) -> int:
+def _rejected(content: bytes) -> int:
     answer = ExportTraceServiceResponse()
     try:
-        answer.ParseFromString(said)
+        answer.ParseFromString(content)
     except DecodeError:  # of a receiver that answers in JSON
         return 0
     return answer.partial_success.rejected_spans

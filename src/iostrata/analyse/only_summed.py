@@ -1,0 +1,45 @@
+"""What is in sums only: calls that were not recorded individually."""
+
+from __future__ import annotations
+
+import ibis
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import CALLS, SUMS, counted_once
+from iostrata.records import Bytes, Count, Record
+
+
+class OnlySummed(Record, frozen=True):
+    """Of a layer: calls, nested ones too, and their bytes, each counted once."""
+
+    layer: str
+    calls: Count
+    bytes: Bytes
+
+
+def only_summed(
+    job: str | None = None, task: str | None = None, layers: tuple[str, ...] = ()
+) -> ir.Table:
+    """Each `OnlySummed` of a job, a task or some layers; most calls first."""
+
+    def chosen(table: ir.Table) -> ir.Table:
+        conditions = [] if job is None else [table.job == job]
+        conditions += [] if task is None else [table.task == task]
+        conditions += [table.layer.isin(layers)] if layers else []
+        return table.filter(*conditions) if conditions else table
+
+    sums, calls = chosen(SUMS), chosen(CALLS)
+    summed = sums.group_by("layer").agg(
+        calls=sums["count"].sum(), bytes=sums.bytes.sum(where=counted_once(sums))
+    )
+    size = ibis.greatest(calls.bytes.fill_null(0), 0)
+    recorded = calls.group_by(of_layer=calls.layer).agg(
+        recorded=calls.count(), recorded_bytes=size.sum(where=counted_once(calls))
+    )
+    both = summed.left_join(recorded, summed.layer == recorded.of_layer)
+    rest = both.select(
+        "layer",
+        calls=(both.calls - both.recorded.fill_null(0)).cast("int64"),
+        bytes=(both.bytes.fill_null(0) - both.recorded_bytes.fill_null(0)).cast("int64"),
+    )
+    return rest.filter(rest.calls > 0).order_by(ibis.desc("calls"), "layer")
