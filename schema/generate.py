@@ -51,7 +51,7 @@ TABLES = ("columns", "process_columns", "system_columns")
 # The frozen contract has an older word for it.
 PYTHON_NAMES = {"covered": "double_counted"}
 FIELD = re.compile(r"this\.([\w$]+)")
-SUMMED = ("hot", "record")  # no row for each call
+SUMMED = ("counted", "record")  # no row for each call
 
 
 def load_schema() -> dict[str, Any]:
@@ -103,7 +103,7 @@ def constants(schema: dict[str, Any]) -> list[tuple[str, int]]:
 
 
 def kept(schema: dict[str, Any]) -> list[tuple[str, int]]:
-    """(level, bitmap of the categories that it keeps one by one)."""
+    """(level, bitmap of the categories that it keeps in detail)."""
     levels, categories = schema["level"], schema["category"]
     return [
         (
@@ -114,17 +114,19 @@ def kept(schema: dict[str, Any]) -> list[tuple[str, int]]:
     ]
 
 
-def yielding(schema: dict[str, Any], points: list[dict[str, str]]) -> list[int]:
+def summed_under_budget(schema: dict[str, Any], points: list[dict[str, str]]) -> list[int]:
     """Words of a bitmap by point id: its calls may be summed only to stay within the budget."""
     first_user, size = schema["process"]["first_user_point"], schema["process"]["max_points"]
-    ids = {int(p["id"]) for p in points if p["op"] in schema["yields"].get(p["layer"], ())}
+    ops = schema["summed_under_budget"]
+    ids = {int(p["id"]) for p in points if p["op"] in ops.get(p["layer"], ())}
     ids |= set(range(first_user, size))
     return [sum(1 << id_ % 64 for id_ in ids if id_ // 64 == word) for word in range(size // 64)]
 
 
-def spared(schema: dict[str, Any]) -> int:
+def never_detail_under_budget(schema: dict[str, Any]) -> int:
     """Bitmap of the categories whose reads and writes are only summed where there is a budget."""
-    return sum(1 << schema["category"][name] for name in schema["spared"]["categories"])
+    names = schema["never_detail_under_budget"]["categories"]
+    return sum(1 << schema["category"][name] for name in names)
 
 
 def java_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
@@ -132,9 +134,10 @@ def java_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
     body += "".join(
         f"  public static final long KEPT_{k.upper()} = {v}L;\n" for k, v in kept(schema)
     )
-    body += f"  public static final long SPARED = {spared(schema)}L;\n"
+    never = never_detail_under_budget(schema)
+    body += f"  public static final long NEVER_DETAIL_UNDER_BUDGET = {never}L;\n"
     hash_ = points_hash(points_table(points))
-    words = ",\n".join(f"    0x{word:016x}L" for word in yielding(schema, points))
+    words = ",\n".join(f"    0x{word:016x}L" for word in summed_under_budget(schema, points))
     return (
         f"// {NOTE}\npackage io.iostrata.segment;\n\n"
         "/** Constants of schema/events.toml; SEGMENT.md explains them. */\n"
@@ -142,10 +145,10 @@ def java_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
         f"  public static final int POINT_COUNT = {len(points)};\n"
         f"  public static final long POINTS_HASH = {hash_}L;\n\n"
         "  /** Bitmap by point: calls may be summed only, to stay within the budget. */\n"
-        f"  private static final long[] YIELDS = {{\n{words}\n  }};\n\n"
+        f"  private static final long[] SUMMED_UNDER_BUDGET = {{\n{words}\n  }};\n\n"
         "  private Schema() {}\n\n"
-        "  public static boolean yields(int point) {\n"
-        "    return (YIELDS[point >> 6] >>> point & 1) != 0;\n  }\n}\n"
+        "  public static boolean summedUnderBudget(int point) {\n"
+        "    return (SUMMED_UNDER_BUDGET[point >> 6] >>> point & 1) != 0;\n  }\n}\n"
     )
 
 
@@ -189,7 +192,7 @@ def java_rows(points: list[dict[str, str]], schema: dict[str, Any]) -> str:
         if point["mode"] != "own":
             added = sums.get((point["layer"], point["op"]), 0)
         layer = schema["layer"][point["layer"]] if rows else 0
-        numbers = [int(point["id"]), layer, int(point["anchor"]), int(point["begin"])]
+        numbers = [int(point["id"]), layer, int(point["scope"]), int(point["begin"])]
         numbers += [flow, adds, added]
         numbers += [names.index(n) + 1 if (n := named(point[f])) else 0 for f in fields]
         codes += "\n        + " * bool(codes)
@@ -245,7 +248,7 @@ def rust_points(points: list[dict[str, str]]) -> str:
     rows = "".join(
         f'    Point {{ id: {p["id"]}, layer: "{p["layer"]}", op: "{p["op"]}", '
         f'class: "{p["class"]}", method: "{p["method"]}", '
-        f"hot: {'true' if p['mode'] in SUMMED else 'false'}, "
+        f"counted_only: {'true' if p['mode'] in SUMMED else 'false'}, "
         f"woven: {'false' if p['mode'] == 'own' else 'true'} }},\n"
         for p in points
     )
@@ -254,7 +257,7 @@ def rust_points(points: list[dict[str, str]]) -> str:
         "#[derive(Debug, Clone, Copy, PartialEq, Eq)]\n"
         "pub struct Point {\n    pub id: u16,\n    pub layer: &'static str,\n"
         "    pub op: &'static str,\n    pub class: &'static str,\n"
-        "    pub method: &'static str,\n    pub hot: bool,\n"
+        "    pub method: &'static str,\n    pub counted_only: bool,\n"
         "    /// False where the agent itself makes the rows.\n    pub woven: bool,\n}\n\n"
         f"pub const POINTS_HASH: u64 = {points_hash(points_table(points))};\n\n"
         f"#[rustfmt::skip]\npub const POINTS: &[Point] = &[\n{rows}];\n"
@@ -298,7 +301,7 @@ def python_points(points: list[dict[str, str]]) -> str:
         f'# {NOTE}\n# ruff: noqa: E501\n"""The built-in point table."""\n\n'
         "from typing import NamedTuple\n\n\n"
         "class Point(NamedTuple):\n"
-        '    """One traced method; `mode`: call, hot or record (sums only), own (made by the\n'
+        '    """One traced method; `mode`: call, counted or record (sums only), own (made by the\n'
         "    agent), or effect and replace, which make no row.\n\n"
         "    `fields` of its own class are read; `since` and `until`: of Hadoop, or `jdk 11`;\n"
         "    `unverified`: why no end-to-end test fires it.\n"
@@ -307,7 +310,7 @@ def python_points(points: list[dict[str, str]]) -> str:
         "    desc: str\n    mode: str\n    bytes: str\n    since: str\n    until: str\n"
         "    fields: tuple[str, ...]\n    unverified: str\n\n"
         "    @property\n    def makes_rows(self) -> bool:\n"
-        '        return self.mode in ("call", "hot", "record", "own")\n\n\n'
+        '        return self.mode in ("call", "counted", "record", "own")\n\n\n'
         f"POINTS_HASH = {points_hash(points_table(points))}\n\n"
         f"POINTS = (\n{rows})\n"
     )

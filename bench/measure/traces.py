@@ -14,7 +14,7 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
 # Counted for every call, with sampled clocks and no row of their own.
-HOT = ", ".join(str(point.id) for point in POINTS if point.mode in ("hot", "record"))
+HOT = ", ".join(str(point.id) for point in POINTS if point.mode in ("counted", "record"))
 Row = dict[str, Any]
 MODES = ("detail", "summed", "hot")
 

@@ -113,7 +113,7 @@ def otel(folder: Path, receiver: Receiver, hot: bool) -> Observer:
 
 def methods(hot: bool) -> str:
     """otel.instrumentation.methods.include: `class[method,method];…` of the point table."""
-    modes = ("call", "hot", "record") if hot else ("call",)
+    modes = ("call", "counted", "record") if hot else ("call",)
     by_class: dict[str, set[str]] = {}
     for point in POINTS:
         if point.mode in modes and point.method.isidentifier():

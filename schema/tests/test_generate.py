@@ -95,7 +95,7 @@ def test_layouts_do_not_overlap() -> None:
 
 def test_a_point_becomes_a_row(tmp_path: Path) -> None:
     (row,) = compiled(tmp_path, POINT)
-    assert (row["id"], row["mode"], row["anchor"], row["offset"]) == ("7", "call", "0", "")
+    assert (row["id"], row["mode"], row["scope"], row["offset"]) == ("7", "call", "0", "")
 
 
 @pytest.mark.parametrize("value", ["delta(this.written)", "collected(this)", "of(read)", "arg2"])
@@ -116,12 +116,16 @@ def test_bytes_may_be_worked_out(tmp_path: Path, value: str) -> None:
         ('"file(this.path, this.fd)"', '"file(this.path"', "target = 'file(this.path' is not NAME"),
         ('bytes = "ret"', 'since = "newest"', "since = 'newest' is not a version: 3.4 or jdk 11"),
         ('bytes = "ret"', "until = 3", "until = 3 is not a version"),
-        ('bytes = "ret"', 'mode = "cold"', "mode 'cold' is none of call, hot, record, effect, "),
+        (
+            'bytes = "ret"',
+            'mode = "cold"',
+            "mode 'cold' is none of call, counted, record, effect, ",
+        ),
         ('bytes = "ret"', 'bytes = "delta(arg1)"', "bytes = 'delta(arg1)' is not ret, "),
         ('bytes = "ret"', 'offset = "delta(this.pos)"', "offset = 'delta(this.pos)' is not ret, "),
         ('bytes = "ret"', 'through = "ret"', "through = 'ret' is not this.FIELD"),
         ('bytes = "ret"', 'through = "arg1"', "through = 'arg1' is not this.FIELD"),
-        ('bytes = "ret"', 'through = "this.out"', "through is for points with mode = 'hot'"),
+        ('bytes = "ret"', 'through = "this.out"', "through is for points with mode = 'counted'"),
     ],
 )
 def test_a_point_that_cannot_be_compiled(tmp_path: Path, old: str, new: str, reason: str) -> None:

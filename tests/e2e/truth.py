@@ -159,7 +159,7 @@ def detail_problems(run: Run) -> Iterator[str]:
 
     A process that was killed may have counted a call in each thread whose row it did not finish.
     """
-    hot = ", ".join(str(point.id) for point in POINTS if point.mode in ("hot", "record"))
+    hot = ", ".join(str(point.id) for point in POINTS if point.mode in ("counted", "record"))
     query = f"""
         SELECT role, pid, point, sum(count) FILTER (kind = 'sum')::BIGINT,
             count(*) FILTER (kind = 'call'), sum(bytes) FILTER (kind = 'sum')::BIGINT,

@@ -90,7 +90,7 @@ def test_opentelemetry_has_the_methods_of_the_point_table() -> None:
     everything = dict(re.findall(r"([\w.$]+)\[([\w,]+)\];", tools.methods(hot=True)))
     # neither constructors nor what Scala's compiler has named with dollars
     named = [p for p in POINTS if p.method.isidentifier()]
-    assert set(everything) == {p.cls for p in named if p.mode in ("call", "hot", "record")}
+    assert set(everything) == {p.cls for p in named if p.mode in ("call", "counted", "record")}
 
 
 def test_the_program_says_what_it_did() -> None:

@@ -1,4 +1,4 @@
-"""How much of a run is kept one by one, as people ask for it and as the order of a run says it."""
+"""How much of a run is recorded individually: as users and the order of a run say it."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def sampling_text(requests: int) -> str:
 
 
 def keeps(level: str, category: str) -> bool:
-    """Calls on targets of the category are kept one by one at that level."""
+    """Calls on targets of the category are recorded individually at that level."""
     return LEVEL[level] <= LEVEL[KEPT[category]]
 
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 POINT_FIELDS = (
-    "id", "layer", "op", "class", "method", "desc", "mode", "anchor", "begin",
+    "id", "layer", "op", "class", "method", "desc", "mode", "scope", "begin",
     "bytes", "asked", "offset", "target", "context", "effect", "since", "until", "through",
 )  # fmt: skip
 NOTES = ("unverified",)  # for readers of the list of points, not for the agent
-MODES = ("call", "hot", "record", "effect", "replace", "own")
+MODES = ("call", "counted", "record", "effect", "replace", "own")
 REQUIRED = ("layer", "op", "class", "method", "desc")
 USER_FIELDS = (*REQUIRED, "mode", "begin", "bytes", "asked", "offset", "target")
-USER_MODES = ("call", "hot", "record")
+USER_MODES = ("call", "counted", "record")
 # What the agent itself calls before it knows that it was called by itself; in UserPoints.java, too.
 RESERVED = ("java.lang.", "java.util.", "java.nio.", "jdk.internal.", "sun.misc.", "io.iostrata.")
 # `byte` is what a one-byte read returned: 1 unless it returned -1. `of(OP)` sums calls inside,
@@ -70,7 +70,7 @@ def compile_point(point: Mapping[str, Any], rules: Rules) -> dict[str, str]:
         if field not in point:
             raise FaultyPointError(f"{field} is missing")
     for field, value in point.items():
-        kind = int if field == "id" else bool if field in ("anchor", "begin") else str
+        kind = int if field == "id" else bool if field in ("scope", "begin") else str
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             if field in ("since", "until"):
                 continue  # said below, with what it should be
@@ -89,7 +89,7 @@ def compile_point(point: Mapping[str, Any], rules: Rules) -> dict[str, str]:
     _check_values(point, rules)
     row = {name: str(point.get(name, "")) for name in (*POINT_FIELDS, *NOTES)}
     row["mode"] = row["mode"] or "call"
-    for field in ("anchor", "begin"):
+    for field in ("scope", "begin"):
         row[field] = "1" if point.get(field) else "0"
     return row
 
@@ -110,8 +110,8 @@ def _check_syntax(point: Mapping[str, Any]) -> None:
         # Where the call throws woven code has `this` and no argument.
         if not re.fullmatch(r"this\.[\w$]+", point["through"]):
             raise FaultyPointError(f"through = {point['through']!r} is not this.FIELD", "through")
-        if point.get("mode") != "hot":
-            raise FaultyPointError("through is for points with mode = 'hot'", "through")
+        if point.get("mode") != "counted":
+            raise FaultyPointError("through is for points with mode = 'counted'", "through")
     for field in ("since", "until"):
         given = point.get(field, "0")
         if not isinstance(given, str) or not VERSION.fullmatch(given):

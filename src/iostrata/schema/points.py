@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Point(NamedTuple):
-    """One traced method; `mode`: call, hot or record (sums only), own (made by the
+    """One traced method; `mode`: call, counted or record (sums only), own (made by the
     agent), or effect and replace, which make no row.
 
     `fields` of its own class are read; `since` and `until`: of Hadoop, or `jdk 11`;
@@ -28,10 +28,10 @@ class Point(NamedTuple):
 
     @property
     def makes_rows(self) -> bool:
-        return self.mode in ("call", "hot", "record", "own")
+        return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 619329397859490898
+POINTS_HASH = 5975394598275380121
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -83,8 +83,8 @@ POINTS = (
     Point(53, "java", "accept", "sun.nio.ch.ServerSocketChannelImpl", "blockingAccept", "(J)Ljava/nio/channels/SocketChannel;", "effect", "", "jdk 13", "", (), ""),
     Point(54, "java", "accept", "java.net.ServerSocket", "implAccept", "(Ljava/net/Socket;)V", "effect", "", "", "", (), ""),
     Point(60, "fs", "connect", "org.apache.hadoop.fs.FileSystem", "createFileSystem", "(Ljava/net/URI;Lorg/apache/hadoop/conf/Configuration;)Lorg/apache/hadoop/fs/FileSystem;", "call", "", "", "", (), ""),
-    Point(61, "fs", "write", "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", "write", "(I)V", "hot", "1", "", "", ("out",), ""),
-    Point(62, "fs", "write", "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", "write", "([BII)V", "hot", "arg3", "", "", ("out",), ""),
+    Point(61, "fs", "write", "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", "write", "(I)V", "counted", "1", "", "", ("out",), ""),
+    Point(62, "fs", "write", "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", "write", "([BII)V", "counted", "arg3", "", "", ("out",), ""),
     Point(70, "hdfs", "create", "org.apache.hadoop.hdfs.DistributedFileSystem", "create", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/permission/FsPermission;ZISJLorg/apache/hadoop/util/Progressable;)Lorg/apache/hadoop/fs/FSDataOutputStream;", "call", "", "", "", (), ""),
     Point(71, "hdfs", "create", "org.apache.hadoop.hdfs.DistributedFileSystem", "create", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/permission/FsPermission;ZISJLorg/apache/hadoop/util/Progressable;[Ljava/net/InetSocketAddress;)Lorg/apache/hadoop/hdfs/client/HdfsDataOutputStream;", "call", "", "", "", (), ""),
     Point(72, "hdfs", "create", "org.apache.hadoop.hdfs.DistributedFileSystem", "create", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/permission/FsPermission;Ljava/util/EnumSet;ISJLorg/apache/hadoop/util/Progressable;Lorg/apache/hadoop/fs/Options$ChecksumOpt;)Lorg/apache/hadoop/fs/FSDataOutputStream;", "call", "", "", "", (), ""),
@@ -170,21 +170,21 @@ POINTS = (
     Point(190, "task", "process", "io.iostrata.agent.RootSpan", "follow", "(Z)V", "own", "", "", "", (), ""),
     Point(200, "record", "read", "org.apache.hadoop.mapred.MapTask$NewTrackingRecordReader", "nextKeyValue", "()Z", "record", "", "", "", (), ""),
     Point(201, "record", "read", "org.apache.hadoop.mapred.MapTask$TrackedRecordReader", "next", "(Ljava/lang/Object;Ljava/lang/Object;)Z", "record", "", "", "", (), ""),
-    Point(204, "record", "collect", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "collect", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "hot", "collected(this)", "", "", (), ""),
-    Point(205, "record", "write", "org.apache.hadoop.mapred.MapTask$NewDirectOutputCollector", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", (), ""),
-    Point(206, "record", "write", "org.apache.hadoop.mapred.MapTask$DirectMapOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "hot", "", "", "", (), ""),
+    Point(204, "record", "collect", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "collect", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "counted", "collected(this)", "", "", (), ""),
+    Point(205, "record", "write", "org.apache.hadoop.mapred.MapTask$NewDirectOutputCollector", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "counted", "", "", "", (), ""),
+    Point(206, "record", "write", "org.apache.hadoop.mapred.MapTask$DirectMapOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "counted", "", "", "", (), ""),
     Point(207, "record", "read", "org.apache.hadoop.mapreduce.task.ReduceContextImpl", "nextKeyValue", "()Z", "record", "", "", "", (), ""),
-    Point(208, "record", "read", "org.apache.hadoop.mapred.ReduceTask$ReduceValuesIterator", "next", "()Ljava/lang/Object;", "hot", "", "", "", (), ""),
-    Point(209, "record", "write", "org.apache.hadoop.mapred.ReduceTask$NewTrackingRecordWriter", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", (), ""),
-    Point(210, "record", "write", "org.apache.hadoop.mapred.ReduceTask$OldTrackingRecordWriter", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", (), ""),
+    Point(208, "record", "read", "org.apache.hadoop.mapred.ReduceTask$ReduceValuesIterator", "next", "()Ljava/lang/Object;", "counted", "", "", "", (), ""),
+    Point(209, "record", "write", "org.apache.hadoop.mapred.ReduceTask$NewTrackingRecordWriter", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "counted", "", "", "", (), ""),
+    Point(210, "record", "write", "org.apache.hadoop.mapred.ReduceTask$OldTrackingRecordWriter", "write", "(Ljava/lang/Object;Ljava/lang/Object;)V", "counted", "", "", "", (), ""),
     Point(211, "record", "combine", "org.apache.hadoop.mapred.Task$NewCombinerRunner", "combine", "(Lorg/apache/hadoop/mapred/RawKeyValueIterator;Lorg/apache/hadoop/mapred/OutputCollector;)V", "call", "", "", "", (), ""),
     Point(212, "record", "combine", "org.apache.hadoop.mapred.Task$OldCombinerRunner", "combine", "(Lorg/apache/hadoop/mapred/RawKeyValueIterator;Lorg/apache/hadoop/mapred/OutputCollector;)V", "call", "", "", "", (), ""),
     Point(213, "record", "combine", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl", "combineAndSpill", "(Lorg/apache/hadoop/mapred/RawKeyValueIterator;Lorg/apache/hadoop/mapred/Counters$Counter;)V", "call", "", "", "", (), ""),
-    Point(214, "record", "combined", "org.apache.hadoop.mapred.Task$CombineOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "", "", "", (), ""),
-    Point(215, "record", "append", "org.apache.hadoop.mapred.IFile$Writer", "append", "(Ljava/lang/Object;Ljava/lang/Object;)V", "hot", "delta(this.decompressedBytesWritten)", "", "", ("decompressedBytesWritten",), ""),
-    Point(216, "record", "append", "org.apache.hadoop.mapred.IFile$Writer", "append", "(Lorg/apache/hadoop/io/DataInputBuffer;Lorg/apache/hadoop/io/DataInputBuffer;)V", "hot", "delta(this.decompressedBytesWritten)", "", "", ("decompressedBytesWritten",), ""),
-    Point(217, "record", "read_back", "org.apache.hadoop.mapred.IFile$Reader", "nextRawValue", "(Lorg/apache/hadoop/io/DataInputBuffer;)V", "hot", "", "", "", (), ""),
-    Point(218, "record", "read", "org.apache.hadoop.mapred.Task$CombineValuesIterator", "next", "()Ljava/lang/Object;", "hot", "", "", "", (), ""),
+    Point(214, "record", "combined", "org.apache.hadoop.mapred.Task$CombineOutputCollector", "collect", "(Ljava/lang/Object;Ljava/lang/Object;)V", "counted", "", "", "", (), ""),
+    Point(215, "record", "append", "org.apache.hadoop.mapred.IFile$Writer", "append", "(Ljava/lang/Object;Ljava/lang/Object;)V", "counted", "delta(this.decompressedBytesWritten)", "", "", ("decompressedBytesWritten",), ""),
+    Point(216, "record", "append", "org.apache.hadoop.mapred.IFile$Writer", "append", "(Lorg/apache/hadoop/io/DataInputBuffer;Lorg/apache/hadoop/io/DataInputBuffer;)V", "counted", "delta(this.decompressedBytesWritten)", "", "", ("decompressedBytesWritten",), ""),
+    Point(217, "record", "read_back", "org.apache.hadoop.mapred.IFile$Reader", "nextRawValue", "(Lorg/apache/hadoop/io/DataInputBuffer;)V", "counted", "", "", "", (), ""),
+    Point(218, "record", "read", "org.apache.hadoop.mapred.Task$CombineValuesIterator", "next", "()Ljava/lang/Object;", "counted", "", "", "", (), ""),
     Point(220, "task", "run", "org.apache.hadoop.mapred.MapTask", "run", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V", "call", "", "", "", (), ""),
     Point(221, "task", "run", "org.apache.hadoop.mapred.ReduceTask", "run", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V", "call", "", "", "", (), ""),
     Point(222, "task", "spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "sortAndSpill", "()V", "call", "", "", "", (), ""),
@@ -226,11 +226,11 @@ POINTS = (
     Point(271, "task", "download", "org.apache.hadoop.yarn.util.FSDownload", "call", "()Lorg/apache/hadoop/fs/Path;", "call", "", "", "", ("destDirPath",), ""),
     Point(272, "task", "download_file", "org.apache.hadoop.yarn.util.FSDownload", "downloadAndUnpack", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileStatus;Lorg/apache/hadoop/fs/Path;)V", "call", "", "", "", (), ""),
     Point(273, "task", "unpack", "org.apache.hadoop.yarn.util.FSDownload", "unpack", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileSystem;Lorg/apache/hadoop/fs/FileSystem;)V", "call", "", "", "", (), ""),
-    Point(290, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "()I", "hot", "byte", "", "", ("name",), ""),
-    Point(291, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "([BII)I", "hot", "ret", "", "", ("name",), ""),
-    Point(292, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "(J[BII)I", "hot", "ret", "", "", ("name",), ""),
-    Point(293, "fs", "raw_write", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", "write", "(I)V", "hot", "1", "", "", (), ""),
-    Point(294, "fs", "raw_write", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", "write", "([BII)V", "hot", "arg3", "", "", (), ""),
+    Point(290, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "()I", "counted", "byte", "", "", ("name",), ""),
+    Point(291, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "([BII)I", "counted", "ret", "", "", ("name",), ""),
+    Point(292, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "(J[BII)I", "counted", "ret", "", "", ("name",), ""),
+    Point(293, "fs", "raw_write", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", "write", "(I)V", "counted", "1", "", "", (), ""),
+    Point(294, "fs", "raw_write", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream", "write", "([BII)V", "counted", "arg3", "", "", (), ""),
     Point(295, "fs", "read_vectored", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "readVectored", "(Ljava/util/List;Ljava/util/function/IntFunction;)V", "call", "ranges(arg1)", "", "", ("name",), ""),
     Point(296, "fs", "read_vectored", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "readVectored", "(Ljava/util/List;Ljava/util/function/IntFunction;Ljava/util/function/Consumer;)V", "call", "ranges(arg1)", "3.4", "", ("name",), ""),
     Point(300, "namenode", "locate", "org.apache.hadoop.hdfs.server.namenode.FSNamesystem", "getBlockLocations", "(Ljava/lang/String;Ljava/lang/String;JJ)Lorg/apache/hadoop/hdfs/protocol/LocatedBlocks;", "call", "", "", "", (), ""),

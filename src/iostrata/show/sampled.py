@@ -20,7 +20,7 @@ from iostrata.store.opened import OpenedRun
 # How far sums may lie from the calls scaled up, in deviations.
 _AGREE = 4
 # Of calls that are in sums only, whatever is asked for.
-_HOT = ", ".join(str(point.id) for point in POINTS if point.mode in ("hot", "record"))
+_HOT = ", ".join(str(point.id) for point in POINTS if point.mode in ("counted", "record"))
 _KEPT = f"point NOT IN ({_HOT})"
 _CELL = "layer, category"
 _TARGET = "layer, category, target, block"

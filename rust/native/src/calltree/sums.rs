@@ -156,7 +156,7 @@ impl Sums {
 }
 
 fn is_hot(point: u32) -> bool {
-    POINTS.iter().any(|known| u32::from(known.id) == point && known.hot)
+    POINTS.iter().any(|known| u32::from(known.id) == point && known.counted_only)
 }
 
 impl Kept {

@@ -20,7 +20,7 @@ op = "flush"
 class = "com.example.Log$Writer"
 method = "flush"
 desc = "(Ljava/lang/String;[BIJD)I"
-mode = "hot"
+mode = "counted"
 begin = false
 bytes = "arg2"
 asked = "arg3"
@@ -40,7 +40,7 @@ def read(folder: Path, text: str, *more: str) -> list[dict[str, str]]:
 def test_a_point_becomes_a_row(tmp_path: Path) -> None:
     (row,) = read(tmp_path, POINT)
     assert full_name(row) == "com.example.Log$Writer#flush(Ljava/lang/String;[BIJD)I"
-    assert (row["mode"], row["begin"], row["context"]) == ("hot", "0", "")
+    assert (row["mode"], row["begin"], row["context"]) == ("counted", "0", "")
     header, line = points_table([row]).splitlines()
     assert header.split("\t") == list(POINT_FIELDS)
     assert len(line.split("\t")) == len(POINT_FIELDS)
@@ -59,9 +59,14 @@ def test_a_point_becomes_a_row(tmp_path: Path) -> None:
         ('method = "flush"', 'method = "a b"', 6, "method = 'a b' is not the name of a method"),
         ("[BIJD)I", "[BIJD", 7, "is no descriptor of the JVM"),
         ("[BIJD)I", "[BIJQ)I", 7, "is no descriptor of the JVM"),
-        ('mode = "hot"', 'mode = "effect"', 8, "mode 'effect' is none of call, hot, record"),
+        (
+            'mode = "counted"',
+            'mode = "effect"',
+            8,
+            "mode 'effect' is none of call, counted, record",
+        ),
         ("begin = false", 'begin = "yes"', 9, "begin = 'yes' is no bool"),
-        ("begin = false", "anchor = true", 9, "anchor cannot be said here: it is for our own"),
+        ("begin = false", "scope = true", 9, "scope cannot be said here: it is for our own"),
         ("begin = false", "id = 7", 9, "id cannot be said here: each process gives it"),
         ("begin = false", 'context = "handed(arg1)"', 9, "context cannot be said here"),
         ("begin = false", "start = 1", 9, "unknown field start"),

@@ -172,7 +172,7 @@ final class Budget {
       int most = -1;
       double saved = 0;
       for (int i : window.points) {
-        double extra = summed[i] || !Schema.yields(i) ? 0 : extra(i, window, slotCost);
+        double extra = summed[i] || !Schema.summedUnderBudget(i) ? 0 : extra(i, window, slotCost);
         if (extra > saved) {
           most = i;
           saved = extra;

@@ -120,7 +120,7 @@ final class ControlWatch extends Thread implements Callable<String> {
     } catch (IOException e) {
       // said by the process page, which has no CPU time then
     } catch (Throwable e) {
-      account = null; // the end of the process must still be told
+      account = null; // the end of the process must still be reported
       recorder.complain("account of costs: " + e);
     }
   }

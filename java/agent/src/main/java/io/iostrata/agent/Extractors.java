@@ -62,21 +62,21 @@ final class Extractors {
       case "wraps":
         return new StreamWrapped();
       case "received":
-        return new HeaderReceived();
+        return new HeaderReceiver();
       case "carries":
-        return new HeaderCarried();
+        return new HeaderSender();
       case "chunk":
         return new ChunkBytes();
       case "requests":
-        return new RequestCarried();
+        return new RequestSender();
       case "requested":
-        return new RequestReceived(new Getter("uri"), null);
+        return new RequestReceiver(new Getter("uri"), null);
       case "requested_event":
-        return new RequestReceived(new Getter("getUri"), new Getter("getMessage"));
+        return new RequestReceiver(new Getter("getUri"), new Getter("getMessage"));
       case "hands":
-        return new HandedOver.Gives();
+        return new HandOver.Gives();
       case "handed":
-        return new HandedOver.Takes();
+        return new HandOver.Takes();
       case "method":
         return new ProtocolTarget();
       case "spark_task":

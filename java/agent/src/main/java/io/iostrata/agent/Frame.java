@@ -88,7 +88,7 @@ final class Frame {
       return true;
     }
     if (value.kind == Value.COLLECTED) {
-      return !isStatic && Collected.isKnown(fields);
+      return !isStatic && CollectedBytes.isKnown(fields);
     }
     String type = type(value);
     return type != null && (isReference(type) || "IJSBC".contains(type));
@@ -159,7 +159,7 @@ final class Frame {
 
   /** The point is on the stack: pushes the fields and asks {@link Hooks#collected}. */
   void collected(MethodVisitor code) {
-    Collected.push(code, fields);
+    CollectedBytes.push(code, fields);
   }
 
   /** Turns what is on top of the stack into a long. */

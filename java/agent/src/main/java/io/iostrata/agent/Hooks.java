@@ -82,7 +82,7 @@ public final class Hooks {
     Arrays.fill(EFFECTS, null);
     Arrays.fill(MEASURES, null);
     Probe.forget();
-    HandedOver.CAUSES.clear();
+    HandOver.CAUSES.clear();
     SocketStreams.SOCKETS.clear();
     StreamWrapped.INNER.clear();
     DescriptorOpened.PATHS.clear();
@@ -118,7 +118,7 @@ public final class Hooks {
     }
     try {
       probe.pendingContext = (int) CONTEXTS[point].of(probe, whom, name);
-      probe.weigher.end(point, Weigher.UNSEEN);
+      probe.sampler.end(point, OverheadSampler.UNSEEN);
     } catch (Throwable e) {
       probe.pendingCause = null;
       fault(point, e);
@@ -145,7 +145,7 @@ public final class Hooks {
     try {
       Extractor target = TARGETS[point];
       probe.enter(point, target == null ? 0 : target.of(probe, a, b), asked, offset, bytes);
-      probe.weigher.end(point, Weigher.UNSEEN);
+      probe.sampler.end(point, OverheadSampler.UNSEEN);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -168,7 +168,7 @@ public final class Hooks {
     }
     try {
       probe.exit(point, bytes, null);
-      probe.weigher.end(point, Weigher.UNSEEN);
+      probe.sampler.end(point, OverheadSampler.UNSEEN);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -185,7 +185,7 @@ public final class Hooks {
     }
     try {
       probe.exit(point, 0, thrown);
-      probe.weigher.end(point, Weigher.UNSEEN);
+      probe.sampler.end(point, OverheadSampler.UNSEEN);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -195,7 +195,7 @@ public final class Hooks {
 
   /** {@link #enter} of a call that is only summed. */
   @DontInline
-  public static void enterHot(int point, Object a, Object b, long asked, long bytes) {
+  public static void enterCounted(int point, Object a, Object b, long asked, long bytes) {
     if (!isOff(point) && !enterQuickly(point, a, b, asked, bytes)) {
       enterSlowly(point, a, b, asked, bytes);
     }
@@ -208,8 +208,8 @@ public final class Hooks {
       return;
     }
     try {
-      probe.enterHot(point, a, b, asked, bytes);
-      probe.weigher.end(point, Weigher.UNSEEN_HOT);
+      probe.enterCounted(point, a, b, asked, bytes);
+      probe.sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -236,42 +236,42 @@ public final class Hooks {
   }
 
   /** {@link #exit} of a call that is only summed. */
-  public static void exitHot(long bytes, int point) {
+  public static void exitCounted(long bytes, int point) {
     if (on != 0) {
-      leaveHot(bytes, point, Probe.COUNTED);
+      leaveCounted(bytes, point, Probe.COUNTED);
     }
   }
 
-  /** {@link #exitHot} of a call that may have passed through. */
-  public static void exitHot(long bytes, int point, Object through) {
-    if (on != 0 && !Passing.through(through)) {
-      leaveHot(bytes, point, Probe.COUNTED);
+  /** {@link #exitCounted} of a call that may have passed through. */
+  public static void exitCounted(long bytes, int point, Object through) {
+    if (on != 0 && !PassingStreams.through(through)) {
+      leaveCounted(bytes, point, Probe.COUNTED);
     }
   }
 
-  /** {@link #exitHot} of a call that may have met no record. */
+  /** {@link #exitCounted} of a call that may have met no record. */
   public static void exitRecord(boolean met, long bytes, int point) {
     if (on != 0) {
-      leaveHot(bytes, point, met ? Probe.COUNTED : Probe.FORGOTTEN);
+      leaveCounted(bytes, point, met ? Probe.COUNTED : Probe.FORGOTTEN);
     }
   }
 
   /** {@link #failed} of a call that is only summed. */
-  public static void failedHot(Throwable thrown, int point) {
+  public static void failedCounted(Throwable thrown, int point) {
     if (on != 0) {
-      leaveHot(0, point, Probe.FAILED);
+      leaveCounted(0, point, Probe.FAILED);
     }
   }
 
-  /** {@link #failedHot} of a call that may have passed through. */
-  public static void failedHot(Throwable thrown, int point, Object through) {
-    if (!Passing.through(through)) {
-      failedHot(thrown, point);
+  /** {@link #failedCounted} of a call that may have passed through. */
+  public static void failedCounted(Throwable thrown, int point, Object through) {
+    if (!PassingStreams.through(through)) {
+      failedCounted(thrown, point);
     }
   }
 
   @DontInline
-  private static void leaveHot(long bytes, int point, int how) {
+  private static void leaveCounted(long bytes, int point, int how) {
     if (how != Probe.COUNTED || !exitQuickly(bytes, point)) {
       leaveSlowly(bytes, point, how);
     }
@@ -284,8 +284,8 @@ public final class Hooks {
       return;
     }
     try {
-      probe.exitHot(point, bytes, how);
-      probe.weigher.end(point, Weigher.UNSEEN_HOT);
+      probe.exitCounted(point, bytes, how);
+      probe.sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -293,7 +293,7 @@ public final class Hooks {
     }
   }
 
-  /** Bytes of a call that is about to {@link #exit} or {@link #exitHot}. */
+  /** Bytes of a call that is about to {@link #exit} or {@link #exitCounted}. */
   public static long measure(int point, Object a, Object b) {
     return on == 0 ? 0 : measured(point, a, b);
   }
@@ -306,7 +306,7 @@ public final class Hooks {
     }
     try {
       long bytes = MEASURES[point].of(probe, a, b);
-      probe.weigher.end(point, Weigher.UNSEEN);
+      probe.sampler.end(point, OverheadSampler.UNSEEN);
       return bytes;
     } catch (Throwable e) {
       fault(point, e);
@@ -324,11 +324,11 @@ public final class Hooks {
       return;
     }
     try {
-      long told = EFFECTS[point].of(probe, a, b);
+      long effect = EFFECTS[point].of(probe, a, b);
       if (ADDED_UP[point] != 0) {
-        probe.addUp(ADDED_UP[point], told);
+        probe.addUp(ADDED_UP[point], effect);
       }
-      probe.weigher.end(point, Weigher.UNSEEN);
+      probe.sampler.end(point, OverheadSampler.UNSEEN);
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -356,7 +356,7 @@ public final class Hooks {
     }
     try {
       Object other = EFFECTS[point].instead(probe, returned);
-      probe.weigher.end(point, Weigher.UNSEEN);
+      probe.sampler.end(point, OverheadSampler.UNSEEN);
       return other.getClass() == returned.getClass() ? other : returned;
     } catch (Throwable e) {
       fault(point, e);
@@ -377,11 +377,11 @@ public final class Hooks {
     return value instanceof String ? ((String) value).length() : 0;
   }
 
-  /** See {@link Collected}. */
+  /** See {@link CollectedBytes}. */
   public static long collected(
       int point, int free, int emptied, IntBuffer meta, int recordEnd, int ringEnd) {
     try {
-      return on == 0 ? 0 : Collected.bytes(free, emptied, meta, recordEnd, ringEnd);
+      return on == 0 ? 0 : CollectedBytes.bytes(free, emptied, meta, recordEnd, ringEnd);
     } catch (Throwable e) {
       fault(point, e);
       return 0;
@@ -403,7 +403,7 @@ public final class Hooks {
         }
         return null;
       }
-      probe.weigher.begin();
+      probe.sampler.begin();
       probe.busy = true;
       return probe;
     } catch (Throwable e) {

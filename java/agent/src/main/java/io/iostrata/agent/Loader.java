@@ -168,9 +168,9 @@ final class Loader {
     table().users(points);
   }
 
-  /** See {@link PointTable#flow}. */
-  byte flow(Point point) {
-    return table().flow(point);
+  /** See {@link PointTable#direction}. */
+  byte direction(Point point) {
+    return table().direction(point);
   }
 
   /** Weaves these classes, by internal name, as the table says now, where they are loaded. */
@@ -221,7 +221,7 @@ final class Loader {
     return type.getName().replace('.', '/');
   }
 
-  /** All at once, which costs the JVM one halt; one by one if a class is in the way. */
+  /** All at once, which costs the JVM one halt; one at a time if a class is in the way. */
   private int retransform(Classes classes, ArrayList<Class<?>> some) {
     if (some.isEmpty()) {
       return 0;

@@ -15,7 +15,7 @@ import org.objectweb.asm.Opcodes;
  *
  * or, for an effect, only {@code Hooks.learn(…)} before each return, or, where something is added
  * to what is returned, {@code Hooks.instead(returned, point)}. A point with {@code through} asks
- * {@link Passing} first, at the entry and at each end.
+ * {@link PassingStreams} first, at the entry and at each end.
  *
  * <p>No local variable is added and the handler's frame has none (or {@code this}, for such a
  * point), so every frame of the method stays true. Nothing added here can throw but for want of
@@ -25,7 +25,7 @@ final class MethodWeaver extends MethodVisitor {
   /** Not a constant: the jar gives each version a package of its own. */
   static final String HOOKS = Hooks.class.getName().replace('.', '/');
 
-  private static final String PASSING = Passing.class.getName().replace('.', '/');
+  private static final String PASSING = PassingStreams.class.getName().replace('.', '/');
 
   /** Stack that the longest sequence added here takes. */
   private static final int STACK = 12;
@@ -73,12 +73,12 @@ final class MethodWeaver extends MethodVisitor {
     frame.reference(mv, point.target == null ? null : point.target.first);
     frame.reference(mv, point.target == null ? null : point.target.second);
     frame.number(mv, point.asked, 0);
-    if (!point.hot) {
+    if (!point.counted) {
       frame.number(mv, point.offset, -1);
     }
     enterBytes();
-    if (point.hot) {
-      hook("enterHot", "(ILjava/lang/Object;Ljava/lang/Object;JJ)V");
+    if (point.counted) {
+      hook("enterCounted", "(ILjava/lang/Object;Ljava/lang/Object;JJ)V");
     } else {
       hook("enter", "(ILjava/lang/Object;Ljava/lang/Object;JJJ)V");
     }
@@ -124,7 +124,7 @@ final class MethodWeaver extends MethodVisitor {
     if (asks) {
       hook("exitRecord", "(ZJI)V");
     } else {
-      ended(point.hot ? "exitHot" : "exit", "(JI");
+      ended(point.counted ? "exitCounted" : "exit", "(JI");
     }
   }
 
@@ -190,7 +190,7 @@ final class MethodWeaver extends MethodVisitor {
       mv.visitFrame(Opcodes.F_FULL, locals, new Object[] {frame.owner()}, 1, caught);
       mv.visitInsn(Opcodes.DUP);
       pushPoint();
-      ended(point.hot ? "failedHot" : "failed", "(Ljava/lang/Throwable;I");
+      ended(point.counted ? "failedCounted" : "failed", "(Ljava/lang/Throwable;I");
       mv.visitInsn(Opcodes.ATHROW);
     }
     super.visitMaxs(maxStack + STACK, maxLocals);

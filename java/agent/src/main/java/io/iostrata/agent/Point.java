@@ -10,9 +10,9 @@ final class Point {
   final String internalName;
   final String method;
   final String descriptor;
-  final boolean hot;
+  final boolean counted;
 
-  /** Hot, and a call that returns false is none: no record was there. */
+  /** Counted only, and a call that returns false is none: no record was there. */
   final boolean record;
 
   /** No row: it only tells or changes something. */
@@ -23,7 +23,7 @@ final class Point {
   /** Not woven: the agent itself makes its rows. */
   final boolean own;
 
-  final boolean anchor;
+  final boolean scope;
   final boolean begin;
 
   final Value bytes;
@@ -37,7 +37,7 @@ final class Point {
   final Extraction context;
   final Extraction effect;
 
-  /** The stream that the calls may only pass on to, see {@link Passing}; null: none. */
+  /** The stream that the calls may only pass on to, see {@link PassingStreams}; null: none. */
   final Value through;
 
   /**
@@ -51,11 +51,11 @@ final class Point {
     method = row[4];
     descriptor = row[5];
     record = row[6].equals("record");
-    hot = record || row[6].equals("hot");
+    counted = record || row[6].equals("counted");
     own = row[6].equals("own");
     replaces = row[6].equals("replace");
     effectOnly = replaces || row[6].equals("effect");
-    anchor = row[7].equals("1");
+    scope = row[7].equals("1");
     begin = row[8].equals("1");
     measure = Value.isNumber(row[9]) ? null : Extraction.parse(row[9]);
     bytes = measure == null ? Value.parse(row[9]) : null;

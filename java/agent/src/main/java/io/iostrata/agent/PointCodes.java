@@ -27,16 +27,16 @@ final class PointCodes {
   static void install(Recorder.Options to) {
     Hooks.begin();
     to.layerOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
-    to.anchorOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
+    to.scopeOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
     to.beginOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
-    to.flowOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
+    to.directionOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
     char[] codes = PointRows.CODES.toCharArray();
     for (int at = 0; at < codes.length; at += FIELDS) {
       int id = code(codes, at + ID);
       to.layerOfPoint[id] = (byte) code(codes, at + LAYER);
-      to.anchorOfPoint[id] = code(codes, at + ANCHOR) != 0;
+      to.scopeOfPoint[id] = code(codes, at + ANCHOR) != 0;
       to.beginOfPoint[id] = code(codes, at + BEGIN) != 0;
-      to.flowOfPoint[id] = (byte) code(codes, at + FLOW);
+      to.directionOfPoint[id] = (byte) code(codes, at + FLOW);
       Hooks.ADDS_UP[id] = (byte) code(codes, at + ADDS_UP);
       Hooks.ADDED_UP[id] = (byte) code(codes, at + ADDED_UP);
       Hooks.TARGETS[id] = extractor(Hooks.TARGETS, id, code(codes, at + TARGET));

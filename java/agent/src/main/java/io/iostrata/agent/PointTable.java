@@ -15,7 +15,7 @@ final class PointTable {
   /** Never changed, only replaced: threads that load classes read it at any time. */
   private volatile HashMap<String, Point[]> byClass = new HashMap<>(128);
 
-  private final HashMap<String, Byte> flows = new HashMap<>();
+  private final HashMap<String, Byte> directions = new HashMap<>();
 
   /**
    * @param text tab-separated, one point a line, the first line names the fields
@@ -39,7 +39,7 @@ final class PointTable {
     if (!point.own) {
       add(byClass, point);
     }
-    flow(point);
+    direction(point);
   }
 
   private static void add(HashMap<String, Point[]> to, Point point) {
@@ -52,21 +52,22 @@ final class PointTable {
   }
 
   /**
-   * Number of the flow that a point's bytes belong to: one of each operation of a layer. 0 when
-   * users have named more operations than there are numbers: their bytes are then never covered.
+   * Number of the direction that a point's bytes belong to: one of each operation of a layer. 0
+   * when users have named more operations than there are numbers: their bytes are then never
+   * covered.
    */
-  byte flow(Point point) {
+  byte direction(Point point) {
     if (point.effectOnly || point.bytes == null && point.measure == null) {
       return 0;
     }
-    String flow = point.layer + (point.op.equals("transfer") ? "read" : point.op);
-    Byte known = flows.get(flow);
+    String direction = point.layer + (point.op.equals("transfer") ? "read" : point.op);
+    Byte known = directions.get(direction);
     if (known == null) {
-      if (flows.size() == MAX_FLOWS) {
+      if (directions.size() == MAX_FLOWS) {
         return 0;
       }
-      known = (byte) (flows.size() + 1);
-      flows.put(flow, known);
+      known = (byte) (directions.size() + 1);
+      directions.put(direction, known);
     }
     return known;
   }

@@ -39,7 +39,7 @@ final class Probe {
    */
   boolean busy;
 
-  final Weigher weigher = new Weigher();
+  final OverheadSampler sampler = new OverheadSampler();
 
   /** Context of the call that enters next; 0 none. */
   int pendingContext;
@@ -51,7 +51,7 @@ final class Probe {
   Cause received;
 
   /** By point. */
-  private HotTarget[] hotTargets = NO_TARGETS;
+  private CountedOnlyTarget[] countedTargets = NO_TARGETS;
 
   private ThreadLog log;
 
@@ -63,9 +63,9 @@ final class Probe {
   private static final int POINT = 0xFFFF;
   private static final int IN_CONTEXT = 1 << 16;
 
-  private static final HotTarget[] NO_TARGETS = {};
+  private static final CountedOnlyTarget[] NO_TARGETS = {};
 
-  // How a hot call ends.
+  // How a counted-only call ends.
   static final int COUNTED = 0;
   static final int FAILED = 1;
   static final int FORGOTTEN = 2;
@@ -197,35 +197,37 @@ final class Probe {
     return cause.saysNothing() ? null : cause;
   }
 
-  /** Target of a hot call: mostly that of the point's call before, found without a lookup. */
-  private long hotTarget(int point, Object a, Object b) throws Throwable {
+  /**
+   * Target of a counted-only call: mostly that of the point's call before, found without a lookup.
+   */
+  private long countedTarget(int point, Object a, Object b) throws Throwable {
     Extractor target = Hooks.TARGETS[point];
     if (target == null) {
       return 0;
     }
-    if (hotTargets == NO_TARGETS) {
-      hotTargets = new HotTarget[Schema.PROCESS_MAX_POINTS];
+    if (countedTargets == NO_TARGETS) {
+      countedTargets = new CountedOnlyTarget[Schema.PROCESS_MAX_POINTS];
     }
-    HotTarget last = hotTargets[point];
+    CountedOnlyTarget last = countedTargets[point];
     if (last != null && b == null) {
       if (last.isOf(a)) {
         return last.handle;
       }
       // Streams wrap each other: two take turns.
-      HotTarget before = last.before;
+      CountedOnlyTarget before = last.before;
       if (before != null && before.isOf(a)) {
         return before.handle;
       }
     }
     long handle = target.of(this, a, b);
     if (handle != 0 && b == null) {
-      hotTargets[point] = new HotTarget(a, handle, last);
+      countedTargets[point] = new CountedOnlyTarget(a, handle, last);
     }
     return handle;
   }
 
   /**
-   * {@link #enterHot} of a call like the one before, which needs no I/O of ours and no guard
+   * {@link #enterCounted} of a call like the one before, which needs no I/O of ours and no guard
    * against it.
    *
    * @return false when nothing has been done
@@ -234,12 +236,12 @@ final class Probe {
     if (busy || recording != Hooks.on || b != null) {
       return false;
     }
-    weigher.begin();
-    if (!log.hotEnterQuickly(point, a, asked, bytesAtEntry)) {
-      weigher.undo();
+    sampler.begin();
+    if (!log.enterCountedQuickly(point, a, asked, bytesAtEntry)) {
+      sampler.undo();
       return false;
     }
-    weigher.end(point, Weigher.UNSEEN_HOT);
+    sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
     return true;
   }
 
@@ -248,38 +250,40 @@ final class Probe {
     if (busy || log == null) {
       return false;
     }
-    weigher.begin();
-    if (!log.hotExitQuickly(point, bytesAtExit)) {
-      weigher.undo();
+    sampler.begin();
+    if (!log.exitCountedQuickly(point, bytesAtExit)) {
+      sampler.undo();
       return false;
     }
-    weigher.end(point, Weigher.UNSEEN_HOT);
+    sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
     return true;
   }
 
-  void enterHot(int point, Object a, Object b, long asked, long bytesAtEntry) throws Throwable {
-    long target = hotTarget(point, a, b);
+  void enterCounted(int point, Object a, Object b, long asked, long bytesAtEntry) throws Throwable {
+    long target = countedTarget(point, a, b);
     begin();
     Object same = Hooks.TARGETS[point] == null ? null : target != 0 && b == null ? a : NOBODY;
-    log.hotEnter(point, target, same, asked, bytesAtEntry);
+    log.enterCounted(point, target, same, asked, bytesAtEntry);
   }
 
   /**
    * @param how {@link #COUNTED}, {@link #FAILED}, or {@link #FORGOTTEN}: as if it had not been
    */
-  void exitHot(int point, long bytesAtExit, int how) {
+  void exitCounted(int point, long bytesAtExit, int how) {
     if (log == null) {
       unbalanced(point);
       return;
     }
     boolean open =
-        how == FORGOTTEN ? log.hotDrop(point) : log.hotExit(point, bytesAtExit, how == FAILED);
+        how == FORGOTTEN
+            ? log.dropCounted(point)
+            : log.exitCounted(point, bytesAtExit, how == FAILED);
     if (!open) {
       unbalanced(point);
     }
   }
 
-  /** Calls that were open when an earlier recording ended never told us how they went on. */
+  /** Calls that were open when an earlier recording ended never reported how they went on. */
   private void begin() {
     int now = Hooks.on;
     if (recording != now) {

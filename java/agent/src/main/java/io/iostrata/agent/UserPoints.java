@@ -141,9 +141,9 @@ final class UserPoints {
     recorder.addPoint(
         point.id,
         point.layer,
-        point.anchor,
+        point.scope,
         point.begin,
-        loader.flow(point),
+        loader.direction(point),
         point.op,
         row[3] + "#" + point.method + point.descriptor);
     return point;

@@ -4,7 +4,7 @@ package io.iostrata.agent;
  * Where a value comes from: {@code ret}, {@code byte}, {@code argN}, {@code this.FIELD}, {@code
  * of(OP)}, the bytes of the calls inside that have this operation and the same layer, {@code
  * delta(this.FIELD)}, by how much a field has grown, or {@code collected(this)}, see {@link
- * Collected}.
+ * CollectedBytes}.
  */
 final class Value {
   static final int CONSTANT = 0;

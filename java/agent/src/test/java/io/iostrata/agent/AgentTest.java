@@ -178,7 +178,7 @@ class AgentTest {
 
   @ParameterizedTest
   @MethodSource("jdks")
-  void hotCallsAreSummedExactly(Jdks.Jdk jdk) throws Exception {
+  void countedOnlyCallsAreSummedExactly(Jdks.Jdk jdk) throws Exception {
     try (TracedJvm jvm = new TracedJvm(jdk).control(1)) {
       jvm.traced(HadoopProgram.class);
 

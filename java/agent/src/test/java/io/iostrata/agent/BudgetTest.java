@@ -32,7 +32,7 @@ class BudgetTest {
 
   private static int floor() {
     return IntStream.range(1, Schema.PROCESS_FIRST_USER_POINT)
-        .filter(i -> !Schema.yields(i))
+        .filter(i -> !Schema.summedUnderBudget(i))
         .findFirst()
         .orElseThrow();
   }

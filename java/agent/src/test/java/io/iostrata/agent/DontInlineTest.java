@@ -26,16 +26,16 @@ class DontInlineTest {
           .containsExactly(
               "context",
               "enter",
-              "enterHot",
+              "enterCounted",
               "enterSlowly",
               "failed",
               "learn",
               "leave",
-              "leaveHot",
+              "leaveCounted",
               "leaveSlowly",
               "measured",
               "other");
-      assertThat(annotated(jar, "HotCalls")).containsExactly("exit", "exitQuickly");
+      assertThat(annotated(jar, "CountedOnlyCalls")).containsExactly("exit", "exitQuickly");
       // The JVM's own is meant, and nothing of ours may lie in its packages.
       assertThat(jar.stream().map(e -> e.getName()).filter(n -> n.startsWith("jdk/"))).isEmpty();
     }

@@ -16,18 +16,20 @@ class PointCodesTest {
     // WHEN
     PointCodes.install(options);
     // THEN
-    int told = 0;
+    int reported = 0;
     for (Point[] points : table.classes()) {
       for (Point point : points) {
         int layer = point.effectOnly ? 0 : point.layer;
         assertThat(options.layerOfPoint[point.id]).as(point.op).isEqualTo((byte) layer);
-        assertThat(options.anchorOfPoint[point.id]).as(point.op).isEqualTo(point.anchor);
+        assertThat(options.scopeOfPoint[point.id]).as(point.op).isEqualTo(point.scope);
         assertThat(options.beginOfPoint[point.id]).as(point.op).isEqualTo(point.begin);
-        assertThat(options.flowOfPoint[point.id]).as(point.op).isEqualTo(table.flow(point));
-        told++;
+        assertThat(options.directionOfPoint[point.id])
+            .as(point.op)
+            .isEqualTo(table.direction(point));
+        reported++;
       }
     }
-    assertThat(told).isGreaterThan(200);
+    assertThat(reported).isGreaterThan(200);
     assertThat(options.layerOfPoint).contains((byte) Schema.LAYER_DATANODE);
   }
 

@@ -102,14 +102,16 @@ class PointsTest {
         .doesNotHaveDuplicates();
   }
 
-  /** A thread keeps the open layers and flows in the bits of a long: 15 and 48, counted from 1. */
+  /**
+   * A thread keeps the open layers and directions in the bits of a long: 15 and 48, counted from 1.
+   */
   @Test
   void flowsOfBytesFitIntoTheMaskOfOpenOnes() {
     Recorder.Options options = new Recorder.Options();
     PointCodes.install(options);
 
-    for (byte flow : options.flowOfPoint) {
-      assertThat(flow).isBetween((byte) 0, (byte) 48);
+    for (byte direction : options.directionOfPoint) {
+      assertThat(direction).isBetween((byte) 0, (byte) 48);
     }
   }
 

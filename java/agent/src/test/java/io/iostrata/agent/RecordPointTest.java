@@ -25,7 +25,7 @@ class RecordPointTest {
     private long written;
     private int left = 3;
 
-    // The fields of MapTask.MapOutputBuffer that Collected reads, with room for three records.
+    // The fields of MapTask.MapOutputBuffer that CollectedBytes reads, with room for three records.
     private final IntBuffer kvmeta = IntBuffer.allocate(12);
     private int kvindex = 4;
     private int kvend = 4;
@@ -71,11 +71,11 @@ class RecordPointTest {
       "names\n"
           + row(1, "next", "()Z", "record", "")
           + row(2, "nextOrThrow", "(ZZ)Z", "record", "")
-          + row(3, "append", "(I)V", "hot", "delta(this.written)")
-          + row(4, "collect", "(II)V", "hot", "collected(this)")
+          + row(3, "append", "(I)V", "counted", "delta(this.written)")
+          + row(4, "collect", "(II)V", "counted", "collected(this)")
           + row(5, "spillAtOnce", "()V", "call", "collected(this)")
           + row(6, "inner", "()Z", "call", "delta(this.left)")
-          + row(20, "toString", "()Ljava/lang/String;", "hot", "delta(this.noSuchField)");
+          + row(20, "toString", "()Ljava/lang/String;", "counted", "delta(this.noSuchField)");
 
   @TempDir Path directory;
   private Recorder recorder;

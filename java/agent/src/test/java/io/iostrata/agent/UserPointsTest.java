@@ -24,7 +24,7 @@ class UserPointsTest {
     set(row, "method", "put");
     set(row, "desc", "(Ljava/lang/String;[B)V");
     set(row, "mode", "call");
-    set(row, "anchor", "0");
+    set(row, "scope", "0");
     set(row, "begin", "0");
     set(row, "bytes", "arg2");
     set(row, "target", "file(arg1)");
@@ -38,7 +38,7 @@ class UserPointsTest {
 
   @Test
   void whatOnlyCountsMayBe() {
-    assertThatCode(() -> UserPoints.refuse(but("mode", "hot"))).doesNotThrowAnyException();
+    assertThatCode(() -> UserPoints.refuse(but("mode", "counted"))).doesNotThrowAnyException();
   }
 
   @ParameterizedTest

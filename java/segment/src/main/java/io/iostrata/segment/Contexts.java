@@ -12,11 +12,14 @@ final class Contexts {
   /** Null where the calls have no other cause than their own thread. */
   private Cause[] causes = new Cause[4];
 
-  /** What a reader was told of the requests that begin there: {@link Cause#sampling}, unsigned. */
+  /**
+   * What was reported to a reader about the requests that begin there: {@link Cause#sampling},
+   * unsigned.
+   */
   private int[] samplings = {Detail.ALL_REQUESTS, 0, 0, 0};
 
-  /** A reader knows of samplings: it has to be told when all requests are kept again. */
-  private boolean told;
+  /** A reader knows of samplings: it needs a report when all requests are kept again. */
+  private boolean reported;
 
   private int top;
 
@@ -38,7 +41,7 @@ final class Contexts {
 
   /** Levels worth telling a reader about: none when nothing was ever set. */
   int open() {
-    return top == 0 && ids[0] == 0 && since[0] == 0 && !told ? 0 : top + 1;
+    return top == 0 && ids[0] == 0 && since[0] == 0 && !reported ? 0 : top + 1;
   }
 
   int id(int level) {
@@ -61,7 +64,7 @@ final class Contexts {
   boolean tells(int sampling) {
     boolean differs = samplings[top] != sampling;
     samplings[top] = sampling;
-    told |= differs;
+    reported |= differs;
     return differs;
   }
 

@@ -1,8 +1,8 @@
 package io.iostrata.segment;
 
 /**
- * Which calls are kept one by one. All others are still in the sums, their clocks sampled. Changed
- * by the agent's own thread while the others read.
+ * Which calls are recorded individually. All others are still in the sums, their clocks sampled.
+ * Changed by the agent's own thread while the others read.
  */
 public final class Detail {
   /** Of this many requests, {@link #sampling} are in the sample. */
@@ -18,7 +18,7 @@ public final class Detail {
   private volatile int sampling = ALL_REQUESTS;
 
   /** Bitmap of categories whose reads and writes are only summed, without waiting for a cost. */
-  private volatile long spared;
+  private volatile long withoutDetail;
 
   /** By point. Plain: a thread may see a change some calls late. */
   private final boolean[] summed = new boolean[Schema.PROCESS_MAX_POINTS];
@@ -36,7 +36,7 @@ public final class Detail {
 
   /** There is a budget, or there is none. */
   public void budgeted(boolean is) {
-    spared = is ? Schema.SPARED : 0;
+    withoutDetail = is ? Schema.NEVER_DETAIL_UNDER_BUDGET : 0;
   }
 
   /** The calls of a point are only summed from now on, or no longer. */
@@ -45,8 +45,8 @@ public final class Detail {
   }
 
   boolean keeps(PointLog point, long target) {
-    long kept = point.yields ? categories & ~spared : categories;
-    return point.anchor || !summed[point.id] && (kept >>> (target >>> 32 & 63) & 1) != 0;
+    long kept = point.summedUnderBudget ? categories & ~withoutDetail : categories;
+    return point.scope || !summed[point.id] && (kept >>> (target >>> 32 & 63) & 1) != 0;
   }
 
   /** Whether a request that begins now is in the sample, as {@link OpenSpan#sampling} says it. */

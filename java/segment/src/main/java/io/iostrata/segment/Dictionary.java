@@ -30,9 +30,9 @@ final class Dictionary {
   private int oldest;
   private int used;
   private int lastId;
-  private boolean refused;
+  private boolean rejected;
   private boolean released;
-  private long refusedAt;
+  private long rejectedAt;
 
   /**
    * @param maxFiles files that may exist at a time; the collector unlinks those it has read
@@ -62,7 +62,7 @@ final class Dictionary {
     return lastId;
   }
 
-  /** Lets go of file and names; entries are refused from here on. */
+  /** Lets go of file and names; entries are rejected from here on. */
   synchronized void release() {
     memory = null;
     ids.clear();
@@ -96,7 +96,7 @@ final class Dictionary {
   }
 
   private boolean nextFile() {
-    if (released || refused && System.nanoTime() - refusedAt < RETRY_NANOS) {
+    if (released || rejected && System.nanoTime() - rejectedAt < RETRY_NANOS) {
       return false;
     }
     try {
@@ -119,11 +119,11 @@ final class Dictionary {
       number++;
       used = 0;
       ids.clear();
-      refused = false;
+      rejected = false;
       return true;
     } catch (IOException e) {
-      refused = true;
-      refusedAt = System.nanoTime();
+      rejected = true;
+      rejectedAt = System.nanoTime();
       return false;
     }
   }

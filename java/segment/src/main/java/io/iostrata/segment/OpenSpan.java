@@ -29,19 +29,19 @@ final class OpenSpan {
   int flags;
   int context;
 
-  /** Anchor of the call itself. */
-  long anchor;
+  /** Scope of the call itself. */
+  long scope;
 
-  /** Anchor of what it encloses. */
-  long anchorInside;
+  /** Scope of what it encloses. */
+  long scopeInside;
 
-  /** Layers and hot calls that were open before it. */
+  /** Layers and counted-only calls that were open before it. */
   long layersBefore;
 
-  int hotBefore;
+  int countedBefore;
 
-  /** {@link ThreadLog#situation} inside it. */
-  long situation;
+  /** {@link ThreadLog#contextEpoch} inside it. */
+  long contextEpoch;
 
   /** {@link PointLog#timedDepth} while a summed span is being timed. */
   static final int TIMED = -1;

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * The open spans of a thread, one inside the other; the header of its segment mirrors those that
- * are kept one by one. Faults are for {@link ThreadLog} to catch.
+ * are recorded individually. Faults are for {@link ThreadLog} to catch.
  */
 final class OpenSpans {
   private static final long TASK = 1L << Schema.LAYER_TASK;
@@ -12,11 +12,11 @@ final class OpenSpans {
 
   int depth;
 
-  /** Those of them that are kept one by one, as the segment's header mirrors them. */
+  /** Those of them that are recorded individually, as the segment's header mirrors them. */
   int kept;
 
   private final ThreadLog log;
-  private final HotCalls hot;
+  private final CountedOnlyCalls counted;
   private final Contexts contexts;
   private final Detail detail;
 
@@ -25,9 +25,9 @@ final class OpenSpans {
 
   private OpenSpan[] levels = {new OpenSpan(null)};
 
-  OpenSpans(ThreadLog log, HotCalls hot, Contexts contexts, Detail detail) {
+  OpenSpans(ThreadLog log, CountedOnlyCalls counted, Contexts contexts, Detail detail) {
     this.log = log;
-    this.hot = hot;
+    this.counted = counted;
     this.contexts = contexts;
     this.detail = detail;
   }
@@ -65,13 +65,13 @@ final class OpenSpans {
     top.offset = offset;
     top.flags = point.flags(log.layers);
     top.context = contexts.current();
-    top.anchor = below == null ? 0 : below.anchorInside;
+    top.scope = below == null ? 0 : below.scopeInside;
     top.layersBefore = log.layers;
-    top.hotBefore = hot.depth;
+    top.countedBefore = counted.depth;
     top.kept = sample(top) || top.sampling >= 0 && detail.keeps(point, top.target);
     log.layers |= point.open;
-    top.situation = chain.segment == null ? ThreadLog.NOWHERE : log.newSituation();
-    log.situation = top.situation;
+    top.contextEpoch = chain.segment == null ? ThreadLog.NOWHERE : log.newContextEpoch();
+    log.contextEpoch = top.contextEpoch;
     if (top.kept) {
       keep(top);
     } else {
@@ -111,7 +111,7 @@ final class OpenSpans {
     long span = segment == null ? 0 : ++segment.span;
     top.span = span;
     top.parent = top.below == null ? 0 : top.below.span;
-    top.anchorInside = point.anchor ? span : top.anchor;
+    top.scopeInside = point.scope ? span : top.scope;
     long start = log.now();
     top.start = start;
     depth++;
@@ -127,7 +127,7 @@ final class OpenSpans {
   private void sum(OpenSpan top) {
     PointLog point = top.point;
     top.span = top.below == null ? 0 : top.below.span;
-    top.anchorInside = top.anchor;
+    top.scopeInside = top.scope;
     top.start = 0;
     depth++;
     if (point.sampler.next() && point.timedDepth == 0) {
@@ -167,12 +167,12 @@ final class OpenSpans {
       return;
     }
     long dur = end - top.start;
-    if (hot.depth > (top.below == null ? 0 : top.below.hotBefore)) {
-      hot.inside(dur);
+    if (counted.depth > (top.below == null ? 0 : top.below.countedBefore)) {
+      counted.inside(dur);
     }
     boolean error = (flags & ERROR) != 0;
     // The row first: after kill -9 the counts may be ahead of the slots, never behind.
-    RowLog row = chain.row(top.point, key(top, bytes), top.anchor);
+    RowLog row = chain.row(top.point, key(top, bytes), top.scope);
     if (row != null) {
       row.add(chain.segment, bytes, top.asked, error, dur, end);
     }
@@ -196,7 +196,9 @@ final class OpenSpans {
     }
   }
 
-  /** As {@link HotCalls#exit}: a call that ends like the one before only adds to its row. */
+  /**
+   * As {@link CountedOnlyCalls#exit}: a call that ends like the one before only adds to its row.
+   */
   @DontInline
   private void exitSummed(OpenSpan top, long bytes, boolean error, long end) {
     PointLog point = top.point;
@@ -206,7 +208,7 @@ final class OpenSpans {
       log.lost();
       return;
     }
-    RowLog row = chain.row(point, key(top, bytes), top.anchor);
+    RowLog row = chain.row(point, key(top, bytes), top.scope);
     if (row == null) {
       return; // counted as lost
     }
@@ -224,11 +226,11 @@ final class OpenSpans {
     return Row.key(top.point.id, top.flags, top.target, bytes, top.context);
   }
 
-  /** Takes a span off the open layers, and hot calls inside it that never ended. */
+  /** Takes a span off the open layers, and counted-only calls inside it that never ended. */
   private void leave(OpenSpan top) {
-    hot.cut(top.hotBefore);
+    counted.cut(top.countedBefore);
     log.layers = top.layersBefore;
-    log.situation = top.below == null ? ThreadLog.NOWHERE : top.below.situation;
+    log.contextEpoch = top.below == null ? ThreadLog.NOWHERE : top.below.contextEpoch;
   }
 
   /** Tells a new segment what is open; gives ids to spans that began while there was none. */
@@ -236,7 +238,7 @@ final class OpenSpans {
     int mirrored = 0;
     for (int d = 0; d < depth; d++) {
       OpenSpan open = levels[d];
-      open.situation = log.newSituation();
+      open.contextEpoch = log.newContextEpoch();
       long above = open.below == null ? 0 : open.below.span;
       if (!open.kept) {
         open.span = above;
@@ -248,14 +250,14 @@ final class OpenSpans {
       }
       segment.open(mirrored++, open.span, open.start, open.parent, open.mirrored());
     }
-    log.situation = depth == 0 ? ThreadLog.NOWHERE : top().situation;
+    log.contextEpoch = depth == 0 ? ThreadLog.NOWHERE : top().contextEpoch;
   }
 
   /** Whose the calls are that come next, or why they happen, is not what it was. */
   void changed() {
-    if (log.situation != ThreadLog.NOWHERE) {
-      top().situation = log.newSituation();
-      log.situation = top().situation;
+    if (log.contextEpoch != ThreadLog.NOWHERE) {
+      top().contextEpoch = log.newContextEpoch();
+      log.contextEpoch = top().contextEpoch;
     }
   }
 }

@@ -21,7 +21,7 @@ public final class Recorder implements Closeable {
   final Dictionary dictionary;
   final SegmentPool pool;
 
-  /** Which calls are kept one by one. */
+  /** Which calls are recorded individually. */
   public final Detail detail = new Detail();
 
   /** ns that a clock adds to what it measures. */
@@ -36,7 +36,7 @@ public final class Recorder implements Closeable {
   private final ControlPage control;
   private final ThreadLocal<ThreadLog> logs = new ThreadLocal<>();
   private final LiveLogs live = new LiveLogs();
-  private final ThreadLog refused;
+  private final ThreadLog rejecting;
   private volatile boolean closed;
 
   /** How to record. Only {@code dir}, {@code layerOfPoint} and {@code text} need to be given. */
@@ -65,17 +65,17 @@ public final class Recorder implements Closeable {
     /** Identity of the point table: what agent and collector must agree on. */
     public long pointsHash = Schema.POINTS_HASH;
 
-    /** Points whose open span is the anchor of what they enclose; null: none. */
-    public boolean[] anchorOfPoint;
+    /** Points whose open span is the scope of what they enclose; null: none. */
+    public boolean[] scopeOfPoint;
 
     /** Points that write a {@code begin} slot at entry; null: none. */
     public boolean[] beginOfPoint;
 
     /**
-     * Flows of bytes, 1 to 48: calls nested in one of the same flow are {@code covered}. 0: the
-     * point carries no bytes. null: none does.
+     * Directions of bytes, 1 to 48: calls nested in one of the same direction are {@code covered}.
+     * 0: the point carries no bytes. null: none does.
      */
-    public byte[] flowOfPoint;
+    public byte[] directionOfPoint;
 
     /** Bytes of all segments; 0: 64 MiB or 1 % of the cgroup's memory limit, the smaller. */
     public long capBytes;
@@ -117,19 +117,19 @@ public final class Recorder implements Closeable {
   private static void complete(Options options) throws IOException {
     options.proc = options.proc != 0 ? options.proc : new Random().nextLong() >>> 1 | 1;
     options.files = options.files != null ? options.files : new JdkFiles();
-    options.pid = options.pid != 0 ? options.pid : Self.pid();
-    options.uid = options.uid >= 0 ? options.uid : Self.uid();
-    options.pidStart = options.pidStart != 0 ? options.pidStart : Self.start();
+    options.pid = options.pid != 0 ? options.pid : ThisProcess.pid();
+    options.uid = options.uid >= 0 ? options.uid : ThisProcess.uid();
+    options.pidStart = options.pidStart != 0 ? options.pidStart : ThisProcess.start();
     options.capBytes = options.capBytes != 0 ? options.capBytes : capBytes(MemoryLimit.bytes());
     options.seed = options.seed != 0 ? options.seed : System.nanoTime() ^ options.proc;
     int points = options.layerOfPoint.length;
     if (points > Schema.PROCESS_MAX_POINTS) {
       throw new IOException(points + " points, at most " + Schema.PROCESS_MAX_POINTS);
     }
-    byte[] flows = options.flowOfPoint == null ? new byte[0] : options.flowOfPoint;
-    options.anchorOfPoint = sized(options.anchorOfPoint, points);
+    byte[] directions = options.directionOfPoint == null ? new byte[0] : options.directionOfPoint;
+    options.scopeOfPoint = sized(options.scopeOfPoint, points);
     options.beginOfPoint = sized(options.beginOfPoint, points);
-    options.flowOfPoint = Arrays.copyOf(flows, points);
+    options.directionOfPoint = Arrays.copyOf(directions, points);
   }
 
   /** Bytes of all segments where nobody says otherwise, in a cgroup of so much memory. */
@@ -159,7 +159,7 @@ public final class Recorder implements Closeable {
             options.dictionaryBytes,
             (int) Math.max(2, Math.min(dictionaryFiles, 1 << 16)));
     pool = new SegmentPool(directory, options);
-    refused = ThreadLog.refused(this);
+    rejecting = ThreadLog.rejecting(this);
     page.ready();
   }
 
@@ -174,7 +174,7 @@ public final class Recorder implements Closeable {
   }
 
   /** Three rows a point (outermost, inner, covered), so that no total is ever lost. */
-  static int foldRows(byte[] layerOfPoint) {
+  static int collapsedRows(byte[] layerOfPoint) {
     int points = 0;
     for (int i = 0; i < layerOfPoint.length; i++) {
       points += layerOfPoint[i] != 0 ? 1 : 0;
@@ -190,7 +190,7 @@ public final class Recorder implements Closeable {
   public ThreadLog thread() {
     try {
       if (closed) {
-        return refused;
+        return rejecting;
       }
       ThreadLog log = logs.get();
       if (log == null) {
@@ -200,7 +200,7 @@ public final class Recorder implements Closeable {
       return log;
     } catch (Throwable e) {
       page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
-      return refused;
+      return rejecting;
     }
   }
 
@@ -234,7 +234,7 @@ public final class Recorder implements Closeable {
       page.count(Schema.PROCESS_COUNTER_REFUSED_ENTRIES, 1);
       return handle;
     } finally {
-      log.busy = busy && log != refused;
+      log.busy = busy && log != rejecting;
     }
   }
 
@@ -280,11 +280,11 @@ public final class Recorder implements Closeable {
    * @param name class#method and descriptor
    */
   public void addPoint(
-      int id, byte layer, boolean anchor, boolean begin, byte flow, String op, String name) {
+      int id, byte layer, boolean scope, boolean begin, byte direction, String op, String name) {
     options.layerOfPoint[id] = layer;
-    options.anchorOfPoint[id] = anchor;
+    options.scopeOfPoint[id] = scope;
     options.beginOfPoint[id] = begin;
-    options.flowOfPoint[id] = flow;
+    options.directionOfPoint[id] = direction;
     name(Schema.CATEGORY_POINT, id + "\t" + layer + "\t" + op + "\t" + name);
     lastPoint = id;
   }
@@ -323,7 +323,7 @@ public final class Recorder implements Closeable {
       page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
       return 0;
     } finally {
-      log.busy = busy && log != refused;
+      log.busy = busy && log != rejecting;
     }
   }
 
@@ -332,7 +332,7 @@ public final class Recorder implements Closeable {
     return control.pointOff(point);
   }
 
-  /** From here on as much is kept one by one as the page read last says. */
+  /** From here on as much is recorded individually as the page read last says. */
   public void follow() {
     detail.level(control.level());
     detail.sampling(control.sampling());
@@ -356,12 +356,12 @@ public final class Recorder implements Closeable {
 
   /** ns of CPU that all threads of the process have taken, in steps of 10 ms. */
   public long cpu() throws IOException {
-    return Self.cpu();
+    return ThisProcess.cpu();
   }
 
   /** ns of CPU that the current thread has taken. */
   public long threadCpu() throws IOException {
-    return Self.threadCpu();
+    return ThisProcess.threadCpu();
   }
 
   /**

@@ -36,7 +36,7 @@ final class Row {
   }
 
   /** Key of the row that takes what has no row of its own: the point and its flags stay. */
-  static long foldKey(long key) {
+  static long collapsedKey(long key) {
     return key & 0xFFFF | (long) Schema.SIZE_CLASS_FOLD << 24;
   }
 

@@ -13,8 +13,8 @@ final class RowIndex {
   private int used;
 
   /** Null when there is none. */
-  RowLog find(long key, long anchor) {
-    return rows[probe(rows, key, anchor)];
+  RowLog find(long key, long scope) {
+    return rows[probe(rows, key, scope)];
   }
 
   void add(RowLog row) {
@@ -22,12 +22,12 @@ final class RowIndex {
       RowLog[] more = new RowLog[rows.length * 2];
       for (int i = 0; i < rows.length; i++) {
         if (rows[i] != null) {
-          more[probe(more, rows[i].key, rows[i].anchor)] = rows[i];
+          more[probe(more, rows[i].key, rows[i].scope)] = rows[i];
         }
       }
       rows = more;
     }
-    rows[probe(rows, row.key, row.anchor)] = row;
+    rows[probe(rows, row.key, row.scope)] = row;
   }
 
   /** For a segment without rows. */
@@ -44,11 +44,11 @@ final class RowIndex {
     return used;
   }
 
-  private static int probe(RowLog[] rows, long key, long anchor) {
+  private static int probe(RowLog[] rows, long key, long scope) {
     int mask = rows.length - 1;
-    long mixed = (key ^ anchor * 0x9E3779B97F4A7C15L) * 0xD6E8FEB86659FD93L;
+    long mixed = (key ^ scope * 0x9E3779B97F4A7C15L) * 0xD6E8FEB86659FD93L;
     int slot = (int) (mixed >>> 40) & mask;
-    while (rows[slot] != null && (rows[slot].key != key || rows[slot].anchor != anchor)) {
+    while (rows[slot] != null && (rows[slot].key != key || rows[slot].scope != scope)) {
       slot = slot + 1 & mask;
     }
     return slot;

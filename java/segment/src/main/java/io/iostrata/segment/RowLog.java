@@ -12,7 +12,7 @@ final class RowLog {
   private static final int MOST = 16;
 
   final long key;
-  final long anchor;
+  final long scope;
   final int sizeClass;
 
   /** Offset in the segment. */
@@ -35,9 +35,9 @@ final class RowLog {
   private double spread;
   private long inside;
 
-  RowLog(long key, long anchor, int at) {
+  RowLog(long key, long scope, int at) {
     this.key = key;
-    this.anchor = anchor;
+    this.scope = scope;
     this.at = at;
     sizeClass = Row.sizeClassOf(key);
   }
@@ -80,7 +80,7 @@ final class RowLog {
   /**
    * {@link #add} of a call whose time, if it has one, stands for others.
    *
-   * @param more ns of calls kept one by one inside it, which {@code dur} leaves out
+   * @param more ns of calls recorded individually inside it, which {@code dur} leaves out
    */
   @DontInline
   void addSampled(

@@ -194,12 +194,12 @@ public final class Schema {
   public static final long KEPT_PHASE = 184485825L;
   public static final long KEPT_TASK = 183437185L;
   public static final long KEPT_JOB = 183437185L;
-  public static final long SPARED = 48L;
+  public static final long NEVER_DETAIL_UNDER_BUDGET = 48L;
   public static final int POINT_COUNT = 241;
-  public static final long POINTS_HASH = 619329397859490898L;
+  public static final long POINTS_HASH = 5975394598275380121L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
-  private static final long[] YIELDS = {
+  private static final long[] SUMMED_UNDER_BUDGET = {
     0x6003ff7f8fe0f87eL,
     0x00000007fc080000L,
     0x0000000000000000L,
@@ -220,7 +220,7 @@ public final class Schema {
 
   private Schema() {}
 
-  public static boolean yields(int point) {
-    return (YIELDS[point >> 6] >>> point & 1) != 0;
+  public static boolean summedUnderBudget(int point) {
+    return (SUMMED_UNDER_BUDGET[point >> 6] >>> point & 1) != 0;
   }
 }

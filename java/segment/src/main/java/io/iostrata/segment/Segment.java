@@ -19,7 +19,7 @@ final class Segment {
 
   final MappedByteBuffer memory;
 
-  // Views for the hot path: their accesses need no look at byte order and alignment.
+  // Views for the path of each call: their accesses need no look at byte order and alignment.
   final LongBuffer longs;
   final IntBuffer ints;
 
@@ -43,7 +43,7 @@ final class Segment {
   boolean sealed;
 
   long gaps;
-  long folded;
+  long collapsed;
 
   /** Last span given out; goes on when the file is reused, so that no span is given out twice. */
   long span;
@@ -88,7 +88,7 @@ final class Segment {
     sealed = false;
     rows = 0;
     gaps = 0;
-    folded = 0;
+    collapsed = 0;
     memory.putInt(Schema.SEGMENT_ROWS, 0);
     memory.putInt(Schema.SEGMENT_OPEN_DEPTH, 0);
     memory.putLong(Schema.SEGMENT_GAPS, 0);
@@ -126,7 +126,7 @@ final class Segment {
     return ringSlots - 1 - (int) (head - tail);
   }
 
-  /** One slot is kept back: what is lost behind it is told there. */
+  /** One slot is kept back: what is lost behind it is reported there. */
   boolean full() {
     return head - tail >= ringSlots - 1;
   }
@@ -175,8 +175,10 @@ final class Segment {
     ints.put(Schema.SEGMENT_OPEN_DEPTH >> 2, depth);
   }
 
-  /** A new counter row, or -1. The last {@code keptBack} rows of the table are for fold rows. */
-  int newRow(long key, long anchor, int keptBack) {
+  /**
+   * A new counter row, or -1. The last {@code keptBack} rows of the table are for collapsed rows.
+   */
+  int newRow(long key, long scope, int keptBack) {
     if (rows >= tableRows - keptBack) {
       return -1;
     }
@@ -184,7 +186,7 @@ final class Segment {
     memory.putInt(at + Schema.ROW_POINT, (int) key & ~0xFFFF | (int) key & Row.POINT_MASK);
     memory.putInt(at + Schema.ROW_CONTEXT, (int) (key >>> 32));
     memory.put(at + Schema.ROW_FLAGS, Row.flags(key));
-    memory.putLong(at + Schema.ROW_ANCHOR, anchor);
+    memory.putLong(at + Schema.ROW_ANCHOR, scope);
     Fence.release();
     memory.putInt(Schema.SEGMENT_ROWS, ++rows);
     return at;
@@ -200,6 +202,6 @@ final class Segment {
   }
 
   void countFold() {
-    memory.putLong(Schema.SEGMENT_FOLDED, ++folded);
+    memory.putLong(Schema.SEGMENT_FOLDED, ++collapsed);
   }
 }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /** The segments of one thread, one after the other: rows, slots, gaps, growth. */
 final class SegmentChain {
-  /** Calls after which a refused segment is asked for again. */
+  /** Calls after which a rejected segment is asked for again. */
   static final int RETRY_CALLS = 1024;
 
   /** Rings hold this many contexts and a call. */
@@ -24,7 +24,7 @@ final class SegmentChain {
   private final ThreadLog log;
 
   /** Kept back in the segment, for points up to the last. */
-  private int foldRows;
+  private int collapsedRows;
 
   private int lastPoint;
   private final int maxRing;
@@ -36,7 +36,7 @@ final class SegmentChain {
   private int threadName;
   private int position = -1;
   private int retryIn;
-  private boolean refused;
+  private boolean rejected;
 
   /** Rows that do not say all yet. */
   private RowLog[] listed = new RowLog[8];
@@ -67,7 +67,7 @@ final class SegmentChain {
       return;
     }
     int last = recorder.lastPoint;
-    int reserve = Recorder.foldRows(recorder.options.layerOfPoint);
+    int reserve = Recorder.collapsedRows(recorder.options.layerOfPoint);
     Segment first = firstOrNull();
     if (first == null) {
       refuse();
@@ -89,16 +89,16 @@ final class SegmentChain {
 
   private void refuse() {
     retryIn = RETRY_CALLS;
-    if (!refused) {
-      refused = true;
+    if (!rejected) {
+      rejected = true;
       recorder.count(Schema.PROCESS_COUNTER_REFUSED_SEGMENTS, 1);
     }
   }
 
   private void use(Segment next, int reserve, int last) {
-    foldRows = reserve;
+    collapsedRows = reserve;
     lastPoint = last;
-    refused = false;
+    rejected = false;
     retryIn = 0;
     store();
     index.clear();
@@ -121,7 +121,7 @@ final class SegmentChain {
       return;
     }
     int last = recorder.lastPoint;
-    int reserve = Recorder.foldRows(recorder.options.layerOfPoint);
+    int reserve = Recorder.collapsedRows(recorder.options.layerOfPoint);
     try {
       Segment next = recorder.pool.withRing();
       if (next != null) {
@@ -139,10 +139,10 @@ final class SegmentChain {
     }
     Segment old = segment;
     int ringSlots = Math.max(old.ringSlots, recorder.options.ringSlots);
-    int rows = old.tableRows - foldRows;
+    int rows = old.tableRows - collapsedRows;
     // Points may have come since the old one was made.
     int last = recorder.lastPoint;
-    int reserve = Recorder.foldRows(recorder.options.layerOfPoint);
+    int reserve = Recorder.collapsedRows(recorder.options.layerOfPoint);
     Segment next;
     try {
       next =
@@ -150,13 +150,14 @@ final class SegmentChain {
               ring ? Math.min(maxRing, ringSlots * GROWTH) : old.ringSlots,
               (table ? Math.min(maxRows, rows * GROWTH) : rows) + reserve,
               ring ? ringSlots : old.ringSlots,
-              old.tableRows - foldRows + reserve);
+              old.tableRows - collapsedRows + reserve);
     } catch (IOException full) {
       refuse();
       return false;
     }
     if (next == null) {
-      // The cap bounds growth by design: what it costs is counted as gaps and folds, call by call.
+      // The cap bounds growth by design: what it costs is counted as gaps and collapsed calls, call
+      // by call.
       retryIn = RETRY_CALLS;
       return false;
     }
@@ -174,13 +175,13 @@ final class SegmentChain {
 
   /** The row of a key, of this point; null, and counted as lost, when there is no room for it. */
   @DontInline
-  RowLog row(PointLog point, long key, long anchor) {
-    RowLog row = point.row(key, anchor);
+  RowLog row(PointLog point, long key, long scope) {
+    RowLog row = point.row(key, scope);
     if (row == null) {
-      row = index.find(key, anchor);
-      row = row == null ? newRow(key, anchor) : row;
+      row = index.find(key, scope);
+      row = row == null ? newRow(key, scope) : row;
       if (row == null) {
-        row = foldRow(point, key);
+        row = collapsedRow(point, key);
         if (row == null) {
           log.lost();
         }
@@ -192,23 +193,23 @@ final class SegmentChain {
   }
 
   /** Null when there is no room. */
-  private RowLog newRow(long key, long anchor) {
-    int at = segment.newRow(key, anchor, foldRows);
+  private RowLog newRow(long key, long scope) {
+    int at = segment.newRow(key, scope, collapsedRows);
     if (at < 0 && grow(false, true)) {
-      at = segment.newRow(key, anchor, foldRows);
+      at = segment.newRow(key, scope, collapsedRows);
     }
-    return at > 0 ? added(new RowLog(key, anchor, at)) : null;
+    return at > 0 ? added(new RowLog(key, scope, at)) : null;
   }
 
   /** The row for what has no room for one of its own; null: nor has the point any. */
-  private RowLog foldRow(PointLog point, long key) {
+  private RowLog collapsedRow(PointLog point, long key) {
     segment.countFold();
-    long fold = Row.foldKey(key);
-    RowLog row = index.find(fold, 0);
+    long collapsed = Row.collapsedKey(key);
+    RowLog row = index.find(collapsed, 0);
     if (row == null) {
       // A point that came later has nothing kept back for it, and may not take what others have.
-      int at = segment.newRow(fold, 0, point.id > lastPoint ? foldRows : 0);
-      row = at > 0 ? added(new RowLog(fold, 0, at)) : null;
+      int at = segment.newRow(collapsed, 0, point.id > lastPoint ? collapsedRows : 0);
+      row = at > 0 ? added(new RowLog(collapsed, 0, at)) : null;
     }
     return row;
   }

@@ -43,7 +43,7 @@ final class SegmentPool {
    * @throws IOException when the file system has no room or refuses
    */
   synchronized Segment first() throws IOException {
-    int rows = firstRows + Recorder.foldRows(layerOfPoint);
+    int rows = firstRows + Recorder.collapsedRows(layerOfPoint);
     Segment segment = withRing();
     if (segment == null) {
       segment = drained(0, rows);
@@ -57,7 +57,7 @@ final class SegmentPool {
    * @throws IOException when the file system has no room or refuses
    */
   synchronized Segment withRing() throws IOException {
-    int rows = firstRows + Recorder.foldRows(layerOfPoint);
+    int rows = firstRows + Recorder.collapsedRows(layerOfPoint);
     Segment segment = drained(firstRing, rows);
     return segment == null ? make(firstRing, rows, FIRST_EIGHTHS) : segment;
   }

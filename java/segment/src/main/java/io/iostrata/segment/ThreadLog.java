@@ -6,11 +6,11 @@ import java.util.function.LongSupplier;
  * What one thread records; used by that thread only. Nothing here throws or blocks: after a fault
  * inside, the calls of the thread are only counted as lost.
  *
- * <p>Every enter needs its exit or drop, every hotEnter its hotExit or hotDrop, also when the point
- * has been switched off in between.
+ * <p>Every enter needs its exit or drop, every enterCounted its exitCounted or dropCounted, also
+ * when the point has been switched off in between.
  */
 public final class ThreadLog {
-  /** Bytes of a hot call at its end that say: those given at its begin. */
+  /** Bytes of a counted-only call at its end that say: those given at its begin. */
   public static final long AS_ENTERED = Long.MIN_VALUE;
 
   static final long NOWHERE = 0;
@@ -32,19 +32,19 @@ public final class ThreadLog {
   // Made at the first call: a thread that only names things needs none of it.
   private PointLog[] points;
   private OpenSpans open;
-  private HotCalls hot;
+  private CountedOnlyCalls counted;
   private SegmentChain chain;
 
-  /** Layers and flows of bytes with an open call, see {@link PointLog}. */
+  /** Layers and directions of bytes with an open call, see {@link PointLog}. */
   long layers;
 
   /**
    * A number for all that calls have in common until a span begins or ends: that span, its context,
    * the segment. {@link #NOWHERE}: no span is open, or there is no segment.
    */
-  long situation = NOWHERE;
+  long contextEpoch = NOWHERE;
 
-  private long situations;
+  private long contextEpochs;
 
   /** State of {@link Xorshift}. */
   private long random;
@@ -60,7 +60,7 @@ public final class ThreadLog {
   }
 
   /** A log that only counts what it loses, for any thread. */
-  static ThreadLog refused(Recorder recorder) {
+  static ThreadLog rejecting(Recorder recorder) {
     ThreadLog log = new ThreadLog(recorder, null);
     log.dead = true;
     return log;
@@ -108,7 +108,7 @@ public final class ThreadLog {
     }
   }
 
-  /** Point of the span on top, -1 if nothing is open. Hot calls are not spans. */
+  /** Point of the span on top, -1 if nothing is open. Counted-only calls are not spans. */
   public int openPoint() {
     return depth() == 0 ? -1 : open.top().point.id;
   }
@@ -136,17 +136,17 @@ public final class ThreadLog {
   }
 
   /**
-   * A hot call begins. Its clocks are sampled.
+   * A counted-only call begins. Its clocks are sampled.
    *
    * @param target handle; 0: that of the enclosing open span
    * @param object that the target was found by: while it is the same, so is the target; null: the
    *     point's calls have no target of their own
    * @param bytes what {@link #AS_ENTERED} will mean
    */
-  public void hotEnter(int point, long target, Object object, long asked, long bytes) {
+  public void enterCounted(int point, long target, Object object, long asked, long bytes) {
     try {
       if (active()) {
-        hot.enter(point(point), target, object, asked, bytes);
+        counted.enter(point(point), target, object, asked, bytes);
       }
     } catch (Throwable e) {
       fail();
@@ -154,27 +154,27 @@ public final class ThreadLog {
   }
 
   /**
-   * {@link #hotEnter} if that is only a matter of what is at hand.
+   * {@link #enterCounted} if that is only a matter of what is at hand.
    *
    * @return false when nothing has been done
    */
-  public boolean hotEnterQuickly(int point, Object object, long asked, long bytes) {
+  public boolean enterCountedQuickly(int point, Object object, long asked, long bytes) {
     try {
-      if (situation == NOWHERE || recorder.baseContext != contexts.base()) {
+      if (contextEpoch == NOWHERE || recorder.baseContext != contexts.base()) {
         return false;
       }
       PointLog whose = points[point];
-      return whose != null && hot.enterQuickly(whose, object, asked, bytes);
+      return whose != null && counted.enterQuickly(whose, object, asked, bytes);
     } catch (Throwable e) {
       fail();
       return true;
     }
   }
 
-  /** {@link #hotExit} of a call without error, if that is only a matter of what is at hand. */
-  public boolean hotExitQuickly(int point, long moved) {
+  /** {@link #exitCounted} of a call without error, if that is only a matter of what is at hand. */
+  public boolean exitCountedQuickly(int point, long moved) {
     try {
-      return situation != NOWHERE && hot.exitQuickly(chain, point, moved);
+      return contextEpoch != NOWHERE && counted.exitQuickly(chain, point, moved);
     } catch (Throwable e) {
       fail();
       return true;
@@ -182,39 +182,39 @@ public final class ThreadLog {
   }
 
   /**
-   * A hot call ends: it is added to its counter row and gets no slot.
+   * A counted-only call ends: it is added to its counter row and gets no slot.
    *
    * @param moved {@link #AS_ENTERED}, or what to add to the bytes given at entry
    * @return false when none of the point is open
    */
-  public boolean hotExit(int point, long moved, boolean error) {
+  public boolean exitCounted(int point, long moved, boolean error) {
     try {
       if (chain == null) {
         return true; // counted at its entry
       }
       OpenSpan top = depth() == 0 ? null : open.top();
-      int floor = top == null ? 0 : top.hotBefore;
-      if (!hot.isTop(point, floor) && !hot.unwind(point, floor)) {
+      int floor = top == null ? 0 : top.countedBefore;
+      if (!counted.isTop(point, floor) && !counted.unwind(point, floor)) {
         return false;
       }
-      hot.exit(chain, top, moved, error, contexts.current());
+      counted.exit(chain, top, moved, error, contexts.current());
     } catch (Throwable e) {
       fail();
     }
     return true;
   }
 
-  /** A hot call ends as if it had not been; false when none of the point is open. */
-  public boolean hotDrop(int point) {
+  /** A counted-only call ends as if it had not been; false when none of the point is open. */
+  public boolean dropCounted(int point) {
     try {
       if (chain == null) {
         return true;
       }
-      int floor = depth() == 0 ? 0 : open.top().hotBefore;
-      if (!hot.unwind(point, floor)) {
+      int floor = depth() == 0 ? 0 : open.top().countedBefore;
+      if (!counted.unwind(point, floor)) {
         return false;
       }
-      hot.cut(hot.depth - 1);
+      counted.cut(counted.depth - 1);
     } catch (Throwable e) {
       fail();
     }
@@ -225,7 +225,7 @@ public final class ThreadLog {
   public void recordingBegins() {
     try {
       if (chain != null) {
-        hot.cut(0);
+        counted.cut(0);
         if (chain.segment != null && depth() == 0) {
           chain.renew();
         }
@@ -252,7 +252,7 @@ public final class ThreadLog {
       if (!dead) {
         long now = now();
         contexts.push(id, cause, depth() == 0 ? 0 : open.top().sampling, now);
-        situationChanged();
+        contextChanged();
         boolean waited = cause != null && cause.since != 0 && cause.sampling >= 0;
         tellContext(point, waited ? Math.max(0, now - cause.since) : 0);
       }
@@ -273,7 +273,7 @@ public final class ThreadLog {
     if (top != null && top.span != 0) {
       return new Cause(whose, trace, proc, top.span, now(), target, sampling);
     }
-    // Nothing that is open is kept one by one.
+    // Nothing that is open is recorded individually.
     return outer == null
         ? new Cause(whose, trace, proc, 0, now(), target, sampling)
         : new Cause(whose, trace, outer.proc, outer.span, now(), target, sampling);
@@ -284,7 +284,7 @@ public final class ThreadLog {
     try {
       if (!dead && contexts.nested()) {
         contexts.pop(now());
-        situationChanged();
+        contextChanged();
         tellContext(0, 0);
       } else if (!dead) {
         recorder.count(Schema.PROCESS_COUNTER_UNBALANCED, 1);
@@ -316,11 +316,11 @@ public final class ThreadLog {
   /** Forgets all that is large: the thread may live long, and this log with it. */
   void release() {
     dead = true;
-    situation = NOWHERE;
+    contextEpoch = NOWHERE;
     chain = null;
     points = null;
     open = null;
-    hot = null;
+    counted = null;
   }
 
   long now() {
@@ -339,11 +339,11 @@ public final class ThreadLog {
     return z ^ z >>> 31;
   }
 
-  long newSituation() {
-    return ++situations;
+  long newContextEpoch() {
+    return ++contextEpochs;
   }
 
-  private void situationChanged() {
+  private void contextChanged() {
     if (chain != null) {
       open.changed();
     }
@@ -362,7 +362,7 @@ public final class ThreadLog {
     }
     if (recorder.baseContext != contexts.base()) {
       contexts.base(recorder.baseContext, now());
-      situationChanged();
+      contextChanged();
       if (!contexts.nested()) {
         tellContext(0, 0);
       }
@@ -381,8 +381,8 @@ public final class ThreadLog {
     try {
       if (chain == null) {
         points = new PointLog[recorder.options.layerOfPoint.length];
-        hot = new HotCalls(this);
-        open = new OpenSpans(this, hot, contexts, recorder.detail);
+        counted = new CountedOnlyCalls(this);
+        open = new OpenSpans(this, counted, contexts, recorder.detail);
         chain = new SegmentChain(recorder, this, open, contexts, points);
         open.chain = chain;
       }
@@ -417,7 +417,7 @@ public final class ThreadLog {
   private void fail() {
     SegmentChain failed = chain;
     dead = true;
-    situation = NOWHERE;
+    contextEpoch = NOWHERE;
     chain = null;
     try {
       recorder.count(Schema.PROCESS_COUNTER_FAULTS, 1);

@@ -19,7 +19,7 @@ final class TraceDirectory {
   private TraceDirectory() {}
 
   static Path create(Path root, int uid, String name) throws IOException {
-    int self = Self.uid();
+    int self = ThisProcess.uid();
     if (!Files.isDirectory(root)) {
       throw new IOException(root + (Files.exists(root) ? " is no directory" : " does not exist"));
     }

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * (median of 9 batches of 4 M calls, thread CPU time), {@code min}, {@code gaps}.
  */
 final class AppendCost {
-  /** What the target of a hot call is found by. */
+  /** What the target of a counted-only call is found by. */
   private static final Object FILE = "a stream";
 
   private static final int CALLS = 4_000_000;
@@ -39,7 +39,7 @@ final class AppendCost {
         measure(dir, "enter+exit", threads, false, AppendCost::call);
         measure(dir, "enter+exit, fake clock", threads, true, AppendCost::call);
         measure(dir, "enter+drop, fake clock", threads, true, AppendCost::drop);
-        measure(dir, "hot call", threads, false, AppendCost::hot);
+        measure(dir, "counted-only call", threads, false, AppendCost::counted);
         measure(dir, "clock pair", threads, false, (log, target, i) -> clocks());
       }
     } finally {
@@ -64,9 +64,9 @@ final class AppendCost {
     log.drop();
   }
 
-  private static void hot(ThreadLog log, long target, int i) {
-    log.hotEnter(Points.HOT_WRITE, target, FILE, 1, 1);
-    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+  private static void counted(ThreadLog log, long target, int i) {
+    log.enterCounted(Points.COUNTED_WRITE, target, FILE, 1, 1);
+    log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
   }
 
   private static void measure(Path dir, String name, int threads, boolean fakeClock, Call call)

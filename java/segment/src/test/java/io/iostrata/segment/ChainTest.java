@@ -135,7 +135,7 @@ class ChainTest {
         .hasSize(40)
         .doesNotHaveDuplicates();
     assertThat(reader.rows()).filteredOn(row -> row.segment() == 1).hasSize(8);
-    assertThat(reader.folded()).isZero();
+    assertThat(reader.collapsed()).isZero();
   }
 
   /** Calls of as many sizes, each of which has a row of its own; the ring never fills. */
@@ -224,7 +224,7 @@ class ChainTest {
             tuple(Points.JAVA_READ, 0, 0, 22L, (1L << 30) - (1 << 8)),
             tuple(Points.UNUSED, 0, Schema.FLAG_INNER, 1L, 1L),
             tuple(Points.HDFS_READ, 0, 0, 1L, 1L));
-    assertThat(reader.folded()).isEqualTo(24);
+    assertThat(reader.collapsed()).isEqualTo(24);
     assertThat(reader.sum(TraceReader.Row::count)).isEqualTo(32);
   }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is kept one by one, and that the rest is still in the sums. */
+/** What is recorded individually, and that the rest is still in the sums. */
 class DetailTest {
   private static final long SPAN = 1L << 40;
 
@@ -59,7 +59,7 @@ class DetailTest {
     recorder.detail.budgeted(true);
     Points.call(log, Points.JAVA_READ, jar, 1);
     Points.call(log, Points.JAVA_READ, xml, 2);
-    Points.call(log, 0, jar, 4); // no read and no write: not in YIELDS
+    Points.call(log, 0, jar, 4); // no read and no write: not in SUMMED_UNDER_BUDGET
     recorder.detail.budgeted(false);
     Points.call(log, Points.JAVA_READ, jar, 8);
 
@@ -70,7 +70,7 @@ class DetailTest {
   }
 
   @Test
-  void anAnchorIsAlwaysKept() throws IOException {
+  void aScopeIsAlwaysRecorded() throws IOException {
     recorder.detail.level(Schema.LEVEL_JOB);
     recorder.detail.summed(Points.READ_BLOCK, true);
     Points.call(log, Points.READ_BLOCK, xml, 1);
@@ -103,7 +103,7 @@ class DetailTest {
             tuple(Points.UNUSED, SPAN + 1),
             tuple(Points.READ_BLOCK, 0L));
     assertThat(trace().rows())
-        .extracting(TraceReader.Row::point, TraceReader.Row::anchor)
+        .extracting(TraceReader.Row::point, TraceReader.Row::scope)
         .contains(tuple(Points.HDFS_READ, SPAN + 1));
   }
 

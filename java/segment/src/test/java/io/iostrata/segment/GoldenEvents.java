@@ -13,7 +13,7 @@ final class GoldenEvents {
     json.add(list("rows", trace.rows().stream().map(GoldenEvents::row).toList()));
     json.add(list("open", trace.open().stream().map(open -> open(trace, open)).toList()));
     json.add("\"gaps\":" + trace.gaps());
-    json.add("\"folded\":" + trace.folded());
+    json.add("\"folded\":" + trace.collapsed());
     return json.toString();
   }
 
@@ -65,7 +65,7 @@ final class GoldenEvents {
                 row.point(), category(row.category()), row.sizeClass(), row.context(), row.flags())
         + "\"anchor\":%d,\"count\":%d,\"bytes\":%d,\"asked\":%d,\"errors\":%d,\"timed\":%d,"
             .formatted(
-                row.anchor(), row.count(), row.bytes(), row.asked(), row.errors(), row.timed())
+                row.scope(), row.count(), row.bytes(), row.asked(), row.errors(), row.timed())
         + "\"timed_dur\":%d,\"min\":%d,\"max\":%d,\"last_end\":%d,"
             .formatted(row.timedDur(), row.min(), row.max(), row.lastEnd())
         + "\"weight\":%d,\"spread\":%.0f,\"inside\":%d}"

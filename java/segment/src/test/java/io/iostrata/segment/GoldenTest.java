@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Dgolden.write=true} writes them anew.
  */
 class GoldenTest {
-  /** What the target of a hot call is found by. */
+  /** What the target of a counted-only call is found by. */
   private static final Object FILE = "a stream";
 
   private static final Path GOLDEN =
@@ -89,7 +89,7 @@ class GoldenTest {
     log.exit(-1, 28, Schema.FLAG_ERRNO);
 
     afterwards(log, blockRead(recorder, log));
-    hotWrites(recorder, log);
+    countedWrites(recorder, log);
 
     log.enter(Points.READ_BLOCK, block(recorder, 2), 0, 0);
     log.enter(Points.JAVA_READ, recorder.name(Schema.CATEGORY_FILE, "/ä/€/😀"), 512, 512);
@@ -114,8 +114,9 @@ class GoldenTest {
     options.tableRows = 32;
     options.dictionaryBytes = 4096;
     options.capBytes = 12_000; // one segment, no successor
-    options.flowOfPoint = new byte[Points.HDFS_READ + 1];
-    options.flowOfPoint[Points.HDFS_READ] = 1; // of two nested ones the inner's bytes are covered
+    options.directionOfPoint = new byte[Points.HDFS_READ + 1];
+    options.directionOfPoint[Points.HDFS_READ] =
+        1; // of two nested ones the inner's bytes are covered
     return options;
   }
 
@@ -165,11 +166,11 @@ class GoldenTest {
     log.popContext();
   }
 
-  private static void hotWrites(Recorder recorder, ThreadLog log) {
+  private static void countedWrites(Recorder recorder, ThreadLog log) {
     long output = recorder.name(Schema.CATEGORY_OUTPUT, "/out");
     for (int i = 0; i < 3; i++) {
-      log.hotEnter(Points.HOT_WRITE, output, FILE, 1, 1);
-      log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+      log.enterCounted(Points.COUNTED_WRITE, output, FILE, 1, 1);
+      log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
     }
   }
 }

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 final class Points {
   static final int JAVA_READ = 1;
   static final int HDFS_READ = 2;
-  static final int READ_BLOCK = 3; // anchor, begin
-  static final int HOT_WRITE = 4;
+  static final int READ_BLOCK = 3; // scope, begin
+  static final int COUNTED_WRITE = 4;
   static final int UNUSED = 5;
   static final int COUNT = 6;
 
@@ -25,8 +25,8 @@ final class Points {
           Schema.LAYER_FS,
           Schema.LAYER_HDFS
         };
-    options.anchorOfPoint = new boolean[] {false, false, false, true, false, false};
-    options.beginOfPoint = options.anchorOfPoint;
+    options.scopeOfPoint = new boolean[] {false, false, false, true, false, false};
+    options.beginOfPoint = options.scopeOfPoint;
     options.capBytes = 64 << 20;
     return options;
   }

@@ -187,7 +187,7 @@ class ProcessTest {
   }
 
   private void mount(String options) throws Exception {
-    assumeThat(Self.uid()).as("skipped: mounting a tmpfs needs root").isZero();
+    assumeThat(ThisProcess.uid()).as("skipped: mounting a tmpfs needs root").isZero();
     int code = run("mount", "-t", "tmpfs", "-o", options, "iostrata-test", dir.toString());
     assumeThat(code).as("skipped: a tmpfs cannot be mounted here").isZero();
     assertThat(Files.readString(Path.of("/proc/self/mounts")))

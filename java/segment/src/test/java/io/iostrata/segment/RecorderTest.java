@@ -26,7 +26,7 @@ class RecorderTest {
     options.text = "main=M\nargs=ä\n";
     Recorder.open(options);
 
-    Path user = dir.resolve(Integer.toString(Self.uid()));
+    Path user = dir.resolve(Integer.toString(ThisProcess.uid()));
     Path process = user.resolve(ProcessHandle.current().pid() + "-00000000000000ab");
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(user)))
         .isEqualTo("rwx------");
@@ -35,7 +35,7 @@ class RecorderTest {
     TraceReader.Page page = new TraceReader(process).page();
     assertThat(page.proc()).isEqualTo(0xAB);
     assertThat(page.pid()).isEqualTo((int) ProcessHandle.current().pid());
-    assertThat(page.pidStart()).isEqualTo(Self.start()).isPositive();
+    assertThat(page.pidStart()).isEqualTo(ThisProcess.start()).isPositive();
     assertThat(page.pointsHash()).isEqualTo(Schema.POINTS_HASH);
     assertThat(page.state()).isEqualTo(1);
     assertThat(page.text()).isEqualTo("main=M\nargs=ä\n");
@@ -51,8 +51,8 @@ class RecorderTest {
   @Test
   void commandNamesAndUidsAreReadAsTheKernelWritesThem() {
     String stat = "12 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21\n";
-    assertThat(Self.start(stat)).isEqualTo(987654);
-    assertThat(Self.uid("Name:\tjava\nUid:\t1000\t1001\t1002\t1003\nGid:\t0\t0\t0\t0\n"))
+    assertThat(ThisProcess.start(stat)).isEqualTo(987654);
+    assertThat(ThisProcess.uid("Name:\tjava\nUid:\t1000\t1001\t1002\t1003\nGid:\t0\t0\t0\t0\n"))
         .isEqualTo(1001);
   }
 
@@ -66,7 +66,7 @@ class RecorderTest {
 
   @Test
   void aDirectoryOfAnotherUserIsRefused() throws IOException {
-    assumeThat(Self.uid()).as("skipped: giving files away needs root").isZero();
+    assumeThat(ThisProcess.uid()).as("skipped: giving files away needs root").isZero();
     Path other = Files.createDirectory(dir.resolve("other"));
     Files.setAttribute(other, "unix:uid", 65534);
     assertRefused(other, other + " belongs to uid 65534, neither root nor 0");
@@ -78,7 +78,7 @@ class RecorderTest {
 
   @Test
   void aUserDirectoryOpenToOthersIsRefused() throws IOException {
-    Path user = Files.createDirectory(dir.resolve(Integer.toString(Self.uid())));
+    Path user = Files.createDirectory(dir.resolve(Integer.toString(ThisProcess.uid())));
     Files.setPosixFilePermissions(user, PosixFilePermissions.fromString("rwxr-x---"));
     assertRefused(dir, user + " is open to others (mode 750, not 700)");
   }
@@ -86,7 +86,7 @@ class RecorderTest {
   @Test
   void aLinkInPlaceOfTheUserDirectoryIsRefused() throws IOException {
     Path elsewhere = Files.createDirectory(dir.resolve("elsewhere"));
-    Path user = Files.createSymbolicLink(dir.resolve("" + Self.uid()), elsewhere);
+    Path user = Files.createSymbolicLink(dir.resolve("" + ThisProcess.uid()), elsewhere);
     assertRefused(dir, user + " is no directory");
   }
 
@@ -261,7 +261,7 @@ class RecorderTest {
 
   @Test
   void aControlPageOfAnotherUserIsNotBelieved() throws IOException {
-    assumeThat(Self.uid()).as("skipped: giving files away needs root").isZero();
+    assumeThat(ThisProcess.uid()).as("skipped: giving files away needs root").isZero();
     Recorder recorder = Recorder.open(Points.options(dir));
     byte[] page = new byte[Schema.CONTROL_SIZE];
     ByteBuffer control = ByteBuffer.wrap(page).order(ByteOrder.LITTLE_ENDIAN);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Requests that are kept whole or not at all, and what a reader is told of how many. */
+/** Requests that are kept whole or not at all, and what how many are reported to a reader. */
 class SamplingTest {
   private static final int QUARTER = Detail.ALL_REQUESTS / 4;
   private static final int TASK = Points.COUNT;
@@ -35,8 +35,8 @@ class SamplingTest {
     byte[] layers = Arrays.copyOf(options.layerOfPoint, TASK + 1);
     layers[TASK] = Schema.LAYER_TASK;
     options.layerOfPoint = layers;
-    options.anchorOfPoint = Arrays.copyOf(options.anchorOfPoint, TASK + 1);
-    options.anchorOfPoint[TASK] = true;
+    options.scopeOfPoint = Arrays.copyOf(options.scopeOfPoint, TASK + 1);
+    options.scopeOfPoint[TASK] = true;
     options.beginOfPoint = null;
     options.seed = seed;
     return Recorder.open(options);
@@ -51,7 +51,7 @@ class SamplingTest {
   }
 
   /** What context slots said of the requests after them. */
-  private List<Long> told() throws IOException {
+  private List<Long> reported() throws IOException {
     return trace().slots().stream()
         .filter(slot -> slot.kind().equals("context"))
         .map(TraceReader.Slot::asked)
@@ -81,7 +81,7 @@ class SamplingTest {
     assertThat(calls(Points.HDFS_READ)).hasSize(kept);
     assertThat(trace().calls()).hasSize(3 * kept);
     assertThat(trace().sum(TraceReader.Row::count)).isEqualTo(3000);
-    assertThat(told()).containsOnly(0L, (long) QUARTER); // 0 before the first was drawn
+    assertThat(reported()).containsOnly(0L, (long) QUARTER); // 0 before the first was drawn
   }
 
   @Test
@@ -130,13 +130,13 @@ class SamplingTest {
     }
     log.popContext();
     assertThat(calls(Points.HDFS_READ)).hasSizeBetween(182, 318);
-    assertThat(told()).containsSubsequence(0L, (long) QUARTER, 0L);
+    assertThat(reported()).containsSubsequence(0L, (long) QUARTER, 0L);
   }
 
   @Test
   void aReaderIsToldWhenOtherRequestsAreInTheSample() throws IOException {
     Points.call(log, Points.JAVA_READ, block, 1);
-    assertThat(told()).isEmpty();
+    assertThat(reported()).isEmpty();
     int[] samplings = {QUARTER, QUARTER, 2 * QUARTER, Detail.ALL_REQUESTS};
     for (int sampling : samplings) {
       recorder.detail.sampling(sampling);
@@ -144,7 +144,7 @@ class SamplingTest {
         Points.call(log, Points.JAVA_READ, block, 1);
       }
     }
-    assertThat(told()).containsExactly((long) QUARTER, 2L * QUARTER, 0L);
+    assertThat(reported()).containsExactly((long) QUARTER, 2L * QUARTER, 0L);
   }
 
   /** All of it belongs to the request that began first, whatever is asked for meanwhile. */
@@ -158,7 +158,7 @@ class SamplingTest {
     log.popContext();
     log.exit(1, 0, 0);
     assertThat(trace().calls()).hasSize(2);
-    assertThat(told()).containsExactly(0L, 0L);
+    assertThat(reported()).containsExactly(0L, 0L);
   }
 
   /** What is kept of a request hangs together: from its first call, or from what caused that. */

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What one thread's calls leave in slots, rows and open spans. The clock says 1010, 1020, … */
 class ThreadLogTest {
-  /** What the target of a hot call is found by. */
+  /** What the target of a counted-only call is found by. */
   private static final Object FILE = "a stream";
 
   private static final long SPAN = 1L << 40;
@@ -107,15 +107,15 @@ class ThreadLogTest {
   @Test
   void aCallInACallOfItsFlowIsCovered() throws IOException {
     Recorder.Options options = Points.ticking(dir);
-    options.flowOfPoint = new byte[] {0, 0, 1, 0, 0, 2};
+    options.directionOfPoint = new byte[] {0, 0, 1, 0, 0, 2};
     options.proc = 7;
     ThreadLog log = Recorder.open(options).thread();
     log.enter(Points.HDFS_READ, file, 0, 0);
     Points.call(log, Points.HDFS_READ, file, 1);
-    Points.call(log, Points.UNUSED, file, 1); // same layer, other flow
+    Points.call(log, Points.UNUSED, file, 1); // same layer, other direction
     log.exit(1, 0, 0);
 
-    int uid = Self.uid();
+    int uid = ThisProcess.uid();
     long pid = ProcessHandle.current().pid();
     Path process = dir.resolve(uid + "/" + pid + "-0000000000000007");
     int covered = Schema.FLAG_INNER | Schema.FLAG_COVERED;
@@ -155,8 +155,8 @@ class ThreadLogTest {
     log.enter(Points.HDFS_READ, 0, 0, 0);
     Points.call(log, Points.JAVA_READ, 0, 1);
     log.exit(1, 0, 0);
-    log.hotEnter(Points.HOT_WRITE, 0, null, 1, 1);
-    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+    log.enterCounted(Points.COUNTED_WRITE, 0, null, 1, 1);
+    log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
     log.exit(1, 0, 0);
     Points.call(log, Points.JAVA_READ, 0, 1);
 
@@ -165,11 +165,11 @@ class ThreadLogTest {
             new TraceReader.Slot(
                 1, 1, 1, "begin", 3, 1010, 0, 0, 7, 0, 0, 0, SPAN + 1, 0, (int) file));
     assertThat(trace().rows())
-        .extracting(TraceReader.Row::point, TraceReader.Row::anchor)
+        .extracting(TraceReader.Row::point, TraceReader.Row::scope)
         .containsExactly(
             tuple(Points.JAVA_READ, SPAN + 1),
             tuple(Points.HDFS_READ, SPAN + 1),
-            tuple(Points.HOT_WRITE, SPAN + 1),
+            tuple(Points.COUNTED_WRITE, SPAN + 1),
             tuple(Points.READ_BLOCK, 0L),
             tuple(Points.JAVA_READ, 0L));
   }
@@ -212,7 +212,7 @@ class ThreadLogTest {
     log.popContext();
     Points.call(log, Points.JAVA_READ, file, 1);
     log.exit(1, 0, 0);
-    assertThat(log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false)).isFalse();
+    assertThat(log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false)).isFalse();
 
     assertThat(log.depth()).isZero();
     assertThat(log.openPoint()).isEqualTo(-1);
@@ -271,10 +271,10 @@ class ThreadLogTest {
   }
 
   @Test
-  void hotCallsAreCountedExactlyAndTimedNowAndThen() throws IOException {
+  void countedOnlyCallsAreCountedExactlyAndTimedNowAndThen() throws IOException {
     for (int i = 0; i < 3000; i++) {
-      log.hotEnter(Points.HOT_WRITE, file, FILE, 5, 4);
-      log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+      log.enterCounted(Points.COUNTED_WRITE, file, FILE, 5, 4);
+      log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
     }
     assertThat(trace().slots()).isEmpty();
     TraceReader.Row row = trace().rows().iterator().next();
@@ -290,10 +290,10 @@ class ThreadLogTest {
   }
 
   @Test
-  void hotCallsThatDifferHaveRowsOfTheirOwn() throws IOException {
+  void countedOnlyCallsThatDifferHaveRowsOfTheirOwn() throws IOException {
     for (int i = 0; i < 300; i++) {
-      log.hotEnter(Points.HOT_WRITE, file, FILE, 0, 0);
-      log.hotExit(Points.HOT_WRITE, i % 3, i % 100 == 0);
+      log.enterCounted(Points.COUNTED_WRITE, file, FILE, 0, 0);
+      log.exitCounted(Points.COUNTED_WRITE, i % 3, i % 100 == 0);
     }
     assertThat(trace().rows())
         .extracting(TraceReader.Row::sizeClass, TraceReader.Row::count, TraceReader.Row::bytes)
@@ -303,12 +303,13 @@ class ThreadLogTest {
   }
 
   @Test
-  void theTimeOfAHotCallIsItsOwnAndThatOfTheCallsInside() throws IOException {
-    log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1); // at 1010
-    log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1); // not timed: another one of the point is
+  void theTimeOfACountedOnlyCallIsItsOwnAndThatOfTheCallsInside() throws IOException {
+    log.enterCounted(Points.COUNTED_WRITE, file, FILE, 1, 1); // at 1010
+    log.enterCounted(
+        Points.COUNTED_WRITE, file, FILE, 1, 1); // not timed: another one of the point is
     Points.call(log, Points.JAVA_READ, file, 1); // 10 long
-    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
-    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false); // at 1040
+    log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
+    log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false); // at 1040
 
     assertThat(trace().rows())
         .extracting(
@@ -318,21 +319,21 @@ class ThreadLogTest {
             TraceReader.Row::inside)
         .containsExactly(
             tuple(Points.JAVA_READ, 0, 10L, 0L),
-            tuple(Points.HOT_WRITE, Schema.FLAG_INNER, 0L, 10L),
-            tuple(Points.HOT_WRITE, 0, 20L, 10L));
+            tuple(Points.COUNTED_WRITE, Schema.FLAG_INNER, 0L, 10L),
+            tuple(Points.COUNTED_WRITE, 0, 20L, 10L));
   }
 
   @Test
-  void aHotCallThatNeverEndsIsForgottenWithItsEnclosingCall() throws IOException {
+  void aCountedOnlyCallThatNeverEndsIsForgottenWithItsEnclosingCall() throws IOException {
     log.enter(Points.JAVA_READ, file, 0, 0);
-    log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1);
+    log.enterCounted(Points.COUNTED_WRITE, file, FILE, 1, 1);
     log.exit(1, 0, 0);
-    log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1);
-    log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+    log.enterCounted(Points.COUNTED_WRITE, file, FILE, 1, 1);
+    log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
 
     assertThat(trace().rows())
         .extracting(TraceReader.Row::point, TraceReader.Row::flags, TraceReader.Row::count)
-        .containsExactly(tuple(Points.JAVA_READ, 0, 1L), tuple(Points.HOT_WRITE, 0, 1L));
+        .containsExactly(tuple(Points.JAVA_READ, 0, 1L), tuple(Points.COUNTED_WRITE, 0, 1L));
   }
 
   @Test
@@ -341,8 +342,8 @@ class ThreadLogTest {
     log.enter(99, file, 0, 0); // no such point: an exception inside
     for (int i = 0; i < 5; i++) {
       Points.call(log, Points.JAVA_READ, file, 1);
-      log.hotEnter(Points.HOT_WRITE, file, FILE, 1, 1);
-      log.hotExit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+      log.enterCounted(Points.COUNTED_WRITE, file, FILE, 1, 1);
+      log.exitCounted(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
       log.pushContext(1);
       log.popContext();
     }

@@ -49,7 +49,7 @@ public final class TraceReader {
       int sizeClass,
       int context,
       int flags,
-      long anchor,
+      long scope,
       long count,
       long bytes,
       long asked,
@@ -94,7 +94,7 @@ public final class TraceReader {
   private final Map<String, Row> rows = new LinkedHashMap<>();
   private long slotCount;
   private long gaps;
-  private long folded;
+  private long collapsed;
 
   /** {@code directory}: DIR/UID/PID-PROC. */
   public TraceReader(Path directory) {
@@ -132,7 +132,7 @@ public final class TraceReader {
     slotCount = 0;
     rows.clear();
     gaps = 0;
-    folded = 0;
+    collapsed = 0;
     read(false);
     return this;
   }
@@ -170,9 +170,9 @@ public final class TraceReader {
     return gaps;
   }
 
-  /** Calls in fold rows, as peeked. */
-  public long folded() {
-    return folded;
+  /** Calls in collapsed rows, as peeked. */
+  public long collapsed() {
+    return collapsed;
   }
 
   /** Entry of a target; null for 0. */
@@ -287,13 +287,13 @@ public final class TraceReader {
     }
     readRows(serial, epoch, memory);
     gaps += free ? 0 : memory.getLong(Schema.SEGMENT_GAPS);
-    folded += free ? 0 : memory.getLong(Schema.SEGMENT_FOLDED);
+    collapsed += free ? 0 : memory.getLong(Schema.SEGMENT_FOLDED);
     if (free) {
       VarHandle.releaseFence();
       memory.putLong(Schema.SEGMENT_TAIL, head);
       if (state == Schema.STATE_SEALED) {
         gaps += memory.getLong(Schema.SEGMENT_GAPS);
-        folded += memory.getLong(Schema.SEGMENT_FOLDED);
+        collapsed += memory.getLong(Schema.SEGMENT_FOLDED);
         VarHandle.releaseFence();
         memory.putInt(Schema.SEGMENT_DRAINED_EPOCH, epoch);
       }

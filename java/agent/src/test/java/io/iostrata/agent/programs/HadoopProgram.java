@@ -29,7 +29,7 @@ public final class HadoopProgram {
     try (FileInputStream in = new FileInputStream(file)) {
       System.out.println(in.read(new byte[50]));
     }
-    hot(arguments[0]);
+    counted(arguments[0]);
     DistributedFileSystem system = new DistributedFileSystem();
     System.out.println(system.getFileStatus(new Path("hdfs://host:1/a/b")) != null);
     // Here a point of ours fails.
@@ -37,7 +37,7 @@ public final class HadoopProgram {
     System.out.println(system.getFileStatus(new Path("/never/seen")) != null);
   }
 
-  private static void hot(String directory) throws IOException {
+  private static void counted(String directory) throws IOException {
     FSDataOutputStream remote = new FSDataOutputStream(new DFSOutputStream("/out/part-0"));
     for (int i = 0; i < 10_000; i++) {
       remote.write('x');

@@ -15,13 +15,13 @@ interface Arrivals {
       case "constant":
         return () -> 1 / rate;
       case "poisson":
-        return () -> Draws.exponential(random, 1 / rate);
+        return () -> Distributions.exponential(random, 1 / rate);
       case "lognormal":
         return new LognormalRate(rate, settings.sigma, settings.interval, random);
       case "hyperexponential":
         return new Hyperexponential(rate, settings.phases, random);
       case "recorded":
-        return new Recorded(Recorded.read(settings.gaps), rate);
+        return new RecordedGaps(RecordedGaps.read(settings.gaps), rate);
       default:
         throw new IllegalArgumentException("no arrivals " + settings.arrivals);
     }

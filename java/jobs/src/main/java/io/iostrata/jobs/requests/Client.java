@@ -21,17 +21,17 @@ final class Client implements Work {
   private final Sizes reads;
   private final Sizes writes;
   private final ThreadLocal<byte[]> buffers;
-  private Made made;
+  private CreatedFiles made;
 
   Client(Settings settings, FileSystem files) {
     this.settings = settings;
     this.files = files;
     space = new NameSpace(settings);
-    popularity = new Popularity(settings.files, settings.zipf, Draws.of(settings.seed, -1));
+    popularity = new Popularity(settings.files, settings.zipf, Distributions.of(settings.seed, -1));
     reads = new Sizes(settings.readSize, settings.spread);
     writes = new Sizes(settings.writeSize, settings.spread);
     buffers = ThreadLocal.withInitial(() -> new byte[BUFFER]);
-    made = new Made(folder(), 0);
+    made = new CreatedFiles(folder(), 0);
   }
 
   /** The same with a client of HDFS of its own. */
@@ -77,14 +77,14 @@ final class Client implements Work {
   /** Makes {@code stock} empty files that may be changed, in place of those of before. */
   void restock(int stock) throws IOException, InterruptedException {
     files.delete(new Path(folder()), true);
-    Made empty = new Made(folder(), 0);
+    CreatedFiles empty = new CreatedFiles(folder(), 0);
     Parallel.each(stock, settings.threads, number -> write(files.create(empty.fresh(), false), 0));
     stocked(stock);
   }
 
   /** Takes those over that {@link #restock} has made in another JVM. */
   void stocked(int stock) {
-    made = new Made(folder(), stock);
+    made = new CreatedFiles(folder(), stock);
   }
 
   @Override

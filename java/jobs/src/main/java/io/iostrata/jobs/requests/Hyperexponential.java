@@ -23,6 +23,6 @@ final class Hyperexponential implements Arrivals {
 
   @Override
   public double gap() {
-    return Draws.exponential(random, random.nextDouble() < share ? first : second);
+    return Distributions.exponential(random, random.nextDouble() < share ? first : second);
   }
 }

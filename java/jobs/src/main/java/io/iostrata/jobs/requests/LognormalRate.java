@@ -25,7 +25,7 @@ final class LognormalRate implements Arrivals {
   }
 
   private void begin() {
-    rate = Draws.lognormal(random, mean, sigma);
+    rate = Distributions.lognormal(random, mean, sigma);
     left = interval;
   }
 
@@ -33,7 +33,7 @@ final class LognormalRate implements Arrivals {
   public double gap() {
     double waited = 0;
     while (true) {
-      double gap = Draws.exponential(random, 1 / rate);
+      double gap = Distributions.exponential(random, 1 / rate);
       if (gap < left) {
         left -= gap;
         return waited + gap;

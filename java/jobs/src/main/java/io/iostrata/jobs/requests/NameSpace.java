@@ -25,6 +25,6 @@ final class NameSpace {
 
   /** Bytes of that file; the same at each call. */
   int size(int number) {
-    return sizes.draw(Draws.of(settings.seed, number));
+    return sizes.draw(Distributions.of(settings.seed, number));
   }
 }

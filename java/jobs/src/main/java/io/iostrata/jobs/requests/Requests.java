@@ -74,7 +74,7 @@ public final class Requests {
 
   private int stock(double rate, double seconds, long seed) throws IOException {
     double sessions = Trial.planned(settings, rate, seconds, seed);
-    return Made.stock(settings.mix, sessions * settings.session, settings.threads);
+    return CreatedFiles.stock(settings.mix, sessions * settings.session, settings.threads);
   }
 
   private Measured trial(double rate, double seconds) throws IOException, InterruptedException {

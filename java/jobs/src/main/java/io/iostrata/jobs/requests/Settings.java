@@ -56,7 +56,7 @@ final class Settings {
     double base = real("base");
     // the recorded gaps are between sessions
     boolean recorded = arrivals.equals("recorded");
-    rate = real("alpha") * (recorded ? Recorded.rate(Recorded.read(gaps)) * session : base);
+    rate = real("alpha") * (recorded ? RecordedGaps.rate(RecordedGaps.read(gaps)) * session : base);
     duration = real("duration");
     warmup = real("warmup");
     sigma = real("sigma");

@@ -17,7 +17,7 @@ final class Sizes {
     if (spread == 0 || mean == 0) {
       return mean;
     }
-    double size = Draws.lognormal(random, mean, spread);
+    double size = Distributions.lognormal(random, mean, spread);
     return (int) Math.min(Math.min(size, Integer.MAX_VALUE), (double) MOST * mean);
   }
 }

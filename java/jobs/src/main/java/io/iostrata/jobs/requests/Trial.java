@@ -159,8 +159,8 @@ final class Trial {
 
     Session(long number, double at) {
       this.number = number;
-      random = Draws.of(seed, number);
-      left = Draws.geometric(random, settings.session);
+      random = Distributions.of(seed, number);
+      left = Distributions.geometric(random, settings.session);
       intended = (long) (at * 1e9);
     }
 
@@ -193,7 +193,7 @@ final class Trial {
     }
 
     private void think() {
-      intended = now() + (long) (Draws.exponential(random, settings.think) * 1e9);
+      intended = now() + (long) (Distributions.exponential(random, settings.think) * 1e9);
       if (intended < stop) {
         thinking.add(this);
         if (thinking.peek() == this) {

@@ -26,7 +26,7 @@ public final class ChunkInput extends InputFormat<NullWritable, Chunk> {
   @Override
   public List<InputSplit> getSplits(JobContext context) throws IOException {
     Configuration configuration = context.getConfiguration();
-    Asked asked = new Asked(configuration);
+    ReplaySettings asked = new ReplaySettings(configuration);
     Path path = new Path(asked.file);
     FileSystem files = path.getFileSystem(configuration);
     List<InputSplit> splits = new ArrayList<>();

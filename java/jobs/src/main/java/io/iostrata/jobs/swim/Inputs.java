@@ -61,8 +61,8 @@ public final class Inputs extends Configured implements Tool {
 
   private void write(Path path, PlannedJob job) throws IOException {
     Configuration configuration = getConf();
-    long seed = configuration.getLong(Asked.SEED, 0) * 31 + job.file;
-    Content content = new Content(CHUNK, configuration.getDouble(Asked.RANDOM, 1), seed);
+    long seed = configuration.getLong(ReplaySettings.SEED, 0) * 31 + job.file;
+    Content content = new Content(CHUNK, configuration.getDouble(ReplaySettings.RANDOM, 1), seed);
     try (FSDataOutputStream out = path.getFileSystem(configuration).create(path, false)) {
       for (long left = job.input; left > 0; ) {
         int count = (int) Math.min(CHUNK, left);

@@ -8,7 +8,7 @@ import org.apache.hadoop.mapreduce.Mapper;
 public final class ReadMap extends Mapper<NullWritable, Chunk, Target, Chunk> {
   @Override
   public void run(Context context) throws IOException, InterruptedException {
-    Asked asked = new Asked(context.getConfiguration());
+    ReplaySettings asked = new ReplaySettings(context.getConfiguration());
     int map = context.getTaskAttemptID().getTaskID().getId();
     Content content = asked.content(map, false);
     Emitter emitter =

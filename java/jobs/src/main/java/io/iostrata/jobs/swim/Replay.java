@@ -89,7 +89,7 @@ public final class Replay extends Configured implements Tool {
 
   private Job job(PlannedJob planned) throws IOException {
     Configuration configuration = new Configuration(getConf());
-    Asked.write(planned, planned.inputBelow(folder).toString(), configuration);
+    ReplaySettings.write(planned, planned.inputBelow(folder).toString(), configuration);
     Job job = Job.getInstance(configuration, "swim " + planned.name);
     job.setJarByClass(Replay.class);
     job.setSpeculativeExecution(false); // a second attempt would read and write more
@@ -142,7 +142,7 @@ public final class Replay extends Configured implements Tool {
     outcome.count(counters(job));
     Path output = outcome.planned.outputBelow(folder);
     outcome.measure(output, getConf());
-    if (!getConf().getBoolean(Asked.KEEP, false)) {
+    if (!getConf().getBoolean(ReplaySettings.KEEP, false)) {
       output.getFileSystem(getConf()).delete(output, true);
     }
     job.close();

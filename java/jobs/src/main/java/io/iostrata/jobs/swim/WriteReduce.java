@@ -7,7 +7,7 @@ import org.apache.hadoop.mapreduce.Reducer;
 public final class WriteReduce extends Reducer<Target, Chunk, Target, Chunk> {
   @Override
   public void run(Context context) throws IOException, InterruptedException {
-    Asked asked = new Asked(context.getConfiguration());
+    ReplaySettings asked = new ReplaySettings(context.getConfiguration());
     int reduce = context.getTaskAttemptID().getTaskID().getId();
     long share = Shares.share(asked.output, asked.reduces, reduce);
     Emitter emitter = new Emitter(context, asked.content(reduce, true), share);

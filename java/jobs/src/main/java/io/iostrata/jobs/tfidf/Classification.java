@@ -53,7 +53,7 @@ final class Classification extends Mapper<LongWritable, Text, NullWritable, Text
     FileSystem files = path.getFileSystem(configuration);
     long before = bytesRead(files);
     try (FSDataInputStream in = files.open(path)) {
-      model = new Model(buffered(in, new Asked(configuration).buffer));
+      model = new Model(buffered(in, new TfidfSettings(configuration).buffer));
     }
     count(context, Counted.MODEL_BYTES_READ, bytesRead(files) - before);
     count(context, Counted.MODEL_TERMS, model.terms());

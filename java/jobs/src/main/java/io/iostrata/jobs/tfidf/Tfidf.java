@@ -24,10 +24,10 @@ import org.apache.hadoop.util.ToolRunner;
 /**
  * {@code tfidf generate|train|classify FOLDER}: writes requests, makes a model of some of them, and
  * classifies the others with it. Prints what became of it as one JSON object. What is asked for is
- * in the configuration, see {@link Asked}.
+ * in the configuration, see {@link TfidfSettings}.
  */
 public final class Tfidf extends Configured implements Tool {
-  private Asked asked;
+  private TfidfSettings asked;
   private Path folder;
   private FileSystem files;
 
@@ -38,7 +38,7 @@ public final class Tfidf extends Configured implements Tool {
   @Override
   public int run(String[] arguments)
       throws IOException, InterruptedException, ClassNotFoundException {
-    asked = new Asked(getConf());
+    asked = new TfidfSettings(getConf());
     folder = new Path(arguments[1]);
     files = folder.getFileSystem(getConf());
     System.out.println(Json.text(asked(arguments[0])));

@@ -85,24 +85,25 @@ class ArrivalsTest {
   void recordedGapsComeAsTheyAreAndBeginAgain(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("gaps.txt"), "0.1\n0\n0.37\n1e-3\n");
     double[] recorded = {0.1, 0, 0.37, 1e-3};
-    assertThat(Recorded.read(file.toString())).containsExactly(recorded);
-    double rate = Recorded.rate(recorded);
-    assertThat(gaps(new Recorded(recorded, rate), 6)).containsExactly(0.1, 0, 0.37, 1e-3, 0.1, 0);
-    assertThat(gaps(new Recorded(recorded, rate * 2), 3)).containsExactly(0.05, 0, 0.185);
+    assertThat(RecordedGaps.read(file.toString())).containsExactly(recorded);
+    double rate = RecordedGaps.rate(recorded);
+    assertThat(gaps(new RecordedGaps(recorded, rate), 6))
+        .containsExactly(0.1, 0, 0.37, 1e-3, 0.1, 0);
+    assertThat(gaps(new RecordedGaps(recorded, rate * 2), 3)).containsExactly(0.05, 0, 0.185);
   }
 
   @Test
   void aLineThatIsNoGapIsNamed(@TempDir Path folder) throws IOException {
     for (String wrong : new String[] {"soon", "-1", "NaN", "Infinity", ""}) {
       Path file = Files.writeString(folder.resolve("gaps.txt"), "0.1\n" + wrong + "\n0.2\n");
-      assertThatThrownBy(() -> Recorded.read(file.toString()))
+      assertThatThrownBy(() -> RecordedGaps.read(file.toString()))
           .hasMessage(file + " line 2: '" + wrong + "' is no gap in seconds");
     }
     Path zeros = Files.writeString(folder.resolve("zeros.txt"), "0\n0\n");
-    assertThatThrownBy(() -> Recorded.read(zeros.toString()))
+    assertThatThrownBy(() -> RecordedGaps.read(zeros.toString()))
         .hasMessage(zeros + ": no gap is longer than 0");
     Path empty = Files.writeString(folder.resolve("empty.txt"), "");
-    assertThatThrownBy(() -> Recorded.read(empty.toString()))
+    assertThatThrownBy(() -> RecordedGaps.read(empty.toString()))
         .hasMessage(empty + ": no gap is longer than 0");
   }
 

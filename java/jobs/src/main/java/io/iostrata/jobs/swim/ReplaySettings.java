@@ -3,7 +3,7 @@ package io.iostrata.jobs.swim;
 import org.apache.hadoop.conf.Configuration;
 
 /** What a task finds in its configuration. */
-final class Asked {
+final class ReplaySettings {
   static final String PREFIX = "iostrata.swim.";
   static final String RECORD = PREFIX + "record"; // bytes of a record that is shuffled or written
   static final String RANDOM = PREFIX + "random"; // share of bytes that do not compress
@@ -27,7 +27,7 @@ final class Asked {
   private final double random;
   private final long seed;
 
-  Asked(Configuration from) {
+  ReplaySettings(Configuration from) {
     file = from.get(FILE);
     input = from.getLong(INPUT, 0);
     shuffle = from.getLong(SHUFFLE, 0);

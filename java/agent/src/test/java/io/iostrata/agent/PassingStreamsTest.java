@@ -24,7 +24,7 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.util.CheckClassAdapter;
 
 /** Bytes count where a file system's stream takes them, however many streams are around it. */
-class PassingTest {
+class PassingStreamsTest {
   private static final String CACHE = FSDataOutputStream.class.getName() + "$PositionCache";
 
   /** Writes every other byte. */
@@ -75,7 +75,7 @@ class PassingTest {
 
   private static byte[] bytes(String name) throws IOException {
     String path = "/" + name.replace('.', '/') + ".class";
-    try (InputStream in = PassingTest.class.getResourceAsStream(path)) {
+    try (InputStream in = PassingStreamsTest.class.getResourceAsStream(path)) {
       return in.readAllBytes();
     }
   }
@@ -87,7 +87,7 @@ class PassingTest {
 
   private static ClassLoader loader(byte[] cache) throws IOException {
     byte[] stream = bytes(FSDataOutputStream.class.getName());
-    return new ClassLoader(PassingTest.class.getClassLoader()) {
+    return new ClassLoader(PassingStreamsTest.class.getClassLoader()) {
       @Override
       protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
         byte[] own =

@@ -7,13 +7,13 @@ import java.nio.file.Paths;
 import java.util.List;
 
 /** Gaps that were recorded, in their order and then from the first again. */
-final class Recorded implements Arrivals {
+final class RecordedGaps implements Arrivals {
   private final double[] gaps;
   private final double factor;
   private int next;
 
   /** All gaps are multiplied by one factor, which gives {@code rate}; at their own rate by 1. */
-  Recorded(double[] gaps, double rate) {
+  RecordedGaps(double[] gaps, double rate) {
     this.gaps = gaps;
     factor = rate(gaps) / rate;
   }

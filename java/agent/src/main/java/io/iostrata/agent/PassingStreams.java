@@ -5,16 +5,16 @@ package io.iostrata.agent;
  * FSDataOutputStream around one: what is written there is written to the file's stream next, so it
  * would count twice, and in front of a codec with the bytes before it.
  */
-public final class Passing extends ClassValue<Boolean> {
+public final class PassingStreams extends ClassValue<Boolean> {
   /** Kept with the class that it is about: no loader is held. */
-  private static final Passing OF = new Passing();
+  private static final PassingStreams OF = new PassingStreams();
 
   private static final String[] NAMES = {
     "org.apache.hadoop.mapred.IFileOutputStream",
     "org.apache.hadoop.io.compress.CompressionOutputStream",
   };
 
-  private Passing() {}
+  private PassingStreams() {}
 
   /** What woven code asks before each call of a point with {@code through}. Never throws. */
   public static boolean through(Object stream) {

@@ -3,7 +3,7 @@ package io.iostrata.agent;
 import io.iostrata.segment.Xorshift;
 
 /** Picks the hooks of a thread that are timed, for {@link Costs}. Used by that thread only. */
-final class Weigher {
+final class OverheadSampler {
   // Hooks from one that is timed to the next, a power of two on average: short ones are many, and
   // two clocks are worth several of them.
   private static final int OFTEN = 128;
@@ -18,7 +18,7 @@ final class Weigher {
   static final int UNSEEN = 45;
 
   /** The same of a hook of a call that is only summed: they come in rows, all is at hand. */
-  static final int UNSEEN_HOT = 18;
+  static final int UNSEEN_COUNTED = 18;
 
   /** Hooks until the next that is timed. */
   private int left = 1;
@@ -38,7 +38,7 @@ final class Weigher {
     }
   }
 
-  /** It ends; {@code unseen}: {@link #UNSEEN} or {@link #UNSEEN_HOT}. */
+  /** It ends; {@code unseen}: {@link #UNSEEN} or {@link #UNSEEN_COUNTED}. */
   void end(int point, int unseen) {
     if (since != 0) {
       timed(point, unseen);

@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** Bounds are five standard errors; seeds are fixed. */
-class DrawsTest {
+class DistributionsTest {
   private static final int COUNT = 200_000;
 
   @Test
@@ -21,7 +21,7 @@ class DrawsTest {
     long[] of = new long[3];
     double sum = 0;
     for (int i = 0; i < COUNT; i++) {
-      long size = Draws.geometric(random, 4);
+      long size = Distributions.geometric(random, 4);
       assertThat(size).isPositive();
       sum += size;
       of[(int) Math.min(size, 3) - 1]++;
@@ -29,7 +29,7 @@ class DrawsTest {
     assertThat(sum / COUNT).isCloseTo(4, within(5 * Math.sqrt(12.0 / COUNT)));
     assertThat(of[0] / (double) COUNT).isCloseTo(.25, within(5 * Math.sqrt(.1875 / COUNT)));
     assertThat(of[1] / (double) COUNT).isCloseTo(.1875, within(5 * Math.sqrt(.152 / COUNT)));
-    assertThat(Draws.geometric(random, 1)).isEqualTo(1);
+    assertThat(Distributions.geometric(random, 1)).isEqualTo(1);
   }
 
   @Test

@@ -13,14 +13,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The short way of a hot call leaves what the long one leaves, whatever happens around it. */
-class HotPathTest {
-  private static final int[] HOT = {Points.HOT_WRITE, Points.JAVA_READ};
+/**
+ * The short way of a counted-only call leaves what the long one leaves, whatever happens around it.
+ */
+class CountedPathTest {
+  private static final int[] HOT = {Points.COUNTED_WRITE, Points.JAVA_READ};
   private static final int[] SPANS = {Points.HDFS_READ, Points.READ_BLOCK};
 
   @TempDir Path dir;
 
-  /** A log, and whether its hot calls may take the short way. */
+  /** A log, and whether its counted-only calls may take the short way. */
   private static final class Side {
     final Recorder recorder;
     final Path dir;
@@ -54,18 +56,18 @@ class HotPathTest {
 
     /** {@code to}: which target, and the object that it is found by. */
     void enter(int point, int to, long asked, long bytes) {
-      if (quick && recorder.thread().hotEnterQuickly(point, objects[to], asked, bytes)) {
+      if (quick && recorder.thread().enterCountedQuickly(point, objects[to], asked, bytes)) {
         quickly++;
       } else {
-        recorder.thread().hotEnter(point, targets[to], objects[to], asked, bytes);
+        recorder.thread().enterCounted(point, targets[to], objects[to], asked, bytes);
       }
     }
 
     void exit(int point, long moved, boolean error) {
-      if (quick && !error && recorder.thread().hotExitQuickly(point, moved)) {
+      if (quick && !error && recorder.thread().exitCountedQuickly(point, moved)) {
         quickly++;
       } else {
-        recorder.thread().hotExit(point, moved, error);
+        recorder.thread().exitCounted(point, moved, error);
       }
     }
   }
@@ -74,7 +76,8 @@ class HotPathTest {
   private static void run(Side side, long seed, int steps) {
     Random random = new Random(seed);
     ThreadLog log = side.recorder.thread();
-    ArrayDeque<Integer> open = new ArrayDeque<>(); // points of hot calls, -1 span, -2 context
+    ArrayDeque<Integer> open =
+        new ArrayDeque<>(); // points of counted-only calls, -1 span, -2 context
     int to = 0;
     for (int step = 0; step < steps; step++) {
       int kind = random.nextInt(100);
@@ -137,8 +140,8 @@ class HotPathTest {
     Side side = new Side(dir, true);
     side.recorder.thread().enter(Points.HDFS_READ, side.targets[1], 0, -1);
     for (int i = 0; i < 10_000; i++) {
-      side.enter(Points.HOT_WRITE, 1, 0, 0);
-      side.exit(Points.HOT_WRITE, i % 2 == 0 ? 11 : 91, false);
+      side.enter(Points.COUNTED_WRITE, 1, 0, 0);
+      side.exit(Points.COUNTED_WRITE, i % 2 == 0 ? 11 : 91, false);
     }
     side.recorder.thread().exit(0, 0, 0);
 
@@ -153,10 +156,10 @@ class HotPathTest {
     Side side = new Side(dir, true);
     side.recorder.thread().enter(Points.HDFS_READ, side.targets[1], 0, -1);
     for (int i = 0; i < 10_000; i++) {
-      side.enter(Points.HOT_WRITE, 2, 0, 10);
-      side.enter(Points.HOT_WRITE, 1, 0, 10);
-      side.exit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
-      side.exit(Points.HOT_WRITE, ThreadLog.AS_ENTERED, false);
+      side.enter(Points.COUNTED_WRITE, 2, 0, 10);
+      side.enter(Points.COUNTED_WRITE, 1, 0, 10);
+      side.exit(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
+      side.exit(Points.COUNTED_WRITE, ThreadLog.AS_ENTERED, false);
     }
     side.recorder.thread().exit(0, 0, 0);
 

@@ -8,10 +8,10 @@ import io.iostrata.segment.Cause;
  * work. {@code handed(object, name)}: where nobody handed it over it is done for the job that the
  * name names.
  */
-final class HandedOver {
+final class HandOver {
   static final WeakIdentities<Cause> CAUSES = new WeakIdentities<>();
 
-  private HandedOver() {}
+  private HandOver() {}
 
   static final class Gives extends Extractor {
     @Override

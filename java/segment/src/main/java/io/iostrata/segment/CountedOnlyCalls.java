@@ -3,31 +3,31 @@ package io.iostrata.segment;
 import java.util.Arrays;
 
 /**
- * The open hot calls of a thread. There are 160,000 of them per MB, so the way of a call like the
- * one before is short: it adds to a row that is remembered with that one.
+ * The open counted-only calls of a thread. There are 160,000 of them per MB, so the way of a call
+ * like the one before is short: it adds to a row that is remembered with that one.
  */
-final class HotCalls {
+final class CountedOnlyCalls {
   int depth;
 
   private final ThreadLog log;
-  private HotCall[] calls = new HotCall[4];
+  private CountedOnlyCall[] calls = new CountedOnlyCall[4];
 
-  HotCalls(ThreadLog log) {
+  CountedOnlyCalls(ThreadLog log) {
     this.log = log;
   }
 
   /**
    * A call begins.
    *
-   * @param object that the target was found by, see {@link ThreadLog#hotEnter}
+   * @param object that the target was found by, see {@link ThreadLog#enterCounted}
    */
   void enter(PointLog point, long target, Object object, long asked, long bytes) {
-    HotCall call = point.hot(log.layers);
+    CountedOnlyCall call = point.counted(log.layers);
     if (call.isOpen) {
-      call = new HotCall(point); // of the same kind, inside it: rare
+      call = new CountedOnlyCall(point); // of the same kind, inside it: rare
     }
-    if (call.situation != log.situation || call.target != target || !call.isOf(object)) {
-      call.learn(object, target, log.situation);
+    if (call.contextEpoch != log.contextEpoch || call.target != target || !call.isOf(object)) {
+      call.learn(object, target, log.contextEpoch);
     }
     push(call, asked, bytes);
   }
@@ -38,15 +38,18 @@ final class HotCalls {
    * @return false when nothing has been done
    */
   boolean enterQuickly(PointLog point, Object object, long asked, long bytes) {
-    HotCall call = point.hotOrNull(log.layers);
-    if (call == null || call.situation != log.situation || call.isOpen || !call.isOf(object)) {
+    CountedOnlyCall call = point.countedOrNull(log.layers);
+    if (call == null
+        || call.contextEpoch != log.contextEpoch
+        || call.isOpen
+        || !call.isOf(object)) {
       return false;
     }
     push(call, asked, bytes);
     return true;
   }
 
-  private void push(HotCall call, long asked, long bytes) {
+  private void push(CountedOnlyCall call, long asked, long bytes) {
     int at = depth;
     if (at == calls.length) {
       calls = Arrays.copyOf(calls, at * 2);
@@ -93,7 +96,7 @@ final class HotCalls {
    */
   @DontInline
   void exit(SegmentChain chain, OpenSpan span, long moved, boolean error, int context) {
-    HotCall call = calls[--depth];
+    CountedOnlyCall call = calls[--depth];
     PointLog point = call.point;
     long inside = call.inside;
     long end = 0;
@@ -108,7 +111,7 @@ final class HotCalls {
       log.lost();
       return;
     }
-    if (inside != 0 && depth > (span == null ? 0 : span.hotBefore)) {
+    if (inside != 0 && depth > (span == null ? 0 : span.countedBefore)) {
       inside(inside);
     }
     long bytes = error ? 0 : bytes(call, moved);
@@ -126,18 +129,19 @@ final class HotCalls {
     }
   }
 
-  private static long bytes(HotCall call, long moved) {
+  private static long bytes(CountedOnlyCall call, long moved) {
     return Math.max(0, moved == ThreadLog.AS_ENTERED ? call.bytes : call.bytes + moved);
   }
 
-  private RowLog row(SegmentChain chain, OpenSpan span, HotCall call, long bytes, int context) {
+  private RowLog row(
+      SegmentChain chain, OpenSpan span, CountedOnlyCall call, long bytes, int context) {
     PointLog point = call.point;
     long target = call.target == 0 && span != null ? span.target : call.target;
-    long anchor = span == null ? 0 : span.anchorInside;
+    long scope = span == null ? 0 : span.scopeInside;
     long key = Row.key(point.id, point.flags(log.layers), target, bytes, context);
-    RowLog row = chain.row(point, key, anchor);
+    RowLog row = chain.row(point, key, scope);
     // A segment may have come that has other rows.
-    if (row != null && row.key == key && call.situation == log.situation) {
+    if (row != null && row.key == key && call.contextEpoch == log.contextEpoch) {
       call.met(row);
     }
     return row;
@@ -154,10 +158,10 @@ final class HotCalls {
     if (at < 0) {
       return false;
     }
-    HotCall call = calls[at];
+    CountedOnlyCall call = calls[at];
     PointLog whose = call.point;
     if (whose.id != point
-        || call.situation != log.situation
+        || call.contextEpoch != log.contextEpoch
         || call.inside != 0
         || whose.timedDepth > at) {
       return false;
@@ -174,12 +178,15 @@ final class HotCalls {
     return true;
   }
 
-  /** Time of a call kept one by one, or of one inside that, within the hot call on top. */
+  /**
+   * Time of a call recorded individually, or of one inside that, within the counted-only call on
+   * top.
+   */
   void inside(long dur) {
     calls[depth - 1].inside += dur;
   }
 
-  private void close(HotCall call) {
+  private void close(CountedOnlyCall call) {
     call.isOpen = false;
     call.inside = 0;
     log.layers = call.layersBefore;
@@ -188,7 +195,7 @@ final class HotCalls {
   /** Takes off the calls above a smaller depth, as if they had not been. */
   void cut(int to) {
     while (depth > to) {
-      HotCall call = calls[--depth];
+      CountedOnlyCall call = calls[--depth];
       PointLog point = call.point;
       if (point.timedDepth > depth) {
         point.timedDepth = 0;

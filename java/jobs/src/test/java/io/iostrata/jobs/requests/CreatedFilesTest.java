@@ -7,14 +7,14 @@ import java.io.IOException;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
-class MadeTest {
+class CreatedFilesTest {
   @Test
   void aFileIsWithOneRequestAtATimeAndNamesAreNew() throws IOException {
-    Made made = new Made("/made", 2);
+    CreatedFiles made = new CreatedFiles("/made", 2);
     Path first = made.take();
     assertThat(first).hasToString("/made/0/m0");
     assertThat(made.take()).hasToString("/made/1/m1");
-    assertThatThrownBy(made::take).isInstanceOf(Made.NoneLeftException.class);
+    assertThatThrownBy(made::take).isInstanceOf(CreatedFiles.NoneLeftException.class);
     assertThat(made.renamed(first)).hasToString("/made/0/m2");
     assertThat(made.fresh()).hasToString("/made/3/m3");
     made.give(first);
@@ -24,10 +24,10 @@ class MadeTest {
   @Test
   void whatIsDeletedBeyondWhatIsCreatedMustBeThere() {
     Mix deletes = new Mix(new double[] {0, 0, 0, 1, 0, 0, 3});
-    assertThat(Made.stock(deletes, 10_000, 8)).isEqualTo(5000 + 400 + 16);
+    assertThat(CreatedFiles.stock(deletes, 10_000, 8)).isEqualTo(5000 + 400 + 16);
     Mix renames = new Mix(new double[] {0, 0, 0, 2, 0, 1, 1});
-    assertThat(Made.stock(renames, 10_000, 8)).isEqualTo(400 + 16);
+    assertThat(CreatedFiles.stock(renames, 10_000, 8)).isEqualTo(400 + 16);
     Mix reads = new Mix(new double[] {1, 1, 1, 1, 0, 0, 0});
-    assertThat(Made.stock(reads, 10_000, 8)).isZero();
+    assertThat(CreatedFiles.stock(reads, 10_000, 8)).isZero();
   }
 }

@@ -6,7 +6,7 @@ import io.iostrata.segment.Cause;
  * {@code received(bytes)}: what a peer wrote into the trace context of a header, a ByteString. What
  * this thread does next is done for that.
  */
-final class HeaderReceived extends Extractor {
+final class HeaderReceiver extends Extractor {
   private static final Getter BYTES = new Getter("toByteArray");
 
   @Override

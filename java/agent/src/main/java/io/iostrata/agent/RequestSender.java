@@ -7,7 +7,7 @@ import java.net.URLConnection;
  * gets one more header, which no server looks at but a traced one. The shuffle's own check covers
  * the URL only (SecureShuffleUtils#buildMsgFrom).
  */
-final class RequestCarried extends Extractor {
+final class RequestSender extends Extractor {
   static final String HEADER = "iostrata-cause";
 
   @Override

@@ -2,8 +2,10 @@ package io.iostrata.jobs.tfidf;
 
 import org.apache.hadoop.conf.Configuration;
 
-/** What was asked for, in the configuration of clients and tasks; all must be there. */
-final class Asked {
+/**
+ * What a user asked for, as it stands in the configuration of clients and tasks; all must be there.
+ */
+final class TfidfSettings {
   private static final String PREFIX = "iostrata.tfidf.";
   private static final int CHECKSUM = 512; // a block is a multiple of it
 
@@ -13,7 +15,7 @@ final class Asked {
   final long split; // bytes of a block and of a map
   final int buffer; // bytes, of a map that reads the model; 0: none
 
-  Asked(Configuration from) {
+  TfidfSettings(Configuration from) {
     seed = number(from, "seed");
     training = new Population(number(from, "training"), number(from, "training_attacks"));
     classified = new Population(number(from, "requests"), number(from, "request_attacks"));

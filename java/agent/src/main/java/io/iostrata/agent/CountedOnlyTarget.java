@@ -2,23 +2,23 @@ package io.iostrata.agent;
 
 import java.lang.ref.WeakReference;
 
-/** The object that a hot point met last in a thread, and the handle of its target. */
-final class HotTarget {
+/** The object that a counted-only point met last in a thread, and the handle of its target. */
+final class CountedOnlyTarget {
   final long handle;
 
   /** The one before it, which has none itself. */
-  final HotTarget before;
+  final CountedOnlyTarget before;
 
   /** Null where the target depends on no object. */
   private final WeakReference<Object> object;
 
-  HotTarget(Object object, long handle, HotTarget before) {
-    this.before = before == null ? null : new HotTarget(before);
+  CountedOnlyTarget(Object object, long handle, CountedOnlyTarget before) {
+    this.before = before == null ? null : new CountedOnlyTarget(before);
     this.object = object == null ? null : new WeakReference<>(object);
     this.handle = handle;
   }
 
-  private HotTarget(HotTarget alone) {
+  private CountedOnlyTarget(CountedOnlyTarget alone) {
     handle = alone.handle;
     object = alone.object;
     before = null;

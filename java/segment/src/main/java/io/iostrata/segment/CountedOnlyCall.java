@@ -3,11 +3,11 @@ package io.iostrata.segment;
 import java.lang.ref.WeakReference;
 
 /**
- * A hot call that is open in a thread and, once it has ended, what the next of its kind has in
- * common with it: the same point, within calls of its layer and flow or not. What the next one
- * needs is at hand then, as long as the thread's situation is the same.
+ * A counted-only call that is open in a thread and, once it has ended, what the next of its kind
+ * has in common with it: the same point, within calls of its layer and direction or not. What the
+ * next one needs is at hand then, as long as the thread's context epoch is the same.
  */
-final class HotCall {
+final class CountedOnlyCall {
   /** Rows by the last bits of their size class: classes next to each other do not meet. */
   private static final int ROWS = 8;
 
@@ -15,8 +15,8 @@ final class HotCall {
 
   final PointLog point;
 
-  /** {@link ThreadLog#situation} that what is remembered here holds in. */
-  long situation = NEVER;
+  /** {@link ThreadLog#contextEpoch} that what is remembered here holds in. */
+  long contextEpoch = NEVER;
 
   boolean isOpen;
   long target; // handle
@@ -24,7 +24,7 @@ final class HotCall {
   long asked;
   long bytes; // that AS_ENTERED means
 
-  /** Time of calls kept one by one inside. */
+  /** Time of calls recorded individually inside. */
   long inside;
 
   /** What the target was found by; null: it depends on no object. */
@@ -32,7 +32,7 @@ final class HotCall {
 
   private final RowLog[] rows = new RowLog[ROWS];
 
-  HotCall(PointLog point) {
+  CountedOnlyCall(PointLog point) {
     this.point = point;
   }
 
@@ -42,13 +42,13 @@ final class HotCall {
     return object == null ? other == null : other != null && object.get() == other;
   }
 
-  /** Forgets what no longer holds; {@code now}: the thread's situation. */
+  /** Forgets what no longer holds; {@code now}: the thread's context epoch. */
   void learn(Object found, long handle, long now) {
     if (!isOf(found)) {
       object = found == null ? null : new WeakReference<>(found);
     }
     target = handle;
-    situation = now == ThreadLog.NOWHERE ? NEVER : now;
+    contextEpoch = now == ThreadLog.NOWHERE ? NEVER : now;
     for (int i = 0; i < ROWS; i++) {
       if (rows[i] != null) {
         rows[i] = null;

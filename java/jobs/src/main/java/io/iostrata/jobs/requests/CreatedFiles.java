@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.Path;
 
 /** The files that are created, appended to, renamed and deleted: each by one request at a time. */
-final class Made {
+final class CreatedFiles {
   /** Folders over which they are spread: HDFS allows about a million names in one. */
   private static final int FOLDERS = 16;
 
@@ -16,7 +16,7 @@ final class Made {
   private final Queue<Path> there = new ConcurrentLinkedQueue<>();
 
   /** Of a folder in which the first {@code stock} names exist. */
-  Made(String folder, int stock) {
+  CreatedFiles(String folder, int stock) {
     this.folder = folder;
     for (int i = 0; i < stock; i++) {
       there.add(fresh());

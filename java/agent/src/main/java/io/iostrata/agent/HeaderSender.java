@@ -7,7 +7,7 @@ import java.lang.reflect.Method;
  * the field for a trace context that Hadoop kept when it lost its tracer (HADOOP-15566); peers that
  * know nothing of it skip it.
  */
-final class HeaderCarried extends Extractor {
+final class HeaderSender extends Extractor {
   /** Tied to the classes, so that their loaders can go. */
   private static final ClassValue<Header> HEADERS =
       new ClassValue<Header>() {

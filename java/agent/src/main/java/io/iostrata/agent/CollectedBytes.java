@@ -16,7 +16,7 @@ import org.objectweb.asm.Opcodes;
  * When there is no record in the ring, kvindex is where it was when the ring was emptied (kvend):
  * the record was larger than the ring and went straight to a spill of its own.
  */
-final class Collected {
+final class CollectedBytes {
   /** What {@link Hooks#collected} takes after the point, in this order. */
   private static final String[] FIELDS = {"kvindex", "kvend", "kvmeta", "bufmark", "bufvoid"};
 
@@ -26,7 +26,7 @@ final class Collected {
   private static final int KEY_START = 1;
   private static final int ENTRY = 4;
 
-  private Collected() {}
+  private CollectedBytes() {}
 
   /** The class has all fields. */
   static boolean isKnown(Weaver.Fields fields) {

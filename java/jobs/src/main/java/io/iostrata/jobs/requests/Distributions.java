@@ -3,8 +3,8 @@ package io.iostrata.jobs.requests;
 import java.util.SplittableRandom;
 
 /** Random numbers of some distributions; the same on every JVM for the same seed. */
-final class Draws {
-  private Draws() {}
+final class Distributions {
+  private Distributions() {}
 
   static double exponential(SplittableRandom random, double mean) {
     return -mean * Math.log(1 - random.nextDouble());

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 
 /** Who this process is, as the kernel says. */
-final class Self {
+final class ThisProcess {
   private static final Path PROC = Paths.get("/proc/self");
   private static final int USER_FIELD = 14;
   private static final int START_FIELD = 22;
@@ -16,7 +16,7 @@ final class Self {
   /** USER_HZ, the unit of times in /proc: 100 on every machine that Java runs on. */
   private static final long TICK_NANOS = 10_000_000;
 
-  private Self() {}
+  private ThisProcess() {}
 
   static int pid() throws IOException {
     String stat = text("stat");
