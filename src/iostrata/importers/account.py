@@ -1,25 +1,41 @@
-"""What a reader made of a trace, and what it could not make anything of."""
+"""What a reader made of the files of an import, and what it could not understand."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
-# Told now and then: bytes read of a file so far.
-Tell = Callable[[int], None]
+from iostrata.progress import Progress, silent
+from iostrata.records import Count, Record
 
 
-@dataclass
-class Account:
-    """Of all files of an import; readers fill it in.
+class ImportFacts(Record, frozen=True):
+    """Fact `source` of an imported run: how many units (lines, records) were read of which files,
+    how many were not understood, and where the first of them was.
 
-    `unit` is what a file consists of: lines, records. `left_out` counts what was understood and is
-    not imported, by reason; `incomplete` says why the trace has no end, or the import not all.
+    `left_out` counts what was understood and is not imported, by reason; `incomplete` says why the
+    trace has no end, or why not all of it was imported.
     """
 
     format: str
+    unit: str
+    read: Count
+    not_understood: Count
+    first_not_understood: str
+    left_out: dict[str, Count]
+    incomplete: str
+    notes: list[str]
+    files: list[str]
+
+
+@dataclass
+class ImportAccount:
+    """Readers fill it in; most fields are those of `ImportFacts`."""
+
+    format: str
+    files: list[Path]
+    progress: Progress = silent
     unit: str = "line"
     read: int = 0
     not_understood: int = 0
@@ -33,6 +49,12 @@ class Account:
     # of the whole job, ns since the epoch, where the trace says so; 0: that of its calls
     start: int = 0
     end: int = 0
+
+    def reached(self, path: Path, position: int) -> None:
+        """Bytes up to `position` of a file have been read."""
+        sizes = [file.stat().st_size for file in self.files if file.is_file()]
+        before = sum(sizes[: self.files.index(path)])
+        self.progress("import", min(1.0, (before + position) / max(1, sum(sizes))))
 
     def puzzled(self, where: str) -> None:
         """Counts something that was not understood, and remembers where the first was."""
@@ -64,19 +86,20 @@ class Account:
         if self.incomplete:
             parts.append(f"incomplete: {self.incomplete}")
         if self.left_out:
-            of = ", ".join(f"{count:,} {what}" for what, count in self.left_out.most_common(6))
-            parts.append(f"left out: {of}")
+            most = self.left_out.most_common(6)
+            parts.append(f"left out: {', '.join(f'{count:,} {what}' for what, count in most)}")
         return "; ".join([*parts, *self.notes])
 
-    def facts(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {
-            "format": self.format,
-            "unit": self.unit,
-            "read": self.read,
-            "not_understood": self.not_understood,
-            "first_not_understood": self.first_not_understood,
-            "left_out": dict(self.left_out),
-            "incomplete": self.incomplete,
-            "notes": self.notes,
-        }
+    def facts(self) -> ImportFacts:
+        """The same as a fact of the run."""
+        return ImportFacts(
+            format=self.format,
+            unit=self.unit,
+            read=self.read,
+            not_understood=self.not_understood,
+            first_not_understood=self.first_not_understood,
+            left_out=dict(self.left_out),
+            incomplete=self.incomplete,
+            notes=self.notes,
+            files=[str(path.absolute()) for path in self.files],
+        )

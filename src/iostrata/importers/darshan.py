@@ -21,12 +21,12 @@ from typing import Any
 
 from iostrata.errors import UserError
 from iostrata.importers import histogram
-from iostrata.importers.account import Account, Tell
+from iostrata.importers.account import ImportAccount
 from iostrata.importers.lines import open_bytes
 from iostrata.importers.names import Target, of_path
-from iostrata.importers.writer import RunWriter, Thread
+from iostrata.importers.tables import Thread
+from iostrata.importers.writer import RunWriter
 
-NAME = "darshan"
 HINT = "a log of Darshan 3 ends in .darshan; darshan-parser of its own tools may say more"
 _MAGIC = 6567223
 _SECOND = 10**9
@@ -113,7 +113,7 @@ def recognises(begin: bytes) -> bool:
     return _MAGIC in (int.from_bytes(number, "little"), int.from_bytes(number, "big"))
 
 
-def read(path: Path, writer: RunWriter, account: Account, tell: Tell) -> None:
+def read(path: Path, writer: RunWriter, account: ImportAccount) -> None:
     """Hands sums and segments of a log to the writer; raises UserError without the extra."""
     account.unit = "record"
     if find_spec("darshan") is None:
@@ -126,10 +126,10 @@ def read(path: Path, writer: RunWriter, account: Account, tell: Tell) -> None:
     for line in _lines(path, account):
         log.line(line)
     log.finish()
-    tell(path.stat().st_size)
+    account.reached(path, path.stat().st_size)
 
 
-def _lines(path: Path, account: Account) -> Iterator[dict[str, Any]]:
+def _lines(path: Path, account: ImportAccount) -> Iterator[dict[str, Any]]:
     """What `darshan_dump` says of a log, as far as it comes."""
     command = [sys.executable, "-m", "iostrata.importers.darshan_dump", str(path.absolute())]
     # What the library complains about goes nowhere: it is many lines for one fault.
@@ -159,7 +159,7 @@ class _Log:
 
     file: str
     writer: RunWriter
-    account: Account
+    account: ImportAccount
     start: int = 0  # ns since the epoch
     length: int = 0  # ns
     ranks: int = 0

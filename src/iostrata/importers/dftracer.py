@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from iostrata.importers.account import Account, Tell
+from iostrata.importers.account import ImportAccount
 from iostrata.importers.lines import lines_of
 from iostrata.importers.names import Target, of_path
-from iostrata.importers.writer import RunWriter, Thread
+from iostrata.importers.tables import Thread
+from iostrata.importers.writer import RunWriter
 
-NAME = "dftracer"
 HINT = "record with: DFTRACER_ENABLE=1 DFTRACER_INC_METADATA=1 and the rest of its guide"
 _UNITS = {"NS": 1, "US": 1_000, "MS": 1_000_000, "S": 1_000_000_000}
 _METADATA = ("M", 4)
@@ -54,11 +54,11 @@ def recognises(begin: bytes) -> bool:
     )
 
 
-def read(path: Path, writer: RunWriter, account: Account, tell: Tell) -> None:
+def read(path: Path, writer: RunWriter, account: ImportAccount) -> None:
     """Hands the events of a file to the writer."""
     account.unit = "line"
     trace = _Trace(writer, account)
-    for where, text in lines_of(path, account, tell):
+    for where, text in lines_of(path, account):
         try:
             trace.line(text)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
@@ -77,7 +77,7 @@ class _Place:
 class _Trace:
     """Names, threads and places of one file."""
 
-    def __init__(self, writer: RunWriter, account: Account) -> None:
+    def __init__(self, writer: RunWriter, account: ImportAccount) -> None:
         self._writer, self._account = writer, account
         self._unit = _UNITS["US"]
         self._names: dict[str, dict[str, str]] = {"FH": {}, "HH": {}, "SH": {}}

@@ -9,11 +9,11 @@ from io import BufferedReader
 from pathlib import Path
 
 from iostrata.errors import UserError
-from iostrata.importers.account import Account, Tell
+from iostrata.importers.account import ImportAccount
 
 MOST = 1 << 18  # bytes of a line; what is longer is no call
 _GZIP = b"\x1f\x8b"
-_TELL = 4096  # lines
+_STEP = 4096  # lines
 
 
 def open_bytes(path: Path) -> BufferedReader:
@@ -36,7 +36,7 @@ def begin_of(path: Path, size: int = 1 << 16) -> bytes:
         return b""
 
 
-def lines_of(path: Path, account: Account, tell: Tell) -> Iterator[tuple[str, str]]:
+def lines_of(path: Path, account: ImportAccount) -> Iterator[tuple[str, str]]:
     """Where each line is (`FILE:NUMBER`) and what it says, without its end.
 
     Counts lines read, and those that are too long; says in the account where the file is cut off.
@@ -49,8 +49,8 @@ def lines_of(path: Path, account: Account, tell: Tell) -> Iterator[tuple[str, st
                 while line := file.readline(MOST):
                     number += 1
                     account.read += 1
-                    if number % _TELL == 0 and raw.seekable():
-                        tell(raw.tell())
+                    if number % _STEP == 0 and raw.seekable():
+                        account.reached(path, raw.tell())
                     if len(line) == MOST and not line.endswith(b"\n"):
                         account.puzzled(f"{path.name}:{number}, longer than {MOST:,} bytes")
                         while not (file.readline(MOST) or b"\n").endswith(b"\n"):
@@ -63,4 +63,4 @@ def lines_of(path: Path, account: Account, tell: Tell) -> Iterator[tuple[str, st
         except OSError as error:
             account.cut(f"{path.name} cannot be read after line {number:,} ({error.strerror})")
         finally:
-            tell(path.stat().st_size)
+            account.reached(path, path.stat().st_size)

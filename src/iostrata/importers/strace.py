@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from iostrata.importers import calls
-from iostrata.importers.account import Account, Tell
+from iostrata.importers.account import ImportAccount
 from iostrata.importers.descriptors import Table
 from iostrata.importers.lines import lines_of
 from iostrata.importers.performed import Performed, perform
@@ -26,9 +26,9 @@ from iostrata.importers.syscalls import (
     unescaped,
     unfinished,
 )
-from iostrata.importers.writer import RunWriter, Thread
+from iostrata.importers.tables import Thread
+from iostrata.importers.writer import RunWriter
 
-NAME = "strace"
 HINT = "record with: strace -f -ttt -T -y -o FILE COMMAND"
 _CALL = re.compile(
     rb"^(\[pid +\d+\] |\d+ +)?(\d+\.\d+ )?([a-z_0-9]+\(|<\.\.\. |\+\+\+ |--- )", re.M
@@ -45,12 +45,12 @@ def recognises(begin: bytes) -> bool:
     return bool(lines) and 2 * len(_CALL.findall(b"\n".join(lines))) > len(lines)
 
 
-def read(path: Path, writer: RunWriter, account: Account, tell: Tell) -> None:
+def read(path: Path, writer: RunWriter, account: ImportAccount) -> None:
     """Hands the calls of a file to the writer."""
     found = _OF_PROCESS.fullmatch(path.name)
     trace = _Trace(writer, account, int(found[1]) if found and int(found[1]) < _MOST_PID else 0)
     understood = True
-    for where, text in lines_of(path, account, tell):
+    for where, text in lines_of(path, account):
         try:
             understood = trace.line(line(text))
         except ValueError:  # a number that no call has
@@ -83,7 +83,7 @@ class _Thread:
 class _Trace:
     """Threads of one file, by their ids."""
 
-    def __init__(self, writer: RunWriter, account: Account, pid: int) -> None:
+    def __init__(self, writer: RunWriter, account: ImportAccount, pid: int) -> None:
         self._writer, self._account = writer, account
         self._processes = max((thread.proc or 0 for thread in writer.threads), default=0)
         self._threads: dict[int, _Thread] = {}

@@ -1,11 +1,12 @@
-"""The Parquet files of a run, from the rows of a `writer`."""
+"""The Parquet files of an imported run, made of lines of text and tables of names."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
@@ -14,9 +15,6 @@ from iostrata.importers.names import Target
 from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS, VERSION
 from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
-
-if TYPE_CHECKING:
-    from iostrata.importers.writer import Thread
 
 SECOND = 10**9
 UNKNOWN_SIZE = 255  # [size_class] of schema/events.toml
@@ -41,6 +39,29 @@ ROWS = {
     "time": "BIGINT",
     "most": "BIGINT",
 }
+
+
+@dataclass(frozen=True)
+class Thread:
+    """Whose calls: rows of `processes` are made of the threads that have a `proc`.
+
+    `end` is 0 where nobody saw it end; `exit` as in the table. A row that stands for several
+    processes has neither `proc` nor `pid`.
+    """
+
+    proc: int | None
+    pid: int | None
+    tid: int | None
+    host: str = ""
+    role: str = "process"
+    name: str = ""
+    main: str = ""
+    job: str = ""
+    task: str = ""
+    uid: int | None = None
+    start: int = 0
+    end: int = 0
+    exit: str = "ended"
 
 
 def write(

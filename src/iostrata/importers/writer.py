@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,37 +17,16 @@ import duckdb
 
 from iostrata.errors import UserError
 from iostrata.importers import tables
-from iostrata.importers.account import Account
+from iostrata.importers.account import ImportAccount
 from iostrata.importers.names import Target
+from iostrata.importers.tables import Thread
+from iostrata.records import builtins
 from iostrata.schema.events import FLAG, VERSION
 from iostrata.store.facts import write_facts
 from iostrata.store.location import check_run_name
 
 MEMORY = "1GB"  # of DuckDB; the rest of what it needs is on disk, in the draft
 MOST = 1 << 61  # ns, bytes, calls: two of them still fit into 64 bits, and no trace has as many
-
-
-@dataclass(frozen=True)
-class Thread:
-    """Whose calls: rows of `processes` are made of the threads that have a `proc`.
-
-    `end` is 0 where nobody saw it end; `exit` as in the table. A row that stands for several
-    processes has neither `proc` nor `pid`.
-    """
-
-    proc: int | None
-    pid: int | None
-    tid: int | None
-    host: str = ""
-    role: str = "process"
-    name: str = ""
-    main: str = ""
-    job: str = ""
-    task: str = ""
-    uid: int | None = None
-    start: int = 0
-    end: int = 0
-    exit: str = "ended"
 
 
 class RunWriter:
@@ -147,11 +125,11 @@ class RunWriter:
         self._row("sum", layer, op, "", FLAG["estimated"] * estimated, numbers)
         self._saw(start, start + dur)
 
-    def finish(self, account: Account, files: list[Path]) -> Path:
+    def finish(self, account: ImportAccount) -> Path:
         """Writes the run and puts it in its place; its folder."""
         self._file.close()
         try:
-            self._write(account, files)
+            self._write(account)
             self._draft.rename(self._final)
         except duckdb.Error as error:
             first = str(error).strip().splitlines()[0]
@@ -176,7 +154,7 @@ class RunWriter:
     def _saw(self, start: int, end: int) -> None:
         self._start, self._end = min(self._start, start), max(self._end, end)
 
-    def _write(self, account: Account, files: list[Path]) -> None:
+    def _write(self, account: ImportAccount) -> None:
         spill = self._draft / "spill"
         spill.mkdir()
         config: Any = {"memory_limit": MEMORY, "temp_directory": str(spill)}
@@ -189,11 +167,11 @@ class RunWriter:
         size = sum(path.stat().st_size for path in self._draft.rglob("*.parquet"))
         progress = {"state": "done", "run": self._final.name, "events": events, "bytes": size}
         (self._draft / "progress.json").write_text(json.dumps(progress) + "\n")
-        write_facts(self._draft, self._facts(account, files))
+        write_facts(self._draft, self._facts(account))
         for path in [*self._draft.rglob("*")]:
             path.chmod(0o700 if path.is_dir() else 0o600)
 
-    def _facts(self, account: Account, files: list[Path]) -> dict[str, Any]:
+    def _facts(self, account: ImportAccount) -> dict[str, Any]:
         hosts = sorted({thread.host for thread in self.threads if thread.host})
         return {
             "schema": VERSION,
@@ -206,7 +184,7 @@ class RunWriter:
             "host": hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts" if hosts else "",
             "user": account.user,
             "message": tables.storable(account.message()),
-            "source": account.facts() | {"files": [str(path.absolute()) for path in files]},
+            "source": builtins(account.facts()),
         }
 
 

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from iostrata.cli.commands._arguments import StoreOption, examples
-from iostrata.cli.console import note
-from iostrata.cli.terminal import err
+from iostrata.cli.console import note, progress
 from iostrata.importers.formats import FORMATS, import_files
 from iostrata.record.session import new_run_name
 from iostrata.store.location import default_store
@@ -30,42 +28,23 @@ def register(app: typer.Typer) -> None:
 
 
 def import_(
-    files: Annotated[list[Path], typer.Argument(help="Trace files of one job, all of one format.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="The trace files of one job, all in one format.")
+    ],
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option(help=f"{', '.join(FORMATS)}; recognised by what is in the files by default."),
+        typer.Option(help=f"{', '.join(FORMATS)}; by default the format is recognised."),
     ] = None,
-    run: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
+    run: Annotated[str | None, typer.Option(help="The name of the new run.")] = None,
     store: StoreOption = None,
 ) -> None:
-    """Makes a run of what another tool traced: a Darshan log, DFTracer's events, strace's lines.
+    """Makes a run from the traces of another tool: Darshan, DFTracer or strace.
 
-    All that reads runs reads it then. What was not understood is counted in its note.
+    All commands that read runs can read it. Its note says how much of the trace was not understood.
     """
     where, name = store or default_store(), run or new_run_name()
-    with _progress() as progress:
-        total = sum(path.stat().st_size for path in files if path.is_file())
-        bar = progress.add_task("import", total=total)
-        begun = [0] * len(files)
-
-        def seen(number: int, done: int) -> None:
-            begun[number] = done
-            progress.update(bar, completed=sum(begun))
-
-        path = import_files(files, format, where, name, seen)
+    with progress(("import",), quiet=False) as step:
+        path = import_files(files, format, where, name, step)
     made = find_run(where, name)
     note(f"run {name}: {plural(made.events, 'row')}, {size(made.bytes)}; {made.message}")
     print(path)
-
-
-def _progress() -> Progress:
-    """Of bytes read; nothing where standard error is no terminal."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=err,
-        transient=True,
-        disable=not err.is_terminal,
-    )

@@ -13,10 +13,6 @@ from iostrata.store.runs import find_run
 Imported = Callable[..., OpenedRun]
 
 
-def _unseen(number: int, done: int) -> None:
-    pass
-
-
 @pytest.fixture
 def imported(tmp_path: Path) -> Iterator[Imported]:
     """Imports files, or a text, and opens the run."""
@@ -29,7 +25,7 @@ def imported(tmp_path: Path) -> Iterator[Imported]:
                 if isinstance(file, str):
                     path.write_text(file)
                 paths.append(path)
-            import_files(paths, format_name, tmp_path / "store", "r", _unseen)
+            import_files(paths, format_name, tmp_path / "store", "r")
             return stack.enter_context(OpenedRun(find_run(tmp_path / "store", "r")))
 
         yield made

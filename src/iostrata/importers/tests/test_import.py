@@ -23,25 +23,20 @@ from iostrata.importers.tests.conftest import Imported
 from iostrata.importers.tests.test_darshan import sample
 from iostrata.importers.tests.test_dftracer import PARENT
 from iostrata.importers.tests.test_strace import LINES
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS
+from iostrata.schema.columns import EVENTS, PROCESSES
+from iostrata.schema.types import TYPES
 from iostrata.show.summary import summary_lines
 from iostrata.show.totals import totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
-TYPES = {"string": "VARCHAR", "i64": "BIGINT", "i32": "INTEGER", "bool": "BOOLEAN", "f64": "DOUBLE"}
-
-
-def unseen(number: int, done: int) -> None:
-    pass
-
 
 def test_tables_have_the_columns_of_the_contract_in_order(imported: Imported) -> None:
     opened = imported(LINES)
-    for table, columns in (("events", COLUMNS), ("processes", PROCESS_COLUMNS)):
+    for table, columns in (("events", EVENTS), ("processes", PROCESSES)):
         found = opened.rows(f"DESCRIBE {table}")
         assert {row["column_name"]: row["column_type"] for row in found} == {
-            name: TYPES[kind] for name, kind in columns.items()
+            name: TYPES[kind].duckdb for name, kind in columns.items()
         }
         assert [row["column_name"] for row in found] == list(columns)
 
@@ -87,7 +82,7 @@ def test_what_is_no_trace_is_one_line_and_leaves_nothing(name: str, tmp_path: Pa
     content, message = BAD[name]
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UserError) as raised:
-        import_files([tmp_path / name], None, tmp_path / "store", "r", unseen)
+        import_files([tmp_path / name], None, tmp_path / "store", "r")
     assert message in raised.value.message
     assert not list((tmp_path / "store").glob("*"))
 
@@ -99,12 +94,12 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(text,))
     writer.start()
     # WHEN they come through a pipe
-    import_files([tmp_path / "pipe"], "strace", tmp_path / "store", "r", unseen)
+    import_files([tmp_path / "pipe"], "strace", tmp_path / "store", "r")
     writer.join()
     # THEN all are read
     assert find_run(tmp_path / "store", "r").source["read"] == 5000
     with pytest.raises(UserError) as raised:
-        import_files([tmp_path / "pipe"], None, tmp_path / "store", "s", unseen)
+        import_files([tmp_path / "pipe"], None, tmp_path / "store", "s")
     assert "its format is not known before it is read" in raised.value.message
 
 
@@ -117,14 +112,14 @@ def test_a_log_of_darshan_needs_its_library(
     monkeypatch.setattr(darshan, "find_spec", absent)
     (tmp_path / "log").write_bytes(b"3.41".ljust(8, b"\0") + (6567223).to_bytes(8, "little"))
     with pytest.raises(UserError) as raised:
-        import_files([tmp_path / "log"], None, tmp_path / "store", "r", unseen)
+        import_files([tmp_path / "log"], None, tmp_path / "store", "r")
     assert raised.value.remedy == "pip install 'iostrata[darshan]'"
 
 
 def test_a_run_is_not_overwritten(tmp_path: Path, imported: Imported) -> None:
     before = imported(LINES).run
     with pytest.raises(UserError) as raised:
-        import_files([tmp_path / "trace0"], None, tmp_path / "store", "r", unseen)
+        import_files([tmp_path / "trace0"], None, tmp_path / "store", "r")
     assert raised.value.message == f"run r exists already in {tmp_path / 'store'}"
     assert find_run(tmp_path / "store", "r") == before
 
@@ -132,7 +127,7 @@ def test_a_run_is_not_overwritten(tmp_path: Path, imported: Imported) -> None:
 def test_files_of_two_formats_are_two_runs(tmp_path: Path) -> None:
     (tmp_path / "trace.txt").write_text(LINES)
     with pytest.raises(UserError) as raised:
-        import_files([PARENT, tmp_path / "trace.txt"], None, tmp_path / "store", "r", unseen)
+        import_files([PARENT, tmp_path / "trace.txt"], None, tmp_path / "store", "r")
     assert "is of dftracer" in raised.value.message
 
 
@@ -163,7 +158,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def refused(path: Path, format_name: str, store: Path) -> str | None:
     """Why a file is not imported; None where it is."""
     try:
-        import_files([path], format_name, store, "r", unseen)
+        import_files([path], format_name, store, "r")
     except UserError as error:
         return error.message
     return None
