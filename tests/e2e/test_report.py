@@ -149,7 +149,7 @@ def test_a_run_without_events_says_why(chrome: Browser, iostrata: Iostrata, tmp_
     found = report_of(chrome, iostrata, tmp_path)
     assert found.texts(".empty") == ["no events: the command started no Java process"]
     # nothing stands empty: only how complete it is
-    verdict = "Nothing to judge: no traced process did work of this run."
+    verdict = "There is nothing to judge, because no traced process worked for this run."
     assert found.texts("h2") == [verdict, "Method and completeness"]
     assert found.texts("#overview .completeness") == ["Complete: traced 0/0 processes, 0 dropped"]
 
@@ -166,7 +166,7 @@ def test_a_run_without_tasks_and_hosts(chrome: Browser, iostrata: Iostrata, tmp_
     assert found.texts("#hosts p") == ["Hosts were not sampled in this run."]
     assert found.texts(".bylayer tbody tr")[0].split() == ["posix", "1", "µs", "4.0", "KiB"]
     # no rule found anything: the verdict says so, what would stand empty is not there
-    assert found.texts("h2.verdict") == ["Nothing holds this run back that a rule knows."]
+    assert found.texts("h2.verdict") == ["No rule found anything that holds this run back."]
     assert found.page.locator(".ranked, #findings").count() == 0
     assert "Findings" not in found.texts("nav a")
 

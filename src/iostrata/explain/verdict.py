@@ -46,22 +46,22 @@ def verdict(facts: Facts, findings: list[Finding]) -> Verdict:
 
 def _text(facts: Facts, findings: list[Finding]) -> str:
     if not facts.workers:
-        return "Nothing to judge: no traced process did work of this run."
+        return "There is nothing to judge, because no traced process worked for this run."
     if not findings:
-        return "Nothing holds this run back that a rule knows."
+        return "No rule found anything that holds this run back."
     first = findings[0]
     if first.severity == "note":
-        return f"Nothing severe. {first.title}: {first.seen}."
-    gain = (
-        f" Up to {percent(first.gain.high)} of the run's time could be saved." if first.gain else ""
-    )
-    return f"{first.title}: {first.seen}.{gain}"
+        return f"No finding is severe. {first.title}: {first.seen}."
+    text = f"{first.title}: {first.seen}."
+    if first.gain:
+        text += f" A change could save up to {percent(first.gain.high)} of the run's time."
+    return text
 
 
 def _detail(facts: Facts) -> str:
     whom = "task attempts" if any(worker.task for worker in facts.workers) else "programs"
     number = plural(len(facts.workers), whom.removesuffix("s"))
     return (
-        f"The run took {seconds(facts.wall)}; {number}, at most {facts.at_once} at once, ran "
-        f"in {percent(facts.coverage)} of it, {seconds(facts.worked)} together."
+        f"The run took {seconds(facts.wall)}. {number} ran during {percent(facts.coverage)} of it, "
+        f"at most {facts.at_once} at once, and for {seconds(facts.worked)} in total."
     )

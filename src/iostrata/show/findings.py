@@ -38,7 +38,7 @@ def _finding(number: int, finding: Finding, details: bool) -> list[str]:
         lines.append(f"   expected gain: {low} to {high} of the run's time")
     if details:
         lines += _wrapped(f"why: {finding.why}", "   ")
-        lines += _wrapped(f"not if {finding.unless}", "   ")
+        lines += _wrapped(f"does not apply if {finding.unless}", "   ")
         lines += [f"   {each.what}: {_value(each)}" for each in finding.evidence]
         lines += ["   query:", *textwrap.indent(finding.query, "     ").splitlines()]
     return [*lines, ""]

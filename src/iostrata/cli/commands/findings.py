@@ -21,9 +21,9 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "iostrata findings               of the latest run",
-            "iostrata findings --details     with evidence, and the SQL that repeats it",
+            "iostrata findings --details     with the evidence, and the SQL that repeats it",
             "iostrata findings --json | jq '.findings[0].change'",
-            "iostrata findings --rules       what is looked for",
+            "iostrata findings --rules       the causes that it looks for",
         )
     )(findings)
 
@@ -31,17 +31,22 @@ def register(app: typer.Typer) -> None:
 def findings(
     run: RunArgument = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Evidence, its query, why, and when it is no advice.")
+        bool,
+        typer.Option(
+            "--details", help="Also show evidence, its query, the reason, and exceptions."
+        ),
     ] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="List the rules; no run is read.")] = False,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="List the rules, without reading a run.")
+    ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """What holds a run back, what to change, and what that would bring.
+    """Say what holds a run back, what to change, and what the change is expected to bring.
 
-    A finding's share is the part of the run's time that its cause took: severe from 20 %, a warning
-    from 8 %, a note from 3 %.
+    The share of a finding is the part of the run's time that its cause took. A finding is severe
+    from 20 %, a warning from 8 %, and a note from 3 %.
     """
     from iostrata.explain.rank import RULE_STEPS
     from iostrata.explain.rules import RULES

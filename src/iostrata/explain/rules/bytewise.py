@@ -39,7 +39,7 @@ def judge(rows: list[ByteRequests], facts: Facts) -> Judgement | None:
         f"{seconds(worst.time)}",
         evidence=[
             Evidence(f"{verb} of one byte", worst.calls, "count"),
-            Evidence("their time, without waits", worst.time, "ns"),
+            Evidence(f"time of these {verb}, without waits", worst.time, "ns"),
             Evidence(f"{verb} of all sizes", worst.all_calls, "count"),
         ],
         change=[Change(f"put a {wrapper} around the stream, or use the calls that take an array")],
@@ -49,11 +49,11 @@ def judge(rows: list[ByteRequests], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="bytewise",
-    title="One byte at a time",
+    title="Data is read or written byte by byte",
     row=ByteRequests,
     evidence=evidence,
     judge=judge,
-    why="read() and write(int) of an unbuffered stream are a call of the operating system each.",
-    unless="the stream is buffered below, so that a call costs some nanoseconds only.",
+    why="Each read() and each write(int) of an unbuffered stream is a system call of its own.",
+    unless="the stream below has a buffer, so that a call costs only some nanoseconds.",
     explains=("small-reads", "small-writes"),
 )

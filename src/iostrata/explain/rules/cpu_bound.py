@@ -33,15 +33,15 @@ def judge(rows: list[CpuTime], facts: Facts) -> Judgement | None:
         return None
     return Judgement(
         share=min(1.0, part) * facts.coverage,
-        text=f"processes computed {seconds(cpu)} in the {seconds(facts.worked)} that they ran: "
-        "storage is not what they wait for",
+        text=f"processes used {seconds(cpu)} of CPU time while they ran for "
+        f"{seconds(facts.worked)}, so they hardly wait for storage",
         evidence=[
             Evidence("CPU time of the processes", cpu, "ns"),
-            Evidence("time they ran", facts.worked, "ns"),
+            Evidence("time that they ran", facts.worked, "ns"),
         ],
         change=[
-            Change("more tasks at once, or faster cores; profile what the job computes"),
-            Change("cheaper codecs, fewer conversions a record"),
+            Change("run more tasks at once, or use faster cores; profile what the job computes"),
+            Change("use cheaper codecs, and convert each record less often"),
         ],
         gain=(0.0, 0.0),
     )
@@ -53,7 +53,7 @@ RULE = Rule(
     row=CpuTime,
     evidence=evidence,
     judge=judge,
-    why="Where the cores are busy all the time, faster disks and networks stay idle.",
-    unless="the CPU is spent on what another finding names (garbage, tiny calls, compression).",
+    why="When the cores are busy all the time, faster disks and networks would only be idle.",
+    unless="another finding names what uses the CPU (garbage collection, tiny calls, compression).",
     most="warning",
 )

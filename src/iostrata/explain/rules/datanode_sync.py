@@ -28,19 +28,19 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     cost = min(synced, waits)
     return Judgement(
         share=facts.share(cost),
-        text=f"DataNodes synced their disks {count(disk.calls)} times, {seconds(synced)} "
-        f"together; writers waited {seconds(waits)} in sync and close",
+        text=f"DataNodes synced their disks {count(disk.calls)} times, which took "
+        f"{seconds(synced)} together; writers waited {seconds(waits)} in sync and close",
         evidence=[
             Evidence("syncs of disks", disk.calls, "count"),
-            Evidence("their time", synced, "ns"),
+            Evidence("time of these syncs", synced, "ns"),
             Evidence("time of writers in sync and close", waits, "ns"),
         ],
         change=[
             Change(
-                "hflush() where a reader has to see the bytes, hsync() only where a power "
-                "failure must not lose them; sync once for many records"
+                "call hflush() where readers have to see the bytes, and hsync() only where the "
+                "bytes must survive a power failure; sync once for many records"
             ),
-            Change("sync when closing", "dfs.datanode.synconclose", "true", "false"),
+            Change("do not sync when closing a file", "dfs.datanode.synconclose", "true", "false"),
         ],
         gain=(0.6, 1.0),
     )
@@ -48,12 +48,12 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="datanode-sync",
-    title="Writers wait for disks to sync",
+    title="Writers wait until disks have synced",
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="hsync() returns when every DataNode of the pipeline has written to its disk: milliseconds "
-    "on disks, for as many bytes as there are.",
-    unless="each record must survive a power failure of all replicas (a write-ahead log).",
+    why="hsync() returns when every DataNode of the pipeline has written the bytes to its disk. "
+    "That takes milliseconds, however few bytes there are.",
+    unless="each record must survive a power failure of all replicas, as in a write-ahead log.",
     explains=("frequent-flush", "slow-network"),
 )

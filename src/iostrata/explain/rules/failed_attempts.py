@@ -39,18 +39,18 @@ def judge(rows: list[RepeatedTask], facts: Facts) -> Judgement | None:
     cost = sum(row.again for row in rows)
     return Judgement(
         share=facts.share(cost),
-        text=f"{plural(tried, 'attempt')} of {plural(len(rows), 'task')} ran {seconds(cost)} for "
-        "nothing: their tasks were tried again",
+        text=f"{plural(tried, 'attempt')} of {plural(len(rows), 'task')} ran for {seconds(cost)} "
+        "in vain, because another attempt did the same work",
         evidence=[
-            Evidence("tasks tried again", len(rows), "count"),
-            Evidence("attempts for nothing", tried, "count"),
-            Evidence("time they took", cost, "ns"),
-            Evidence("one of them", rows[0].repeated, "text"),
+            Evidence("tasks with several attempts", len(rows), "count"),
+            Evidence("attempts that ran in vain", tried, "count"),
+            Evidence("time that they took", cost, "ns"),
+            Evidence("one of these tasks", rows[0].repeated, "text"),
         ],
         change=[
-            Change("read the log of a failed attempt: yarn logs -applicationId …"),
+            Change("read the log of a failed attempt with yarn logs -applicationId …"),
             Change(
-                "where it was speculation that lost the race",
+                "turn speculation off if these attempts lost a race",
                 "mapreduce.map.speculative",
                 "true",
                 "false",
@@ -62,12 +62,12 @@ def judge(rows: list[RepeatedTask], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="failed-attempts",
-    title="Work was done again",
+    title="Work was repeated",
     row=RepeatedTask,
     evidence=evidence,
     judge=judge,
-    why="What a failed or overtaken attempt has done is thrown away, and its container is missing "
-    "elsewhere.",
-    unless="a node was lost: then it is the price of going on.",
+    why="The work of an attempt that fails, or that is overtaken, is thrown away. While it ran, "
+    "other tasks could not have its container.",
+    unless="a node was lost: then repeated attempts are the price of going on.",
     explains=("short-tasks", "fs-creation", "straggler"),
 )

@@ -23,14 +23,14 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     each = packets.sent // flush.calls
     return Judgement(
         share=facts.share(flush.time),
-        text=f"writers flushed {count(flush.calls)} times, every {count(each)} bytes, and "
-        f"waited {seconds(flush.time)} for it",
+        text=f"writers flushed {count(flush.calls)} times, after every {count(each)} bytes on "
+        f"average, and waited {seconds(flush.time)} for the flushes",
         evidence=[
             Evidence("flushes", flush.calls, "count"),
-            Evidence("time of writers in them", flush.time, "ns"),
-            Evidence("bytes between two", each, "bytes"),
+            Evidence("time of writers in flushes", flush.time, "ns"),
+            Evidence("bytes between two flushes", each, "bytes"),
         ],
-        change=[Change("flush once for many records, or at intervals of time")],
+        change=[Change("flush once for many records, or at fixed intervals")],
         gain=(0.7, 1.0),
     )
 
@@ -41,8 +41,8 @@ RULE = Rule(
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="hflush() waits until all DataNodes of the pipeline have acknowledged: a round trip "
-    "through each, for a packet that is nearly empty.",
+    why="hflush() waits until all DataNodes of the pipeline have acknowledged the bytes. That is a "
+    "round trip through each of them, for a packet that is nearly empty.",
     unless="readers have to see each record at once.",
     explains=("small-writes",),
 )

@@ -7,7 +7,7 @@ from ibis.expr import types as ir
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
-from iostrata.text import seconds
+from iostrata.text import plural, seconds
 
 
 def evidence(scope: Scope) -> ir.Table:
@@ -16,22 +16,21 @@ def evidence(scope: Scope) -> ir.Table:
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     connect = one(rows, "fs.connect")
-    workers = len(facts.workers)
     if not connect.calls:
         return None
     return Judgement(
         share=facts.share(connect.time),
-        text=f"creating file systems took {seconds(connect.time)} of the "
-        f"{seconds(facts.worked)} that {workers} processes ran",
+        text=f"{plural(len(facts.workers), 'process')} ran for {seconds(facts.worked)}, and "
+        f"creating file systems took {seconds(connect.time)} of it",
         evidence=[
-            Evidence("file systems created", connect.calls, "count"),
-            Evidence("time they took", connect.time, "ns"),
+            Evidence("file systems that were created", connect.calls, "count"),
+            Evidence("time that this took", connect.time, "ns"),
             Evidence("time of all processes", facts.worked, "ns"),
         ],
         change=[
-            Change("give each task more to do, so that fewer are started"),
+            Change("give each task more to do, so that fewer tasks are started"),
             Change(
-                "run small jobs within the ApplicationMaster",
+                "run small jobs inside the ApplicationMaster",
                 "mapreduce.job.ubertask.enable",
                 "false",
                 "true",
@@ -43,12 +42,12 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="fs-creation",
-    title="Creating file systems takes the time of short tasks",
+    title="Short tasks spend their time on creating file systems",
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="Each JVM creates its file systems anew: classes are loaded, configuration is parsed, "
-    "connections are opened. Of a task of seconds that is a large part.",
-    unless="the job has as few tasks as it can.",
+    why="Each JVM creates its file systems anew: it loads classes, parses the configuration and "
+    "opens connections. In a task of a few seconds this is a large part of the time.",
+    unless="the job cannot have fewer tasks.",
     most="warning",
 )

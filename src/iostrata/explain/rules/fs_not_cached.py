@@ -40,17 +40,23 @@ def judge(rows: list[Creations], facts: Facts) -> Judgement | None:
     cost = sum(max(0, row.time - row.longest) for row in often)
     return Judgement(
         share=facts.share(cost),
-        text=f"file systems were created {count(again)} times more than needed, which took "
+        text=f"processes created {count(again)} more file systems than they needed, which took "
         f"{seconds(cost)}",
         evidence=[
-            Evidence("creations beyond the first of a process", again, "count"),
-            Evidence("time they took", cost, "ns"),
+            Evidence("creations after the first one of a process", again, "count"),
+            Evidence("time that they took", cost, "ns"),
         ],
         change=[
             Change(
-                "let FileSystem.get share instances", "fs.hdfs.impl.disable.cache", "true", "false"
+                "let FileSystem.get() share instances",
+                "fs.hdfs.impl.disable.cache",
+                "true",
+                "false",
             ),
-            Change("keep one FileSystem a process instead of FileSystem.newInstance a request"),
+            Change(
+                "keep one FileSystem for the whole process, and do not call "
+                "FileSystem.newInstance() for each request"
+            ),
         ],
         gain=(0.8, 1.0),
     )
@@ -58,12 +64,12 @@ def judge(rows: list[Creations], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="fs-not-cached",
-    title="File systems created anew",
+    title="The same file systems are created again and again",
     row=Creations,
     evidence=evidence,
     judge=judge,
-    why="Creating a FileSystem loads its configuration, resolves names and opens connections; "
-    "Hadoop keeps one per process, user and scheme unless told otherwise.",
-    unless="each instance serves another user and is closed with its request.",
+    why="A new FileSystem loads its configuration, resolves names and opens connections. Unless it "
+    "is told otherwise, Hadoop keeps one instance for each process, user and scheme.",
+    unless="each instance serves another user and is closed after its request.",
     explains=("fs-creation", "metadata-storm"),
 )

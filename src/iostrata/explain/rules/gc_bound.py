@@ -8,7 +8,7 @@ from iostrata.analyse.tables import PAUSES
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
-from iostrata.text import count, seconds
+from iostrata.text import plural, seconds
 
 
 class Pauses(Record, frozen=True):
@@ -37,17 +37,17 @@ def judge(rows: list[Pauses], facts: Facts) -> Judgement | None:
         return None
     return Judgement(
         share=facts.share(row.time),
-        text=f"{count(row.processes)} JVMs stood still {seconds(row.time)} for "
-        f"{count(row.pauses)} collections, the longest {seconds(row.longest)}",
+        text=f"{plural(row.processes, 'JVM')} stood still for {seconds(row.time)} in "
+        f"{plural(row.pauses, 'garbage collection')}; the longest took {seconds(row.longest)}",
         evidence=[
             Evidence("pauses", row.pauses, "count"),
-            Evidence("their time", row.time, "ns"),
-            Evidence("the longest", row.longest, "ns"),
+            Evidence("time of all pauses", row.time, "ns"),
+            Evidence("longest pause", row.longest, "ns"),
         ],
         change=[
-            Change("a larger heap", "mapreduce.map.java.opts", "", "-Xmx of 0.8 × memory.mb"),
-            Change("and the container for it", "mapreduce.map.memory.mb"),
-            Change("make less garbage: reuse Writables, no String a record"),
+            Change("use a larger heap", "mapreduce.map.java.opts", "", "-Xmx of 0.8 × memory.mb"),
+            Change("give the container room for this heap", "mapreduce.map.memory.mb"),
+            Change("make less garbage: reuse Writables, and create no String for each record"),
         ],
         gain=(0.5, 0.95),
     )
@@ -59,8 +59,8 @@ RULE = Rule(
     row=Pauses,
     evidence=evidence,
     judge=judge,
-    why="While a JVM collects, no thread of it reads, writes or computes; faster storage does not "
-    "change that.",
+    why="While a JVM collects garbage, none of its threads reads, writes or computes. Faster "
+    "storage does not change that.",
     unless="the heap is as large as the host allows.",
     explains=("cpu-bound", "straggler"),
 )

@@ -23,14 +23,14 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     each = write.written // sync.calls
     return Judgement(
         share=facts.share(sync.time),
-        text=f"local files were forced to disk {count(sync.calls)} times, every {count(each)} "
-        f"bytes, which took {seconds(sync.time)}",
+        text=f"programs forced local files to disk {count(sync.calls)} times, after every "
+        f"{count(each)} bytes on average, which took {seconds(sync.time)}",
         evidence=[
             Evidence("syncs", sync.calls, "count"),
-            Evidence("their time", sync.time, "ns"),
-            Evidence("bytes between two", each, "bytes"),
+            Evidence("time of all syncs", sync.time, "ns"),
+            Evidence("bytes between two syncs", each, "bytes"),
         ],
-        change=[Change("force once for many writes (group commit)")],
+        change=[Change("force a file once for many writes (group commit)")],
         gain=(0.6, 1.0),
     )
 
@@ -41,6 +41,7 @@ RULE = Rule(
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="force() and fsync() wait for the disk, some milliseconds whatever was written.",
+    why="force() and fsync() wait for the disk. That takes some milliseconds, however few bytes "
+    "were written.",
     unless="each record must survive a power failure.",
 )

@@ -20,22 +20,23 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     localize, download = one(rows, "task.localize"), one(rows, "task.download")
     if not localize.calls:
         return None
+    each = localize.time // localize.calls
     return Judgement(
         share=facts.share_of_wall(localize.time / localize.calls),
-        text=f"containers waited {seconds(localize.time // localize.calls)} on average "
-        f"until {count(download.calls)} files were on their nodes",
+        text=f"containers waited {seconds(each)} on average while {count(download.calls)} files "
+        "were copied to their nodes",
         evidence=[
             Evidence("localizations", localize.calls, "count"),
-            Evidence("time of one", localize.time // localize.calls, "ns"),
-            Evidence("files copied", download.calls, "count"),
-            Evidence("bytes", one(rows, "hdfs.receive_packet").received, "bytes"),
+            Evidence("average time of a localization", each, "ns"),
+            Evidence("files that were copied", download.calls, "count"),
+            Evidence("bytes that were copied", one(rows, "hdfs.receive_packet").received, "bytes"),
         ],
         change=[
             Change(
-                "share what jobs bring: the shared cache, or jars installed on the nodes",
+                "share the files that jobs bring: use the shared cache, or install jars on nodes",
                 "mapreduce.application.framework.path",
             ),
-            Change("public instead of private files of the distributed cache, so that they stay"),
+            Change("make files of the distributed cache public, so that they stay on the nodes"),
         ],
         gain=(0.4, 0.9),
     )
@@ -47,6 +48,7 @@ RULE = Rule(
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="Before the first task of a job runs on a node, its jars and files are copied there.",
-    unless="the files change with each job and are all needed.",
+    why="Before the first task of a job runs on a node, the jars and files of the job are copied "
+    "to this node.",
+    unless="the files change with every job, and each job needs all of them.",
 )

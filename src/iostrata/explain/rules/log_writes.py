@@ -32,15 +32,15 @@ def judge(rows: list[LogWrites], facts: Facts) -> Judgement | None:
         return None
     return Judgement(
         share=facts.share(time),
-        text=f"{count(calls)} writes of {size(written)} to logs took {seconds(time)}",
+        text=f"{count(calls)} writes to logs took {seconds(time)} and wrote {size(written)}",
         evidence=[
             Evidence("writes to logs", calls, "count"),
-            Evidence("bytes", written, "bytes"),
-            Evidence("their time", time, "ns"),
+            Evidence("bytes of these writes", written, "bytes"),
+            Evidence("time of these writes", time, "ns"),
         ],
         change=[
             Change("log less", "mapreduce.map.log.level", "INFO", "WARN"),
-            Change("no line a record: count instead (Counters)"),
+            Change("log no line for each record; count records with Counters instead"),
         ],
         gain=(0.8, 2.0),
     )
@@ -48,12 +48,12 @@ def judge(rows: list[LogWrites], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="log-writes",
-    title="Logging takes the time",
+    title="Logging takes much of the time",
     row=LogWrites,
     evidence=evidence,
     judge=judge,
-    why="Each line is formatted and written for itself; formatting costs more than the write that "
-    "is seen here.",
-    unless="the lines are the job's output.",
+    why="Each line is formatted and written by itself. The formatting, which is not seen here, "
+    "costs more than the write.",
+    unless="the lines are the output of the job.",
     explains=("small-writes",),
 )

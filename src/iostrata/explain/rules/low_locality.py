@@ -47,20 +47,20 @@ def judge(rows: list[Origins], facts: Facts) -> Judgement | None:
         text=f"{percent(part)} of the {size(total)} that tasks read from DataNodes came from other "
         "hosts",
         evidence=[
-            Evidence("read from other hosts", away, "bytes"),
-            Evidence("of these from the same rack", row.rack_local, "bytes"),
-            Evidence("read from the own host", row.local, "bytes"),
+            Evidence("bytes from other hosts", away, "bytes"),
+            Evidence("bytes of these from the same rack", row.rack_local, "bytes"),
+            Evidence("bytes from the host of the task", row.local, "bytes"),
             Evidence("time of all reads", time, "ns"),
         ],
         change=[
-            Change("more replicas of hot input", "dfs.replication"),
+            Change("keep more replicas of input that many tasks read", "dfs.replication"),
             Change(
                 "wait a little longer for a container beside the data",
                 "yarn.scheduler.capacity.node-locality-delay",
                 "40",
                 "number of nodes",
             ),
-            Change("spread blocks that were written on one node: hdfs balancer"),
+            Change("spread blocks that were all written on one node, with hdfs balancer"),
         ],
         gain=(0.2, 0.8),
     )
@@ -72,7 +72,8 @@ RULE = Rule(
     row=Origins,
     evidence=evidence,
     judge=judge,
-    why="Remote bytes cross the network and compete with shuffle and replication.",
-    unless="the network is faster than the disks and idle.",
+    why="Bytes from other hosts cross the network, where they compete with the shuffle and with "
+    "replication.",
+    unless="the network is idle and faster than the disks.",
     explains=("straggler", "slow-node"),
 )

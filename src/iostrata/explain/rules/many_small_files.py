@@ -47,32 +47,32 @@ def judge(rows: list[FilesRead], facts: Facts) -> Judgement | None:
     spare = max(0, len(maps) - needed)
     cost = spare * facts.start_up + (0 if maps else row.time)
     mean = row.bytes // row.files
-    tasks = f", {count(len(maps))} map tasks where {needed} would do" if maps else ""
+    tasks = f", with {count(len(maps))} map tasks where {needed} would be enough" if maps else ""
     return Judgement(
         share=facts.share(cost),
-        text=f"{count(row.files)} files of {size(mean)} on average were read{tasks}; that "
-        f"took {seconds(cost)}",
+        text=f"the job read {count(row.files)} files of {size(mean)} on average{tasks}; this took "
+        f"{seconds(cost)}",
         evidence=[
-            Evidence("files read", row.files, "count"),
-            Evidence(f"smaller than {size(SMALL)}", row.small, "count"),
-            Evidence("bytes of all", row.bytes, "bytes"),
+            Evidence("files that were read", row.files, "count"),
+            Evidence(f"files smaller than {size(SMALL)}", row.small, "count"),
+            Evidence("bytes of all files", row.bytes, "bytes"),
             Evidence("map tasks", len(maps), "count"),
-            Evidence("start and end of a task", facts.start_up, "ns"),
+            Evidence("time to start and end a task", facts.start_up, "ns"),
         ],
         change=[
             Change(
-                "pack files into splits",
+                "pack several files into one split",
                 "mapreduce.job.inputformat.class",
                 "TextInputFormat",
                 "CombineTextInputFormat",
             ),
             Change(
-                "of this size",
+                "make splits of this size",
                 "mapreduce.input.fileinputformat.split.maxsize",
                 "",
                 str(BLOCK),
             ),
-            Change("write fewer, larger files (a merge job, SequenceFile, hadoop archive)"),
+            Change("write fewer and larger files (merge them, use a SequenceFile or an archive)"),
         ],
         gain=(0.5, 1.0),
     )
@@ -80,12 +80,12 @@ def judge(rows: list[FilesRead], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="many-small-files",
-    title="Many small files",
+    title="Many small files are read",
     row=FilesRead,
     evidence=evidence,
     judge=judge,
-    why="Each file is a task of its own, which starts a JVM, a lookup at the NameNode and a "
-    "connection to a DataNode; the bytes are the least of it.",
-    unless="each file takes its task many seconds of computing.",
+    why="Each file becomes a task of its own. The task starts a JVM, asks the NameNode for the "
+    "file and connects to a DataNode, and all this takes longer than reading the bytes.",
+    unless="the task of each file computes for many seconds.",
     explains=("short-tasks", "fs-creation", "metadata-storm", "open-churn", "localization"),
 )

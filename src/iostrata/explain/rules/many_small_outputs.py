@@ -28,15 +28,15 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     cost = one(rows, "hdfs.create").time + one(rows, "hdfs.close").time
     return Judgement(
         share=facts.share(cost),
-        text=f"{count(files)} files of {size(mean)} on average were written; to create and close "
+        text=f"{count(files)} files of {size(mean)} on average were written; creating and closing "
         f"them took {seconds(cost)}",
         evidence=[
-            Evidence("files written", files, "count"),
-            Evidence("bytes a file", mean, "bytes"),
-            Evidence("time to create", one(rows, "hdfs.create").time, "ns"),
-            Evidence("time to close", one(rows, "hdfs.close").time, "ns"),
+            Evidence("files that were written", files, "count"),
+            Evidence("average bytes of a file", mean, "bytes"),
+            Evidence("time to create the files", one(rows, "hdfs.create").time, "ns"),
+            Evidence("time to close the files", one(rows, "hdfs.close").time, "ns"),
         ],
-        change=[Change("write records of many files into one (SequenceFile, Parquet, HAR)")],
+        change=[Change("write the records of many files into one (SequenceFile, Parquet, HAR)")],
         gain=(0.6, 1.0),
     )
 
@@ -47,8 +47,8 @@ RULE = Rule(
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="A file costs a create, a block, a pipeline of DataNodes and a close before its first "
-    "byte is safe, and memory of the NameNode for as long as it lives.",
-    unless="others need each file by its name at once.",
+    why="Before its first byte is safe, a file costs a create, a block, a pipeline of DataNodes "
+    "and a close. For as long as it exists, it takes memory of the NameNode.",
+    unless="other programs need each file by its name at once.",
     explains=("metadata-storm", "small-blocks", "namenode-edit-log"),
 )

@@ -27,11 +27,11 @@ def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
     cost = int(merge * (1 - 1 / (passes - 1)))
     return Judgement(
         share=facts.share(cost),
-        text=f"each record of a map's output was written {passes:.1f} times; merging took "
-        f"{seconds(merge)}, of which {seconds(cost)} were further passes",
+        text=f"maps wrote each record of their output {passes:.1f} times; merging took "
+        f"{seconds(merge)}, of which further passes took {seconds(cost)}",
         evidence=[
-            Evidence("records put out by maps", done.collected, "count"),
-            Evidence("records written to spills and merges", done.appended, "count"),
+            Evidence("records that maps put out", done.collected, "count"),
+            Evidence("records that were written to spills and merges", done.appended, "count"),
             Evidence("time to merge", merge, "ns"),
         ],
         change=[
@@ -48,8 +48,8 @@ RULE = Rule(
     row=MapSpills,
     evidence=evidence,
     judge=judge,
-    why="When there are more spills than io.sort.factor, they are merged into larger ones first, "
-    "which are then read and written again.",
-    unless="memory or open files forbid a larger factor.",
+    why="When there are more spills than io.sort.factor, they are first merged into larger ones, "
+    "which are then read and written once more.",
+    unless="a larger factor would need too much memory, or too many open files.",
     explains=("too-many-spills",),
 )

@@ -7,7 +7,7 @@ from ibis.expr import types as ir
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
-from iostrata.text import count, seconds
+from iostrata.text import count, plural, seconds
 
 LEAST = 500  # questions
 ASKING = ("stat", "list", "locate")
@@ -26,16 +26,16 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     time = sum(row.time for row in asked.values())
     return Judgement(
         share=facts.share(time),
-        text=f"{count(calls)} questions about files for {count(used)} files opened or created; "
-        f"they took {seconds(time)}",
+        text=f"programs asked {count(calls)} questions about files, and opened or created "
+        f"{plural(used, 'file')}; the questions took {seconds(time)}",
         evidence=[
             *(Evidence(f"calls of {op}", row.calls, "count") for op, row in asked.items()),
-            Evidence("files opened or created", used, "count"),
+            Evidence("files that were opened or created", used, "count"),
             Evidence("time of the questions", time, "ns"),
         ],
         change=[
             Change("list a directory once instead of asking for each file"),
-            Change("keep what does not change; open a file and handle its absence"),
+            Change("remember what does not change; open a file, and handle its absence then"),
         ],
         gain=(0.6, 1.0),
     )
@@ -43,10 +43,10 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="metadata-storm",
-    title="Many questions to the NameNode",
+    title="The NameNode is asked too many questions",
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="Each question is a round trip, and all clients share one NameNode.",
-    unless="the program exists to list files.",
+    why="Each question is a round trip to the NameNode, which all clients share.",
+    unless="the purpose of the program is to list files.",
 )

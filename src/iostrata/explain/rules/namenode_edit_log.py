@@ -24,16 +24,16 @@ def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
         return None
     return Judgement(
         share=facts.share(row.time),
-        text=f"{count(row.waits)} changes of the name space waited {seconds(row.time)} "
-        f"until the edit log was on disk, the longest {seconds(row.longest)}",
+        text=f"{count(row.waits)} changes of the namespace waited {seconds(row.time)} until the "
+        f"edit log was on disk; the longest wait took {seconds(row.longest)}",
         evidence=[
-            Evidence("changes", row.waits, "count"),
-            Evidence("time they waited", row.time, "ns"),
-            Evidence("the longest", row.longest, "ns"),
+            Evidence("changes of the namespace", row.waits, "count"),
+            Evidence("time that they waited", row.time, "ns"),
+            Evidence("longest wait", row.longest, "ns"),
         ],
         change=[
-            Change("a disk of its own, fast to sync, for edits", "dfs.namenode.edits.dir"),
-            Change("fewer changes: fewer files and directories, one rename instead of many"),
+            Change("keep edits on a disk of their own that syncs fast", "dfs.namenode.edits.dir"),
+            Change("make fewer changes: fewer files and directories, one rename instead of many"),
         ],
         gain=(0.5, 1.0),
     )
@@ -45,7 +45,7 @@ RULE = Rule(
     row=Waiting,
     evidence=evidence,
     judge=judge,
-    why="Each create, mkdir, rename and delete is answered when the edit log has been synced; many "
-    "clients share a sync, one client alone waits for each.",
+    why="The NameNode answers a create, mkdir, rename or delete when it has synced its edit log. "
+    "Many clients share a sync, but a client that is alone waits for each one.",
     unless="the client does other work meanwhile.",
 )

@@ -24,18 +24,18 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
         return None
     return Judgement(
         share=facts.share(waited),
-        text=f"requests waited {seconds(waited)} for the NameNode's lock: "
-        f"{seconds(read.time)} to read, {seconds(write.time)} to write",
+        text=f"requests waited {seconds(waited)} for the lock of the NameNode: "
+        f"{seconds(read.time)} to read and {seconds(write.time)} to write",
         evidence=[
             Evidence("locks to read", read.calls, "count"),
-            Evidence("their wait", read.time, "ns"),
+            Evidence("wait for locks to read", read.time, "ns"),
             Evidence("locks to write", write.calls, "count"),
-            Evidence("their wait", write.time, "ns"),
+            Evidence("wait for locks to write", write.time, "ns"),
         ],
         change=[
             Change(
-                "find who holds it long: large deletes, du and count of large directories, "
-                f"listings of {count(10**5)} entries"
+                "find out which requests hold the lock for long: large deletes, du and count of "
+                f"large directories, listings of {count(10**5)} entries"
             ),
             Change("give up the lock more often", "dfs.content-summary.limit", "5000", "500"),
             Change("delete in smaller steps", "dfs.namenode.block.deletion.increment"),
@@ -46,11 +46,11 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="namenode-lock",
-    title="Requests wait for the NameNode's lock",
+    title="Requests wait for the lock of the NameNode",
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="One lock guards the name space: whoever holds it to write keeps all others out.",
-    unless="the wait is for a checkpoint or a start that ends by itself.",
+    why="One lock guards the namespace. A request that holds it to write keeps all others out.",
+    unless="requests wait for a checkpoint or a start, which ends by itself.",
     explains=("metadata-storm", "rpc-queueing"),
 )

@@ -45,16 +45,18 @@ def judge(rows: list[EndedAttempt], facts: Facts) -> Judgement | None:
     cost = max(0, alone - facts.start_up) * (1 - len(reduces) / room)
     return Judgement(
         share=facts.share_of_wall(cost),
-        text=f"{plural(len(reduces), 'reduce')} worked {seconds(alone)} alone on "
-        f"{size(fetched)} while there was room for {room} tasks",
+        text=f"{plural(len(reduces), 'reduce')} worked alone for {seconds(alone)} on up to "
+        f"{size(fetched)}, while there was room for {room} tasks",
         evidence=[
             Evidence("reduces", len(reduces), "count"),
-            Evidence("tasks at once, at the most", room, "count"),
+            Evidence("most tasks that ran at once", room, "count"),
             Evidence("time after the last map", alone, "ns"),
-            Evidence("bytes that a reduce fetched", fetched, "bytes"),
+            Evidence("most bytes that a reduce fetched", fetched, "bytes"),
         ],
         change=[
-            Change("as many reduces as run at once", "mapreduce.job.reduces", "1", str(room)),
+            Change(
+                "use as many reduces as can run at once", "mapreduce.job.reduces", "1", str(room)
+            ),
         ],
         gain=(0.5, 1.0),
     )
@@ -62,11 +64,11 @@ def judge(rows: list[EndedAttempt], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="one-reduce",
-    title="Too few reduces",
+    title="The job has too few reduces",
     row=EndedAttempt,
     evidence=evidence,
     judge=judge,
-    why="After the last map only the reduces work; the rest of the cluster is idle.",
-    unless="one output file in one order is needed (then: a TotalOrderPartitioner).",
+    why="After the last map only the reduces work, and the rest of the cluster is idle.",
+    unless="the job needs one output file in one order; then use a TotalOrderPartitioner.",
     explains=("straggler", "merge-passes"),
 )

@@ -8,7 +8,7 @@ from iostrata.analyse.tables import CALLS
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
-from iostrata.text import count, seconds
+from iostrata.text import count, plural, seconds
 
 LEAST = 100  # opens
 EACH = 8  # of a file
@@ -41,14 +41,14 @@ def judge(rows: list[Reopened], facts: Facts) -> Judgement | None:
     cost = row.time * (row.opens - row.files) // row.opens
     return Judgement(
         share=facts.share(cost),
-        text=f"{count(row.files)} files were opened {count(row.opens)} times; all but the "
-        f"first opens took {seconds(cost)}",
+        text=f"programs opened {plural(row.files, 'file')} {count(row.opens)} times; all opens but "
+        f"the first of each file took {seconds(cost)}",
         evidence=[
             Evidence("files", row.files, "count"),
             Evidence("opens", row.opens, "count"),
-            Evidence("time of the opens", row.time, "ns"),
+            Evidence("time of all opens", row.time, "ns"),
         ],
-        change=[Change("open a file once and keep the stream; use positional reads")],
+        change=[Change("open each file once and keep the stream; use positional reads")],
         gain=(0.8, 1.0),
     )
 
@@ -59,8 +59,8 @@ RULE = Rule(
     row=Reopened,
     evidence=evidence,
     judge=judge,
-    why="An open asks the NameNode for the file and its blocks, and the first read connects to a "
-    "DataNode anew.",
+    why="Each open asks the NameNode for the file and its blocks, and the first read after it "
+    "connects to a DataNode again.",
     unless="the file changes between the opens.",
     explains=("metadata-storm", "read-amplification", "rereading", "small-reads"),
 )

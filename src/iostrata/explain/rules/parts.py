@@ -113,8 +113,8 @@ def small_ones(
         f"{worst.layer} took {seconds(worst.time)}",
         evidence=[
             Evidence(f"{what} below 4 KiB", worst.calls, "count"),
-            Evidence("bytes they moved", worst.bytes, "bytes"),
-            Evidence("their time, without waits", worst.time, "ns"),
+            Evidence(f"bytes of these {what}", worst.bytes, "bytes"),
+            Evidence(f"time of these {what}, without waits", worst.time, "ns"),
             Evidence(f"{what} of all sizes", worst.all_calls, "count"),
         ],
         change=change,

@@ -28,17 +28,17 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     cost = int(time * (1 - read / sent))
     return Judgement(
         share=facts.share(cost),
-        text=f"DataNodes sent {size(sent)} for {size(read)} that were read: "
-        f"{sent / read:.1f} times as much; reads took {seconds(time)}",
+        text=f"DataNodes sent {size(sent)}, {sent / read:.1f} times the {size(read)} that programs "
+        f"read; the reads took {seconds(time)}",
         evidence=[
             Evidence("bytes that DataNodes sent", sent, "bytes"),
-            Evidence("bytes that were read", read, "bytes"),
+            Evidence("bytes that programs read", read, "bytes"),
             Evidence("time of the reads", time, "ns"),
         ],
         change=[
-            Change("positional reads (pread) for places far apart: they ask for what they need"),
-            Change("read vectored: readVectored() of all ranges at once"),
-            Change("sort the places before reading, so that reads go forward"),
+            Change("use positional reads (pread) for places far apart: they ask for no more bytes"),
+            Change("read all ranges at once with readVectored()"),
+            Change("sort the places before you read them, so that reads go forward"),
         ],
         gain=(0.3, 1.0),
     )
@@ -46,12 +46,12 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="read-amplification",
-    title="More is sent than is read",
+    title="DataNodes send more than programs read",
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="After a seek the stream asks for the rest of the block; what was on its way when the next "
-    "seek comes is thrown away.",
+    why="After a seek the stream asks for the rest of the block. When the next seek comes, the "
+    "bytes that are on their way are thrown away.",
     unless="the reads are rare and the network is idle.",
     explains=("small-reads", "low-locality", "rereading"),
 )

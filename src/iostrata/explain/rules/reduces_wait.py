@@ -41,16 +41,16 @@ def judge(rows: list[StartedAttempt], facts: Facts) -> Judgement | None:
     cost = held / max(1, facts.at_once)
     return Judgement(
         share=facts.share_of_wall(cost),
-        text=f"{plural(len(early), 'reduce')} held containers for {seconds(held)} while maps "
-        "were still to be started",
+        text=f"{plural(len(early), 'reduce')} held containers for {seconds(held)} while maps still "
+        "had to start",
         evidence=[
-            Evidence("reduces started before the last map", len(early), "count"),
-            Evidence("time they held containers by then", held, "ns"),
-            Evidence("tasks at once, at the most", facts.at_once, "count"),
+            Evidence("reduces that started before the last map", len(early), "count"),
+            Evidence("time that they held containers until then", held, "ns"),
+            Evidence("most tasks that ran at once", facts.at_once, "count"),
         ],
         change=[
             Change(
-                "start reduces when most maps are done",
+                "start reduces when most maps have ended",
                 "mapreduce.job.reduce.slowstart.completedmaps",
                 "0.05",
                 "0.9",
@@ -66,8 +66,8 @@ RULE = Rule(
     row=StartedAttempt,
     evidence=evidence,
     judge=judge,
-    why="A reduce cannot reduce before the last map has ended; until then its container is "
-    "missing for maps.",
+    why="A reduce cannot reduce before the last map has ended. Until then its container is not "
+    "available to maps.",
     unless="the cluster has room for all maps and reduces at once.",
     explains=("straggler",),
 )

@@ -9,7 +9,7 @@ from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.records import Bytes, Count, Record
-from iostrata.text import count, seconds, size
+from iostrata.text import plural, seconds, size
 
 LEAST = 16 << 20  # bytes read again
 
@@ -38,18 +38,18 @@ def judge(rows: list[BlocksRead], facts: Facts) -> Judgement | None:
     cost = time * row.again // row.bytes
     return Judgement(
         share=facts.share(cost),
-        text=f"of {size(row.bytes)} read from {count(row.blocks)} blocks, "
-        f"{size(row.again)} had been read before; that took {seconds(cost)}",
+        text=f"DataNodes read {size(row.bytes)} from {plural(row.blocks, 'block')}, of which "
+        f"{size(row.again)} had been read before; reading these again took {seconds(cost)}",
         evidence=[
-            Evidence("bytes read", row.bytes, "bytes"),
-            Evidence("read before, in this run", row.again, "bytes"),
+            Evidence("bytes that were read", row.bytes, "bytes"),
+            Evidence("bytes that had been read before in this run", row.again, "bytes"),
             Evidence("blocks", row.blocks, "count"),
             Evidence("time of all reads", time, "ns"),
         ],
         change=[
-            Change("keep what is read again: cache() it, a broadcast or the distributed cache"),
-            Change("read once for all that is computed from it"),
-            Change("pin it in the memory of DataNodes: hdfs cacheadmin -addDirective"),
+            Change("keep data that is read again: use cache(), a broadcast or the shared cache"),
+            Change("read the data once for everything that is computed from it"),
+            Change("pin the data in memory of DataNodes, with hdfs cacheadmin -addDirective"),
         ],
         gain=(0.6, 1.0),
     )
@@ -61,6 +61,6 @@ RULE = Rule(
     row=BlocksRead,
     evidence=evidence,
     judge=judge,
-    why="Each pass pays for disks, network and decoding again.",
-    unless="it does not fit into memory and each pass needs all of it.",
+    why="Each pass pays again for disks, network and decoding.",
+    unless="the data does not fit into memory, and each pass needs all of it.",
 )

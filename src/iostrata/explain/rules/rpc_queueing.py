@@ -26,18 +26,21 @@ def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
         return None
     return Judgement(
         share=facts.share(row.time),
-        text=f"{count(row.waits)} requests waited {seconds(row.time)} in the "
-        f"NameNode's queue, the longest {seconds(row.longest)}",
+        text=f"{count(row.waits)} requests waited {seconds(row.time)} in the queue of the "
+        f"NameNode; the longest wait took {seconds(row.longest)}",
         evidence=[
             Evidence("requests", row.waits, "count"),
             Evidence("time in the queue", row.time, "ns"),
-            Evidence("the longest", row.longest, "ns"),
+            Evidence("longest wait", row.longest, "ns"),
         ],
         change=[
             Change(
-                "more handlers", "dfs.namenode.handler.count", "10", "20 × ln(nodes), at least 50"
+                "use more handlers",
+                "dfs.namenode.handler.count",
+                "10",
+                "20 × ln(nodes), at least 50",
             ),
-            Change("keep DataNodes out of the queue", "dfs.namenode.servicerpc-address"),
+            Change("keep DataNodes out of this queue", "dfs.namenode.servicerpc-address"),
             Change("be fair to small callers", "ipc.8020.callqueue.impl", "", "FairCallQueue"),
         ],
         gain=(0.4, 0.9),
@@ -50,7 +53,7 @@ RULE = Rule(
     row=Waiting,
     evidence=evidence,
     judge=judge,
-    why="A request that finds no free handler waits, however short its own work.",
-    unless="the handlers all wait for the lock or the edit log: more of them would not help.",
+    why="A request that finds no free handler waits, however short its own work is.",
+    unless="all handlers wait for the lock or the edit log: then more of them would not help.",
     explains=("metadata-storm",),
 )

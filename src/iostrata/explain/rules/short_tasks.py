@@ -21,25 +21,26 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
         return None
     spare = max(0, tasks - 2 * facts.at_once)
     cost = spare * facts.start_up
+    each = ran.time // ran.calls
     return Judgement(
         share=facts.share(cost),
-        text=f"{count(tasks)} tasks worked {seconds(ran.time // ran.calls)} on average and "
-        f"took {seconds(facts.start_up)} to start and end",
+        text=f"{count(tasks)} tasks worked for {seconds(each)} each on average, and took "
+        f"{seconds(facts.start_up)} each to start and end",
         evidence=[
             Evidence("tasks", tasks, "count"),
-            Evidence("at once, at the most", facts.at_once, "count"),
-            Evidence("time at work, a task", ran.time // ran.calls, "ns"),
-            Evidence("start and end of a task", facts.start_up, "ns"),
+            Evidence("most tasks that ran at once", facts.at_once, "count"),
+            Evidence("average time of a task at work", each, "ns"),
+            Evidence("time to start and end a task", facts.start_up, "ns"),
         ],
         change=[
             Change(
-                "larger splits",
+                "make splits larger",
                 "mapreduce.input.fileinputformat.split.minsize",
                 "1",
                 str(256 << 20),
             ),
             Change(
-                "run small jobs within the ApplicationMaster",
+                "run small jobs inside the ApplicationMaster",
                 "mapreduce.job.ubertask.enable",
                 "false",
                 "true",
@@ -55,7 +56,8 @@ RULE = Rule(
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="Each task starts a JVM of its own: some seconds of one core, whatever it has to do.",
-    unless="the tasks fit into one wave and the cluster has nothing else to do.",
+    why="Each task starts a JVM of its own. That takes some seconds of one core, whatever the task "
+    "has to do.",
+    unless="all tasks can run at once, and the cluster has nothing else to do.",
     explains=("fs-creation", "localization"),
 )

@@ -32,18 +32,19 @@ def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
     cost = worst.longest - worst.median
     return Judgement(
         share=facts.share_of_wall(cost),
-        text=f"one reduce of {worst.attempts} fetched {size(worst.most_fetched)}, the "
-        f"middle one {size(worst.median_fetched)}; it ran {seconds(cost)} longer",
+        text=f"one of {worst.attempts} reduces fetched {size(worst.most_fetched)}, while the "
+        f"median is {size(worst.median_fetched)}; the longest reduce ran {seconds(cost)} longer "
+        "than the median",
         evidence=[
-            Evidence("most that a reduce fetched", worst.most_fetched, "bytes"),
-            Evidence("the middle one", worst.median_fetched, "bytes"),
-            Evidence("longest reduce", worst.longest, "ns"),
-            Evidence("middle one", worst.median, "ns"),
-            Evidence("which", worst.slowest, "text"),
+            Evidence("most bytes that a reduce fetched", worst.most_fetched, "bytes"),
+            Evidence("median of the bytes that reduces fetched", worst.median_fetched, "bytes"),
+            Evidence("time of the longest reduce", worst.longest, "ns"),
+            Evidence("median time of the reduces", worst.median, "ns"),
+            Evidence("longest reduce", worst.slowest, "text"),
         ],
         change=[
-            Change("a partitioner that spreads the frequent keys (salt them, or sample ranges)"),
-            Change("a combiner, so that frequent keys shrink before the shuffle"),
+            Change("use a partitioner that spreads frequent keys (salt them, or sample ranges)"),
+            Change("use a combiner, so that frequent keys shrink before the shuffle"),
         ],
         gain=(0.5, 1.0),
     )
@@ -51,11 +52,12 @@ def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="shuffle-skew",
-    title="Skew: one reduce has most of the data",
+    title="One reduce has most of the data (skew)",
     row=Straggler,
     evidence=evidence,
     judge=judge,
-    why="The job ends when its last reduce does; those with little wait for the one with much.",
-    unless="one key holds most of the data and its reduce cannot be divided.",
+    why="The job ends when its last reduce ends: reduces with little data wait for the one that "
+    "has much.",
+    unless="one key holds most of the data, and its reduce cannot be divided.",
     explains=("straggler",),
 )

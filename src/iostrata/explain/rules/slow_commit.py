@@ -22,7 +22,8 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
         return None
     return Judgement(
         share=facts.share_of_wall(job.time),
-        text=f"committing the job took {seconds(job.time)}, with {count(renames)} renames in all",
+        text=f"the commit of the job took {seconds(job.time)}; the run made {count(renames)} "
+        "renames in all",
         evidence=[
             Evidence("time to commit the job", job.time, "ns"),
             Evidence("renames", renames, "count"),
@@ -34,7 +35,7 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
                 "1",
                 "2",
             ),
-            Change("fewer files: fewer reduces, or larger ones"),
+            Change("write fewer files, with fewer or larger reduces"),
         ],
         gain=(0.5, 1.0),
     )
@@ -46,8 +47,8 @@ RULE = Rule(
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="Version 1 of the committer lists and renames every file in one thread after the last "
-    "task; nothing else runs meanwhile.",
+    why="After the last task, version 1 of the committer lists and renames every file in one "
+    "thread. Nothing else runs meanwhile.",
     unless="readers must never see a part of the output: version 2 shows files as tasks commit.",
     explains=("namenode-edit-log", "metadata-storm"),
 )

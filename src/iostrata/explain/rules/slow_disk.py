@@ -24,7 +24,7 @@ def judge(rows: list[PeerDisk], facts: Facts) -> Judgement | None:
         if others is not None and mean > TIMES * others:
             cost[name] = cost.get(name, 0) + (mean - others) * row.calls
             steps.setdefault(name, []).append(
-                f"{row.op} {seconds(int(mean))} (others {seconds(int(others))})"
+                f"{row.op} takes {seconds(int(mean))} (on others {seconds(int(others))})"
             )
     if not cost:
         return None
@@ -32,19 +32,19 @@ def judge(rows: list[PeerDisk], facts: Facts) -> Judgement | None:
     return Judgement(
         share=facts.share(cost[worst]),
         text=f"the disks of DataNode {worst} took {seconds(int(cost[worst]))} longer than those "
-        f"of its peers for the same: {', '.join(steps[worst])}",
+        f"of other DataNodes for the same steps: {', '.join(steps[worst])}",
         evidence=[
             Evidence("DataNode", worst, "text"),
-            Evidence("time beyond that of its peers", int(cost[worst]), "ns"),
-            *(Evidence("a step, on average", step, "text") for step in steps[worst]),
+            Evidence("extra time of its disks", int(cost[worst]), "ns"),
+            *(Evidence("average time of a step", step, "text") for step in steps[worst]),
         ],
         change=[
-            Change("look at the disk's health and load (smartctl, iostat)"),
+            Change("check the health and the load of the disk (smartctl, iostat)"),
             Change(
-                "let the NameNode keep away from slow disks",
+                "let the NameNode avoid slow disks",
                 "dfs.namenode.max.slowpeer.collect.nodes",
             ),
-            Change("take the volume out", "dfs.datanode.data.dir"),
+            Change("take the volume out of use", "dfs.datanode.data.dir"),
         ],
         gain=(0.4, 1.0),
     )
@@ -57,11 +57,11 @@ def _name(row: PeerDisk) -> str:
 
 RULE = Rule(
     name="slow-disk",
-    title="A slow disk",
+    title="The disks of a DataNode are slow",
     row=PeerDisk,
     evidence=evidence,
     judge=judge,
-    why="A pipeline is as fast as its slowest DataNode: each block that has a replica there waits.",
-    unless="that DataNode does other work at the same time that can be moved.",
+    why="A pipeline is as fast as its slowest DataNode. Each block with a replica there waits.",
+    unless="this DataNode also does other work, which can be moved elsewhere.",
     explains=("straggler", "slow-node", "datanode-sync", "slow-network", "frequent-flush"),
 )

@@ -35,35 +35,38 @@ def judge(rows: list[Link], facts: Facts) -> Judgement | None:
     others = f"{size(int(1e9 / max(usual, 1e-9)))}/s"
     return Judgement(
         share=facts.share(cost),
-        text=f"{size(moved)} went between {host} and its peers, each at {speed}; between the "
-        f"others at {others}: {seconds(int(cost))} longer",
+        text=f"threads transferred {size(moved)} between {host} and other hosts at {speed}, and "
+        f"between all others at {others}; the difference cost {seconds(int(cost))}",
         evidence=[
             Evidence("host", host, "text"),
             Evidence("bytes over its links", moved, "bytes"),
-            Evidence("time threads took for them", took, "ns"),
-            Evidence("bytes a second", speed, "text"),
-            Evidence("of other links", others, "text"),
+            Evidence("time that threads took for these bytes", took, "ns"),
+            Evidence("speed of a thread over its links", speed, "text"),
+            Evidence("speed of a thread over other links", others, "text"),
         ],
         change=[
-            Change("look at the link: speed, duplex, errors, who else sends (ethtool, ip -s link)"),
+            Change(
+                "check the link: its speed, duplex mode and errors, and who else sends over it "
+                "(ethtool, ip -s link)"
+            ),
         ],
         gain=(0.3, 1.0),
     )
 
 
-RULE = Rule(
-    name="slow-network",
-    title="A slow network link",
-    row=Link,
-    evidence=evidence,
-    judge=judge,
-    why="What this node sends and gets goes at the speed of its link: its reduces wait, and all "
-    "that fetch from it.",
-    unless="it is on another rack or site, and its links are meant to be slower.",
-    explains=("straggler", "slow-node", "low-locality", "uncompressed-intermediate"),
-)
-
-
 def _sums(rows: list[Link]) -> tuple[int, int]:
     """Bytes and ns of several links."""
     return sum(row.bytes for row in rows), sum(row.time for row in rows)
+
+
+RULE = Rule(
+    name="slow-network",
+    title="A network link is slow",
+    row=Link,
+    evidence=evidence,
+    judge=judge,
+    why="All that this host sends and receives goes at the speed of its link. Its own reduces "
+    "wait, and so do all that fetch from it.",
+    unless="the host is on another rack or site, and its links are meant to be slower.",
+    explains=("straggler", "slow-node", "low-locality", "uncompressed-intermediate"),
+)

@@ -45,17 +45,19 @@ def judge(rows: list[HostAttempts], facts: Facts) -> Judgement | None:
     role, host, mean, others = worst.role, worst.host, worst.mean, worst.others or 0
     return Judgement(
         share=facts.share(_cost(worst)),
-        text=f"{role} attempts on {host} took {seconds(int(mean))} on average, on other hosts "
-        f"{seconds(int(others))}",
+        text=f"{role} attempts took {seconds(int(mean))} on average on host {host}, and "
+        f"{seconds(int(others))} on other hosts",
         evidence=[
             Evidence("host", host, "text"),
-            Evidence(f"{role} attempts on it", worst.attempts, "count"),
-            Evidence("time of one, on average", int(mean), "ns"),
-            Evidence("on other hosts", int(others), "ns"),
+            Evidence(f"{role} attempts on this host", worst.attempts, "count"),
+            Evidence("average time of an attempt on this host", int(mean), "ns"),
+            Evidence("average time of an attempt on other hosts", int(others), "ns"),
         ],
         change=[
-            Change("see what else takes the host's cores, memory or disks"),
-            Change("take it out until it is mended", "yarn.resourcemanager.nodes.exclude-path"),
+            Change("find out what else uses the cores, the memory or the disks of the host"),
+            Change(
+                "take the host out until it is repaired", "yarn.resourcemanager.nodes.exclude-path"
+            ),
         ],
         gain=(0.3, 1.0),
     )
@@ -67,11 +69,11 @@ def _cost(row: HostAttempts) -> float:
 
 RULE = Rule(
     name="slow-node",
-    title="A slow node",
+    title="A node is slow",
     row=HostAttempts,
     evidence=evidence,
     judge=judge,
-    why="Tasks are given out evenly; those on a slow node end last, and the job waits for them.",
+    why="Tasks are spread evenly. The tasks of a slow node end last, and the job waits for them.",
     unless="its tasks had more to do (skew), or it is slower by design.",
     explains=("straggler", "shuffle-skew", "fs-creation", "short-tasks"),
 )

@@ -29,15 +29,15 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
     cost = blocks.time + waits
     return Judgement(
         share=facts.share(cost),
-        text=f"{count(blocks.calls)} blocks of {size(mean)} were written; to set up and end "
-        f"their pipelines took {seconds(cost)}",
+        text=f"{count(blocks.calls)} blocks of {size(mean)} on average were written; setting up "
+        f"and ending their pipelines took {seconds(cost)}",
         evidence=[
-            Evidence("blocks", blocks.calls, "count"),
-            Evidence("bytes of one", mean, "bytes"),
+            Evidence("blocks that were written", blocks.calls, "count"),
+            Evidence("average bytes of a block", mean, "bytes"),
             Evidence("time to set up pipelines", blocks.time, "ns"),
-            Evidence("wait for their last acks", waits, "ns"),
+            Evidence("time to wait for the last acknowledgements", waits, "ns"),
         ],
-        change=[Change("larger blocks", "dfs.blocksize", str(mean), str(128 << 20))],
+        change=[Change("write larger blocks", "dfs.blocksize", str(mean), str(128 << 20))],
         gain=(0.6, 1.0),
     )
 
@@ -48,8 +48,8 @@ RULE = Rule(
     row=OperationSum,
     evidence=evidence,
     judge=judge,
-    why="Each block asks the NameNode, connects a pipeline, waits for all its acks, and becomes "
-    "a split with a task of its own when it is read.",
+    why="For each block a writer asks the NameNode, connects a pipeline and waits for all "
+    "acknowledgements. When the file is read, each block becomes a split with its own task.",
     unless="the small blocks are meant to spread a small file over many tasks.",
     explains=("metadata-storm",),
 )

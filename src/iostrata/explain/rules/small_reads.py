@@ -22,19 +22,19 @@ def evidence(scope: Scope) -> ir.Table:
 def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
     change = [
         Change("read into a larger buffer", "io.file.buffer.size", "4096", "131072"),
-        Change("wrap the stream in a BufferedInputStream, or read blocks and cut them up"),
+        Change("put a BufferedInputStream around the stream, or read large parts and divide them"),
     ]
     return small_ones(rows, facts, "reads", change)
 
 
 RULE = Rule(
     name="small-reads",
-    title="Small reads",
+    title="Reads are small",
     row=SmallRequests,
     evidence=evidence,
     judge=judge,
-    why="A call costs the same for 100 bytes as for 100 000. Of HDFS, a positional read also asks "
-    "a DataNode for a block anew each time.",
-    unless="the reads are of places far apart (then see read-amplification), or the stream below "
-    "is buffered and the time lies elsewhere.",
+    why="A call costs the same for 100 bytes as for 100 000 bytes. In HDFS, each positional read "
+    "also asks a DataNode for a block again.",
+    unless="the places are far apart (then see read-amplification), or the stream below has a "
+    "buffer and the time is spent elsewhere.",
 )

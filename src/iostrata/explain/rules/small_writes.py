@@ -21,7 +21,7 @@ def evidence(scope: Scope) -> ir.Table:
 
 def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
     change = [
-        Change("collect before writing: a BufferedOutputStream of 64 KiB around the stream"),
+        Change("collect data before writing it, with a BufferedOutputStream of 64 KiB"),
         Change("write into a larger buffer", "io.file.buffer.size", "4096", "131072"),
     ]
     return small_ones(rows, facts, "writes", change)
@@ -29,10 +29,10 @@ def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="small-writes",
-    title="Small writes",
+    title="Writes are small",
     row=SmallRequests,
     evidence=evidence,
     judge=judge,
-    why="An unbuffered write is a call of the operating system, whatever it moves.",
-    unless="each write has to be on its way before the next (a log that others follow).",
+    why="Each unbuffered write is a system call, however few bytes it writes.",
+    unless="each write has to be on its way before the next one (a log that others follow).",
 )

@@ -25,16 +25,18 @@ def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
     cost = worst.longest - worst.median
     return Judgement(
         share=facts.share_of_wall(cost),
-        text=f"{worst.slowest} worked {seconds(worst.longest)}, the middle one of "
-        f"{worst.attempts} {worst.role} attempts {seconds(worst.median)}",
+        text=f"{worst.slowest} worked for {seconds(worst.longest)}, while the median of "
+        f"{worst.attempts} {worst.role} attempts is {seconds(worst.median)}",
         evidence=[
-            Evidence("longest attempt", worst.longest, "ns"),
-            Evidence("the middle one", worst.median, "ns"),
-            Evidence("which", worst.slowest, "text"),
+            Evidence("time of the longest attempt", worst.longest, "ns"),
+            Evidence("median time of the attempts", worst.median, "ns"),
+            Evidence("longest attempt", worst.slowest, "text"),
         ],
         change=[
-            Change("look at what this attempt alone does: its split, its keys, its host"),
-            Change("let a second attempt race it", "mapreduce.map.speculative", "false", "true"),
+            Change("find out what is special about this attempt: its split, its keys, its host"),
+            Change(
+                "let a second attempt race against it", "mapreduce.map.speculative", "false", "true"
+            ),
         ],
         gain=(0.3, 1.0),
     )
@@ -42,10 +44,10 @@ def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
 
 RULE = Rule(
     name="straggler",
-    title="A straggler",
+    title="One attempt runs much longer than the others",
     row=Straggler,
     evidence=evidence,
     judge=judge,
-    why="The others are done and wait for it; the job ends when it does.",
+    why="The other attempts have ended and wait for this one. The job ends when it ends.",
     unless="its work is larger and cannot be divided.",
 )

@@ -22,7 +22,7 @@ def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
     each = done.spills / maps
     return Judgement(
         share=facts.share(done.merge_time),
-        text=f"maps spilled {each:.1f} times on average; to merge what they had spilled took "
+        text=f"maps spilled {each:.1f} times on average; merging these spills took "
         f"{seconds(done.merge_time)}",
         evidence=[
             Evidence("maps", maps, "count"),
@@ -32,12 +32,12 @@ def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
         ],
         change=[
             Change(
-                "a sort buffer that holds a map's output",
+                "use a sort buffer that holds the output of a map",
                 "mapreduce.task.io.sort.mb",
                 "",
                 f"{count(round(each + 1))} times as many MB",
             ),
-            Change("let the JVM hold it", "mapreduce.map.memory.mb"),
+            Change("give the JVM room for this buffer", "mapreduce.map.memory.mb"),
         ],
         gain=(0.6, 1.0),
     )
@@ -49,7 +49,7 @@ RULE = Rule(
     row=MapSpills,
     evidence=evidence,
     judge=judge,
-    why="With one spill a map's output is written once. With more, all of it is read back, merged "
-    "and written again.",
+    why="With one spill, the output of a map is written once. With more spills, all of it is read "
+    "back, merged and written again.",
     unless="the output of a map is larger than a JVM can hold: then make splits smaller.",
 )

@@ -53,16 +53,16 @@ def judge(rows: list[Volume], facts: Facts) -> Judgement | None:
     cost, most, least = worst
     return Judgement(
         share=facts.share(cost),
-        text=f"{count(most.blocks)} blocks went to {most.volume}, "
-        f"{count(least.blocks)} to {least.volume} of the same DataNode",
+        text=f"{count(most.blocks)} blocks went to {most.volume}, but only {count(least.blocks)} "
+        f"to {least.volume} of the same DataNode",
         evidence=[
             Evidence("host", most.host or "", "text"),
-            Evidence(most.volume, most.blocks, "count"),
-            Evidence(least.volume, least.blocks, "count"),
-            Evidence("time of calls beyond an even part", int(cost), "ns"),
+            Evidence(f"blocks on {most.volume}", most.blocks, "count"),
+            Evidence(f"blocks on {least.volume}", least.blocks, "count"),
+            Evidence("time of calls beyond an even share", int(cost), "ns"),
         ],
         change=[
-            Change("spread what is there: hdfs diskbalancer -plan …"),
+            Change("spread the blocks that are there, with hdfs diskbalancer -plan …"),
             Change(
                 "place new blocks evenly",
                 "dfs.datanode.fsdataset.volume.choosing.policy",
@@ -75,16 +75,16 @@ def judge(rows: list[Volume], facts: Facts) -> Judgement | None:
 
 
 def _blocks(row: Volume) -> int:
-    return int(row.blocks)
+    return row.blocks
 
 
 RULE = Rule(
     name="unbalanced-volumes",
-    title="Volumes of a DataNode are used unevenly",
+    title="A DataNode uses its volumes unevenly",
     row=Volume,
     evidence=evidence,
     judge=judge,
-    why="A DataNode is as fast as the volumes it uses; those it does not use stand idle.",
-    unless="the volumes differ in size or speed and are meant to be used so.",
+    why="A DataNode is as fast as the volumes that it uses, and all others are idle.",
+    unless="the volumes differ in size or speed, and are meant to be used unevenly.",
     explains=("datanode-sync", "slow-disk"),
 )

@@ -35,18 +35,18 @@ def judge(rows: list[RoleSum], facts: Facts) -> Judgement | None:
     cost = copied.time + files
     return Judgement(
         share=facts.share(cost / 2),
-        text=f"{size(copied.bytes)} of map output were shuffled as they were; to write and "
-        f"copy them took {seconds(cost)}",
+        text=f"{size(copied.bytes)} of map output were shuffled without compression; writing and "
+        f"copying them took {seconds(cost)}",
         evidence=[
-            Evidence("bytes shuffled", copied.bytes, "bytes"),
+            Evidence("bytes that were shuffled", copied.bytes, "bytes"),
             Evidence("bytes of the records", appended, "bytes"),
-            Evidence("bytes written for them", kept, "bytes"),
+            Evidence("bytes that were written for them", kept, "bytes"),
             Evidence("time to write and to copy", cost, "ns"),
         ],
         change=[
             Change("compress map output", "mapreduce.map.output.compress", "false", "true"),
             Change(
-                "with a fast codec",
+                "use a fast codec",
                 "mapreduce.map.output.compress.codec",
                 "",
                 "org.apache.hadoop.io.compress.SnappyCodec",
@@ -62,7 +62,7 @@ RULE = Rule(
     row=RoleSum,
     evidence=evidence,
     judge=judge,
-    why="Intermediate data is written, sent, merged and read once each; a fast codec halves it "
-    "for little CPU.",
+    why="Intermediate data is written, sent, merged and read once each. A fast codec halves it and "
+    "costs little CPU time.",
     unless="the records are compressed already, or the CPU is the limit.",
 )

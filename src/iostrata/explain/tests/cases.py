@@ -62,7 +62,7 @@ CASES = (
     ),
     Case(
         "many-small-outputs",
-        "600 files of 1.0 KiB on average were written; to create and close them took 18.00 s",
+        "600 files of 1.0 KiB on average were written; creating and closing them took 18.00 s",
         0.3,
         [
             did("hdfs", "create", 600, 10 * MS),
@@ -72,43 +72,43 @@ CASES = (
     ),
     Case(
         "many-small-files",
-        "40 files of 1.0 KiB on average were read, 40 map tasks where 4 would do; that took "
-        "54.00 s",
+        "the job read 40 files of 1.0 KiB on average, with 40 map tasks where 4 would be "
+        "enough; this took 54.00 s",
         0.9 * 0.25,
         [call("hdfs", "read", f"/in/{n}", MS, "map", bytes=KB) for n in range(40)],
         [attempt("map", n, 1.5 * (n // 4) * 3, 1.5 * (n // 4) * 3 + 1.5) for n in range(40)],
     ),
     Case(
         "fs-not-cached",
-        "file systems were created 299 times more than needed, which took 29.90 s",
+        "processes created 299 more file systems than they needed, which took 29.90 s",
         0.498,
         [did("fs", "connect", 300, 100 * MS, category="hdfs")],
     ),
     Case(
         "fs-creation",
-        "creating file systems took 12.00 s of the 2 min 0 s that 4 processes ran",
+        "4 processes ran for 2 min 0 s, and creating file systems took 12.00 s of it",
         0.05,
         [did("fs", "connect", 4, 3 * SECOND, "map", proc=n, category="hdfs") for n in (1,)],
         TASKS,
     ),
     Case(
         "short-tasks",
-        "24 tasks worked 1.00 s on average and took 4.00 s to start and end",
+        "24 tasks worked for 1.00 s each on average, and took 4.00 s each to start and end",
         16 * 4 / 120 / 2,
         [maps("run", 24, SECOND)],
         [attempt("map", n, 5 * (n // 4), 5 * (n // 4) + 5) for n in range(24)],
     ),
     Case(
         "too-many-spills",
-        "maps spilled 5.0 times on average; to merge what they had spilled took 40.00 s",
+        "maps spilled 5.0 times on average; merging these spills took 40.00 s",
         1 / 6,
         [maps("run", 4, 28 * SECOND), maps("spill", 20, MS), maps("merge", 4, 10 * SECOND)],
         TASKS,
     ),
     Case(
         "merge-passes",
-        "each record of a map's output was written 5.0 times; merging took 40.00 s, of which "
-        "30.00 s were further passes",
+        "maps wrote each record of their output 5.0 times; merging took 40.00 s, of which "
+        "further passes took 30.00 s",
         0.125,
         [
             maps("run", 4, 28 * SECOND),
@@ -120,7 +120,8 @@ CASES = (
     ),
     Case(
         "shuffle-skew",
-        "one reduce of 3 fetched 90.0 MiB, the middle one 2.0 MiB; it ran 40.00 s longer",
+        "one of 3 reduces fetched 90.0 MiB, while the median is 2.0 MiB; the longest reduce ran "
+        "40.00 s longer than the median",
         2 / 3,
         [
             did(
@@ -138,14 +139,15 @@ CASES = (
     ),
     Case(
         "straggler",
-        "attempt_1_0001_m_000003_0 worked 60.00 s, the middle one of 4 map attempts 20.00 s",
+        "attempt_1_0001_m_000003_0 worked for 60.00 s, while the median of 4 map attempts is "
+        "20.00 s",
         2 / 3,
         [],
         attempts("map", [20, 20, 20, 60]),
     ),
     Case(
         "slow-node",
-        "map attempts on far took 50.00 s on average, on other hosts 20.00 s",
+        "map attempts took 50.00 s on average on host far, and 20.00 s on other hosts",
         60 / 140 * 5 / 6,
         [],
         [
@@ -157,15 +159,15 @@ CASES = (
     ),
     Case(
         "slow-disk",
-        "the disks of DataNode node/0003 took 19.00 s longer than those of its peers for the "
-        "same: write 20.0 ms (others 1.0 ms)",
+        "the disks of DataNode node/0003 took 19.00 s longer than those of other DataNodes for "
+        "the same steps: write takes 20.0 ms (on others 1.0 ms)",
         19 / 60,
         [disk(1, MS), disk(2, MS), disk(3, 20 * MS)],
     ),
     Case(
         "slow-network",
-        "100.0 MiB went between far and its peers, each at 5.0 MiB/s; between the others at "
-        "100.0 MiB/s: 19.00 s longer",
+        "threads transferred 100.0 MiB between far and other hosts at 5.0 MiB/s, and between "
+        "all others at 100.0 MiB/s; the difference cost 19.00 s",
         19 / 60,
         [
             fetched("far:1", "near", 60 * MB, 12 * SECOND),
@@ -197,8 +199,8 @@ CASES = (
     ),
     Case(
         "datanode-sync",
-        "DataNodes synced their disks 600 times, 24.00 s together; writers waited 15.00 s in "
-        "sync and close",
+        "DataNodes synced their disks 600 times, which took 24.00 s together; writers waited "
+        "15.00 s in sync and close",
         1 / 4,
         [
             did("hdfs", "sync", 300, 50 * MS),
@@ -207,26 +209,29 @@ CASES = (
     ),
     Case(
         "frequent-flush",
-        "writers flushed 5 000 times, every 100 bytes, and waited 15.00 s for it",
+        "writers flushed 5 000 times, after every 100 bytes on average, and waited 15.00 s for "
+        "the flushes",
         1 / 4,
         [did("hdfs", "sync", 5000, 3 * MS), did("hdfs", "send_packet", 5000, 0, bytes=500_000)],
     ),
     Case(
         "local-sync",
-        "local files were forced to disk 300 times, every 100 bytes, which took 15.00 s",
+        "programs forced local files to disk 300 times, after every 100 bytes on average, which "
+        "took 15.00 s",
         1 / 4,
         [did("java", "sync", 300, 50 * MS), did("java", "write", 300, 0, bytes=30_000)],
     ),
     Case(
         "namenode-edit-log",
-        "150 changes of the name space waited 15.00 s until the edit log was on disk, the longest "
-        "100.0 ms",
+        "150 changes of the namespace waited 15.00 s until the edit log was on disk; the "
+        "longest wait took 100.0 ms",
         1 / 4,
         [link("namenode", "edit_synced", 100 * MS) for _ in range(150)],
     ),
     Case(
         "namenode-lock",
-        "requests waited 15.00 s for the NameNode's lock: 10.00 s to read, 5.00 s to write",
+        "requests waited 15.00 s for the lock of the NameNode: 10.00 s to read and 5.00 s to "
+        "write",
         1 / 4,
         [
             did("namenode", "read_lock", 100, 100 * MS, "NameNode"),
@@ -235,25 +240,28 @@ CASES = (
     ),
     Case(
         "rpc-queueing",
-        "300 requests waited 15.00 s in the NameNode's queue, the longest 50.0 ms",
+        "300 requests waited 15.00 s in the queue of the NameNode; the longest wait took 50.0 "
+        "ms",
         1 / 4,
         [link("rpc", "handle", 50 * MS) for _ in range(300)],
     ),
     Case(
         "metadata-storm",
-        "10 000 questions about files for 5 files opened or created; they took 20.00 s",
+        "programs asked 10 000 questions about files, and opened or created 5 files; the "
+        "questions took 20.00 s",
         1 / 3,
         [did("hdfs", "stat", 10_000, 2 * MS), did("hdfs", "open", 5, MS)],
     ),
     Case(
         "open-churn",
-        "1 files were opened 150 times; all but the first opens took 14.90 s",
+        "programs opened 1 file 150 times; all opens but the first of each file took 14.90 s",
         14.9 / 60,
         [call("hdfs", "open", "/in", 100 * MS) for _ in range(150)],
     ),
     Case(
         "small-blocks",
-        "200 blocks of 1.0 MiB were written; to set up and end their pipelines took 16.00 s",
+        "200 blocks of 1.0 MiB on average were written; setting up and ending their pipelines "
+        "took 16.00 s",
         16 / 60,
         [
             did("hdfs", "connect", 200, 50 * MS),
@@ -264,7 +272,7 @@ CASES = (
     ),
     Case(
         "read-amplification",
-        "DataNodes sent 300.0 MiB for 100.0 MiB that were read: 3.0 times as much; reads took "
+        "DataNodes sent 300.0 MiB, 3.0 times the 100.0 MiB that programs read; the reads took "
         "30.00 s",
         1 / 3,
         [
@@ -274,7 +282,8 @@ CASES = (
     ),
     Case(
         "rereading",
-        "of 640.0 MiB read from 1 blocks, 576.0 MiB had been read before; that took 27.00 s",
+        "DataNodes read 640.0 MiB from 1 block, of which 576.0 MiB had been read before; "
+        "reading these again took 27.00 s",
         0.45,
         [
             did("hdfs", "read", 100, 300 * MS, bytes=640 * MB, category="hdfs", size_class=24),
@@ -287,7 +296,8 @@ CASES = (
     ),
     Case(
         "uncompressed-intermediate",
-        "100.0 MiB of map output were shuffled as they were; to write and copy them took 48.00 s",
+        "100.0 MiB of map output were shuffled without compression; writing and copying them "
+        "took 48.00 s",
         0.1,
         [
             maps("run", 4, 28 * SECOND),
@@ -299,20 +309,20 @@ CASES = (
     ),
     Case(
         "gc-bound",
-        "1 JVMs stood still 15.00 s for 300 collections, the longest 50.0 ms",
+        "1 JVM stood still for 15.00 s in 300 garbage collections; the longest took 50.0 ms",
         1 / 4,
         [did("jvm", "gc_pause", 300, 50 * MS)],
     ),
     Case(
         "failed-attempts",
-        "1 attempt of 1 task ran 20.00 s for nothing: their tasks were tried again",
+        "1 attempt of 1 task ran for 20.00 s in vain, because another attempt did the same work",
         1 / 6,
         [],
         [attempt("map", 0, 0, 20), attempt("map", 0, 20, 60, again=1), attempt("map", 1, 0, 60)],
     ),
     Case(
         "one-reduce",
-        "1 reduce worked 40.00 s alone on 50.0 MiB while there was room for 4 tasks",
+        "1 reduce worked alone for 40.00 s on up to 50.0 MiB, while there was room for 4 tasks",
         26 * 0.75 / 60,
         [
             maps("run", 4, 10 * SECOND),
@@ -323,7 +333,7 @@ CASES = (
     ),
     Case(
         "reduces-wait",
-        "2 reduces held containers for 60.00 s while maps were still to be started",
+        "2 reduces held containers for 60.00 s while maps still had to start",
         1 / 4,
         [],
         [
@@ -336,7 +346,7 @@ CASES = (
     ),
     Case(
         "slow-commit",
-        "committing the job took 15.00 s, with 700 renames in all",
+        "the commit of the job took 15.00 s; the run made 700 renames in all",
         1 / 4,
         [
             did("task", "commit_job", 1, 15 * SECOND, "appmaster"),
@@ -346,7 +356,7 @@ CASES = (
     ),
     Case(
         "localization",
-        "containers waited 15.00 s on average until 8 files were on their nodes",
+        "containers waited 15.00 s on average while 8 files were copied to their nodes",
         1 / 4,
         [
             did("task", "localize", 2, 15 * SECOND, "NodeManager"),
@@ -356,13 +366,13 @@ CASES = (
     ),
     Case(
         "log-writes",
-        "500 000 writes of 47.7 MiB to logs took 15.00 s",
+        "500 000 writes to logs took 15.00 s and wrote 47.7 MiB",
         1 / 4,
         [did("java", "write", 500_000, 30 * US, bytes=50_000_000, category="pipe")],
     ),
     Case(
         "unbalanced-volumes",
-        "12 blocks went to /d1, 2 to /d2 of the same DataNode",
+        "12 blocks went to /d1, but only 2 to /d2 of the same DataNode",
         5 / 60,
         [
             call("java", "write", f"/{volume}/{POOL}/blk_{n}", SECOND, "DataNode", block=n,

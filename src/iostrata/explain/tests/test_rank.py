@@ -47,17 +47,19 @@ def test_the_verdict_names_the_first_finding(facts_of: Made) -> None:
     facts = facts_of([did("java", "sync", 300, 50 * MS)])
     said = verdict(facts, explain(facts))
     assert said.text == (
-        "Local files are forced to disk too often: local files were forced to disk 300 times, "
-        "every 0 bytes, which took 15.00 s. Up to 25 % of the run's time could be saved."
+        "Local files are forced to disk too often: programs forced local files to disk 300 times, "
+        "after every 0 bytes on average, which took 15.00 s. A change could save up to 25 % of the "
+        "run's time."
     )
     assert said.detail == (
-        "The run took 60.00 s; 1 program, at most 1 at once, ran in 100 % of it, 60.00 s together."
+        "The run took 60.00 s. 1 program ran during 100 % of it, at most 1 at once, and for "
+        "60.00 s in total."
     )
 
 
 def test_the_verdict_of_a_run_without_findings(facts_of: Made) -> None:
     facts = facts_of([])
-    assert verdict(facts, []).text == "Nothing holds this run back that a rule knows."
+    assert verdict(facts, []).text == "No rule found anything that holds this run back."
 
 
 def test_facts_of_workers_that_overlap(facts_of: Made) -> None:

@@ -37,7 +37,7 @@ def test_input_of_the_same_rack_is_told_apart(facts_of: Made) -> None:
     found = explain(facts)[0]
     assert (found.rule, found.seen) == (case.rule, case.seen)
     said = {one.what: one.value for one in found.evidence}
-    assert said["read from other hosts"] == said["of these from the same rack"] == 80 * MB
+    assert said["bytes from other hosts"] == said["bytes of these from the same rack"] == 80 * MB
 
 
 def test_a_busy_core_is_no_matter_of_storage(facts_of: Made) -> None:

@@ -23,19 +23,22 @@ def test_lines_say_what_was_seen_and_what_to_do(tmp_path: Path) -> None:
         found = explanation(opened)
     lines, details = findings_lines(found), findings_lines(found, details=True)
     assert "\n".join(lines) == (
-        "Local files are forced to disk too often: local files were forced to disk 300 times, every"
-        " 100\n"
-        "bytes, which took 15.00 s. Up to 25 % of the run's time could be saved.\n"
-        "The run took 60.00 s; 1 program, at most 1 at once, ran in 100 % of it, 60.00 s"
-        " together.\n"
+        "Local files are forced to disk too often: programs forced local files to disk 300 times, "
+        "after every\n"
+        "100 bytes on average, which took 15.00 s. A change could save up to 25 % of the run's "
+        "time.\n"
+        "The run took 60.00 s. 1 program ran during 100 % of it, at most 1 at once, and for "
+        "60.00 s in total.\n"
         "\n"
         "1. SEVERE 25 % of the run: Local files are forced to disk too often [local-sync]\n"
-        "   local files were forced to disk 300 times, every 100 bytes, which took 15.00 s.\n"
-        "   -> force once for many writes (group commit)\n"
+        "   programs forced local files to disk 300 times, after every 100 bytes on average, "
+        "which took 15.00\n"
+        "   s.\n"
+        "   -> force a file once for many writes (group commit)\n"
         "   expected gain: 15 % to 25 % of the run's time\n"
     )
     assert "   syncs: 300" in details
-    assert any(line.startswith("   not if each record must survive") for line in details)
+    assert any(line.startswith("   does not apply if each record must survive") for line in details)
 
 
 def test_the_query_of_a_finding_can_be_asked(tmp_path: Path) -> None:
