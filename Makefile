@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows iostrata at work, `make test` runs all that CI runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup gen fmt lint build unit e2e verified test soak fuzz bench overhead peers demo dist docs clean
+.PHONY: help setup hooks gen fmt check lint build unit e2e verified test soak fuzz bench overhead peers demo dist docs clean
 
 MVN := mvn -B -q --no-transfer-progress -f java/pom.xml
 
@@ -9,6 +9,9 @@ help: ## this list
 
 setup: ## make the environment (.venv); says what this machine lacks
 	@scripts/setup
+
+hooks: setup ## let git run the fast checks before each commit
+	@.venv/bin/pre-commit install
 
 gen: ## write the generated files from schema/events.toml and java/points
 	@python3 schema/generate.py
@@ -19,6 +22,9 @@ fmt: setup ## format all languages
 	cargo fmt --all
 	cd report && npm run --silent format
 	$(MVN) process-sources -Piostrata-format
+
+check: setup ## what to run before a commit, 3 minutes: lints, unit tests of what changed, one JVM
+	@scripts/check
 
 lint: ## formatters and linters of all languages, as errors
 	@scripts/test lint
@@ -38,7 +44,7 @@ verified: ## write src/iostrata/schema/verified.json from what the e2e tests saw
 test: ## everything above: what .ci/run runs
 	@scripts/test
 
-soak: ## the larger sizes: minutes to hours
+soak: ## every case of every matrix and the larger sizes, with logs in bench/runs: hours
 	SOAK=1 scripts/test build unit-rust e2e
 
 fuzz: build ## hostile segments against the reader, longer than `make test` does
