@@ -63,7 +63,7 @@ peers: build ## other tracers on the same jobs: hours; writes the tables of docs
 docs: setup ## the documentation as a site, in site/
 	@scripts/test docs
 
-dist: build ## the wheel and the tarball for nodes, in dist/
+dist: build ## both wheels and the tarball for nodes, in dist/
 	@.venv/bin/python scripts/dist.py
 
 demo: build ## record a real Hadoop job and show what it did

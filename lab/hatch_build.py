@@ -17,7 +17,7 @@ class SameVersionHook(MetadataHookInterface):
 
 
 class StagedHook(BuildHookInterface[Any]):
-    """Puts IOSTRATA_JOBS, the jar of jobs that `dist.py` has staged, into the wheel."""
+    """Puts the jar of jobs, which `dist.py` names as IOSTRATA_STAGED_JOBS, into the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         jobs = os.environ.get("IOSTRATA_STAGED_JOBS")

@@ -1,11 +1,12 @@
-"""Makes what is handed out: the wheel, and a tarball for nodes without a new Python.
+"""Makes what is handed out: two wheels, and a tarball for nodes without a new Python.
 
     python scripts/dist.py                 against glibc 2.17, by Zig: runs on every Linux in use
     python scripts/dist.py --here          against this machine's glibc: what the tests install
     python scripts/dist.py --to FOLDER     another folder than dist/
 
-Both hold the same binary, the same loader of the agent and the same jar; the wheel has the jar of
-jobs that workloads run, too. Run by `make dist`, which builds the jars first.
+The wheel of iostrata and the tarball hold the same binary, the same loader of the agent and the
+same jar. The wheel of iostrata-lab holds the jar of jobs that workloads run on clusters.
+Run by `make dist`, which builds the jars first.
 """
 
 from __future__ import annotations
@@ -25,12 +26,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NODE = ROOT / "scripts" / "node"
 JOBS = ROOT / "java/jobs/target/iostrata-jobs.jar"
-JARS = (ROOT / "java/agent/target/iostrata-agent.jar", JOBS)
+AGENT = ROOT / "java/agent/target/iostrata-agent.jar"
 NATIVES = ("iostrata-native", "libiostrata_loader.so")
 # The oldest that Rust's standard library runs on; CentOS 7 has it.
 GLIBC = (2, 17)
 TARGET = f"{platform.machine()}-unknown-linux-gnu"
 TOOLS = ROOT / ".venv-dist"  # cargo-zigbuild and Zig, 100 MB: for this script only
+# Where the version stands; Python's is that of both wheels.
+VERSIONS = {
+    "src/iostrata/__init__.py": r'__version__ = "(.*)"',
+    "Cargo.toml": r'version = "(.*)"',
+    "java/pom.xml": r"<version>(.*)</version>",
+    "report/package.json": r'"version": "(.*)"',
+}
 NEEDS = re.compile(rb"\0GLIBC_(\d+)\.(\d+)(?:\.\d+)?(?=\0)")  # versions named by .gnu.version_r
 
 
@@ -44,6 +52,17 @@ def needed_glibc(binary: bytes) -> tuple[int, int]:
     if not found:
         raise DistError("the binary names no version of glibc: is it linked dynamically?")
     return max(found)
+
+
+def version() -> str:
+    """The version of all that is handed out; raises DistError where two files name two."""
+    named = {}
+    for file, pattern in VERSIONS.items():
+        match = re.search(pattern, (ROOT / file).read_text("utf-8"))
+        named[file] = match[1] if match else "no version"
+    if len(set(named.values())) > 1:
+        raise DistError(", ".join(f"{file} has {found}" for file, found in named.items()))
+    return named.popitem()[1]
 
 
 def cross_built() -> Path:
@@ -68,12 +87,12 @@ def cross_built() -> Path:
 
 
 def stage(folder: Path, built: Path) -> tuple[int, int]:
-    """Copy binary and loader (without debug information) and jars into `folder`.
+    """Copy binary and loader (without debug information) and the agent's jar into `folder`.
 
     Returns the glibc that both run on.
     """
     natives = [built / name for name in NATIVES]
-    for path in (*natives, *JARS):
+    for path in (*natives, AGENT, JOBS):
         if not path.is_file():
             raise DistError(f"no {path}: make build")
     folder.mkdir()
@@ -82,21 +101,21 @@ def stage(folder: Path, built: Path) -> tuple[int, int]:
         shutil.copyfile(path, copy)
         subprocess.run(["strip", "--strip-debug", str(copy)], check=True)
         copy.chmod(0o755)
-    for path in JARS:
-        copy = folder / path.name
-        shutil.copyfile(path, copy)
-        copy.chmod(0o644)
+    shutil.copyfile(AGENT, folder / AGENT.name)
+    (folder / AGENT.name).chmod(0o644)
     return max(needed_glibc((folder / name).read_bytes()) for name in NATIVES)
 
 
-def make_wheel(staged: Path, glibc: tuple[int, int], target: Path) -> Path:
-    """One wheel for every Python; hatchling, locked as a development dependency, writes it."""
-    tag = f"manylinux_{glibc[0]}_{glibc[1]}_{platform.machine()}"
-    environment = {**os.environ, "IOSTRATA_STAGED": str(staged), "IOSTRATA_PLATFORM": tag}
+def make_wheel(project: Path, target: Path, **settings: str) -> Path:
+    """One wheel for every Python; hatchling, locked as a development dependency, writes it.
+
+    `settings` go to the project's hatch_build.py in its environment.
+    """
+    environment = {**os.environ, **settings}
     with tempfile.TemporaryDirectory(dir=target) as fresh:
         build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", fresh]
         done = subprocess.run(
-            build, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+            build, cwd=project, env=environment, capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise DistError(f"hatchling failed:\n{done.stderr}")
@@ -107,8 +126,7 @@ def make_wheel(staged: Path, glibc: tuple[int, int], target: Path) -> Path:
 def make_tarball(staged: Path, target: Path) -> Path:
     """iostrata-node.tar.gz; the same bytes for the same content."""
     path = target / "iostrata-node.tar.gz"
-    parts = [file for file in staged.iterdir() if file.name != JOBS.name]
-    files = sorted([*parts, *NODE.iterdir(), ROOT / "LICENSE"], key=lambda p: p.name)
+    files = sorted([*staged.iterdir(), *NODE.iterdir(), ROOT / "LICENSE"], key=lambda p: p.name)
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = member.mtime = 0
@@ -127,10 +145,11 @@ def make_tarball(staged: Path, target: Path) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Makes the wheel and the tarball for nodes.")
+    parser = argparse.ArgumentParser(description="Makes the wheels and the tarball for nodes.")
     parser.add_argument("--here", action="store_true", help="for this machine's glibc, no Zig")
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="folder to write to")
     options = parser.parse_args()
+    version()
     built = ROOT / "target/release" if options.here else cross_built()
     options.to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="iostrata-dist-") as folder:
@@ -139,8 +158,13 @@ def main() -> None:
         if not options.here and glibc > GLIBC:
             raise DistError(f"the binary needs glibc {glibc[0]}.{glibc[1]}, not {GLIBC}")
         promised = glibc if options.here else GLIBC
-        made = [make_wheel(staged, promised, options.to.resolve())]
-        made.append(make_tarball(staged, options.to.resolve()))
+        tag = f"manylinux_{promised[0]}_{promised[1]}_{platform.machine()}"
+        to = options.to.resolve()
+        made = [
+            make_wheel(ROOT, to, IOSTRATA_STAGED=str(staged), IOSTRATA_PLATFORM=tag),
+            make_wheel(ROOT / "lab", to, IOSTRATA_STAGED_JOBS=str(JOBS)),
+            make_tarball(staged, to),
+        ]
     for path in made:
         print(f"{path.stat().st_size / 1e6:5.1f} MB  {path}")
 

@@ -1,4 +1,4 @@
-"""Puts what `dist.py` has staged into the wheel; without it the wheel is Python alone."""
+"""Puts what `dist.py` has staged into the wheel of iostrata; without it that is Python alone."""
 
 from __future__ import annotations
 

@@ -77,8 +77,16 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(dist: Path) -> Path:
-    (found,) = dist.glob("*.whl")
-    return found
+    """That of iostrata."""
+    (built,) = dist.glob("iostrata-[0-9]*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def lab_wheel(dist: Path) -> Path:
+    """That of iostrata-lab."""
+    (built,) = dist.glob("iostrata_lab-*.whl")
+    return built
 
 
 def test_the_wheel_holds_all_and_no_tests(wheel: Path) -> None:
@@ -89,10 +97,8 @@ def test_the_wheel_holds_all_and_no_tests(wheel: Path) -> None:
         names = packed.namelist()
         mode = packed.getinfo("iostrata/_native/iostrata-native").external_attr >> 16
     assert mode & 0o777 == 0o755
-    assert {n.rpartition("/")[2] for n in names if n.startswith("iostrata/_native/")} == PARTS | {
-        "iostrata-jobs.jar"
-    }
-    assert "iostrata/lab/hadoop/pom.xml" in names
+    assert {n.rpartition("/")[2] for n in names if n.startswith("iostrata/_native/")} == PARTS
+    assert {name.partition("/")[0] for name in names if "dist-info" not in name} == {"iostrata"}
     assert [name for name in names if "/tests/" in name] == []
     report = ROOT / "src/iostrata/show/_report"
     built = {f"iostrata/show/_report/{path.name}" for path in report.glob("*") if path.is_file()}
@@ -100,23 +106,35 @@ def test_the_wheel_holds_all_and_no_tests(wheel: Path) -> None:
     assert wheel.stat().st_size < 20e6
 
 
-def test_the_wheel_records_a_jvm(wheel: Path, tmp_path: Path, program: Path) -> None:
+def test_the_wheel_of_the_lab_holds_its_jar_and_no_tests(wheel: Path, lab_wheel: Path) -> None:
+    version = wheel.name.split("-")[1]
+    assert lab_wheel.name == f"iostrata_lab-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(lab_wheel) as packed:
+        names = packed.namelist()
+        (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+        needed = packed.read(metadata).decode()
+    assert f"Requires-Dist: iostrata=={version}\n" in needed
+    assert {name.partition("/")[0] for name in names if "dist-info" not in name} == {"iostrata_lab"}
+    assert "iostrata_lab/iostrata-jobs.jar" in names
+    assert "iostrata_lab/clusters/hadoop/pom.xml" in names
+    assert [name for name in names if "/tests/" in name] == []
+
+
+def test_the_wheels_record_a_jvm_and_know_labs(
+    wheel: Path, lab_wheel: Path, tmp_path: Path, program: Path
+) -> None:
     """GIVEN an empty environment WHEN the wheel is all that is installed THEN it records."""
     (uv,) = sorted((ROOT / ".uv").glob("*/bin/uv"))[-1:]
     locked = tmp_path / "locked.txt"
-    export: Words = [
-        uv,
-        "export",
-        "--quiet",
-        "--frozen",
-        "--no-dev",
-        "--no-hashes",
-        "--no-emit-project",
-    ]
-    run([*export, "--project", ROOT, "--output-file", locked], tmp_path)
+    export: Words = [uv, "export", "--quiet", "--frozen", "--no-dev", "--no-hashes"]
+    run(
+        [*export, "--no-emit-workspace", "--project", ROOT, "--output-file", locked],
+        tmp_path,
+    )
     run([uv, "venv", "--quiet", "--python", sys.executable, "empty"], tmp_path)
     python = tmp_path / "empty/bin/python"
-    run([uv, "pip", "install", "--quiet", "--python", python, "-c", locked, wheel], tmp_path)
+    install: Words = [uv, "pip", "install", "--quiet", "--python", python, "-c", locked]
+    run([*install, wheel], tmp_path)
     iostrata = tmp_path / "empty/bin/iostrata"
     where = run([python, "-c", "import iostrata; print(iostrata.__file__)"], tmp_path).strip()
     assert Path(where).is_relative_to(tmp_path / "empty")
@@ -129,6 +147,24 @@ def test_the_wheel_records_a_jvm(wheel: Path, tmp_path: Path, program: Path) -> 
     checks = run([iostrata, "doctor", "--json"], tmp_path)
     assert f"{Path(where).parent}/_native/iostrata-agent.jar" in checks
     assert f"{Path(where).parent}/_native/iostrata-native" in checks
+
+    # AND what the lab brings is named, which comes with its own wheel
+    for words in (["lab", "status"], ["demo"], ["record", "--lab", "x", "--", "true"]):
+        missing = subprocess.run(
+            [iostrata, *words], env=without_checkout(), capture_output=True, text=True, check=False
+        )
+        assert missing.returncode in (2, 125)
+        (line,) = missing.stderr.splitlines()
+        assert line.endswith(" · pip install iostrata-lab")
+    assert "workload" not in run([iostrata, "--help"], tmp_path)
+    run([*install, lab_wheel], tmp_path)
+    assert "workload" in run([iostrata, "--help"], tmp_path)
+    assert "terasort" in run([iostrata, "workload", "list"], tmp_path)
+    labs = run([iostrata, "lab", "status"], tmp_path, IOSTRATA_LAB_HOME=str(tmp_path / "labs"))
+    assert labs == "no labs: start one with iostrata lab up hadoop\n"
+    jar = "from iostrata_lab.recording import jobs_jar; print(jobs_jar())"
+    packed = run([python, "-c", jar], tmp_path).strip()
+    assert Path(packed).is_relative_to(tmp_path / "empty")
 
 
 @pytest.fixture
