@@ -55,14 +55,19 @@ def needed_glibc(binary: bytes) -> tuple[int, int]:
 
 
 def version() -> str:
-    """The version of all that is handed out; raises DistError where two files name two."""
+    """The version of all that is handed out; raises DistError where two files name two, or the
+    change log none.
+    """
     named = {}
     for file, pattern in VERSIONS.items():
         match = re.search(pattern, (ROOT / file).read_text("utf-8"))
         named[file] = match[1] if match else "no version"
     if len(set(named.values())) > 1:
         raise DistError(", ".join(f"{file} has {found}" for file, found in named.items()))
-    return named.popitem()[1]
+    found = named.popitem()[1]
+    if f"## {found} (" not in (ROOT / "CHANGELOG.md").read_text("utf-8"):
+        raise DistError(f"CHANGELOG.md has no section ## {found} (DATE)")
+    return found
 
 
 def cross_built() -> Path:
