@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from iostrata.progress import Progress, cost
-from iostrata.text import printable
+from iostrata.text import columns, printable
 
 
 def complain(message: str, remedy: str = "") -> None:
@@ -32,7 +33,7 @@ def progress(steps: Sequence[str], quiet: bool) -> Iterator[Progress]:
 
     from iostrata.cli.terminal import err
 
-    columns = (
+    parts = (
         bars.TextColumn("{task.description}"),
         bars.BarColumn(20),
         bars.TimeElapsedColumn(),
@@ -42,7 +43,7 @@ def progress(steps: Sequence[str], quiet: bool) -> Iterator[Progress]:
     silent = quiet or not sys.stderr.isatty()
     # a step may take minutes: its speed is that of all before it
     line = bars.Progress(
-        *columns, console=err, transient=True, disable=silent, speed_estimate_period=3600
+        *parts, console=err, transient=True, disable=silent, speed_estimate_period=3600
     )
     with line:
         task = line.add_task("", total=sum(map(cost, steps)))
@@ -61,21 +62,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=True))
 
 
-def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
-    """A table without frames; `right` are the columns that hold numbers."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from iostrata.cli.terminal import out
-
-    right = right or set()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for position, name in enumerate(columns):
-        table.add_column(name, justify="right" if position in right else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    # A pipe gets whole lines: cutting names at 80 columns would lose them.
-    width = None if sys.stdout.isatty() else 10_000
-    console = Console(highlight=False, width=width) if width else out
-    console.print(table)
+def print_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()
+) -> None:
+    """A table as lines, on a terminal cut to its width; `right` are the columns of numbers."""
+    # A pipe gets whole lines: names would be lost.
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in columns(header, rows, right):
+        print(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
