@@ -12,7 +12,7 @@ from typing import Any
 
 from iostrata.schema.detail import MILLION, budget_text
 from iostrata.store.runs import Run
-from iostrata.text import plural, seconds
+from iostrata.text import percent, plural, seconds
 
 Row = dict[str, Any]
 
@@ -73,7 +73,7 @@ def cost_lines(cost: Cost) -> list[str]:
     if not cost.processes:
         return []
     first = (
-        f"tracing took ~{cost.share * 100:.1f} % of the CPU time of "
+        f"tracing took ~{percent(cost.share, places=1)} of the CPU time of "
         f"{plural(cost.processes, 'process')} ({seconds(cost.cpu)}), budget "
         f"{budget_text(cost.budget)}; start-up not counted"
     )
@@ -89,7 +89,7 @@ def cost_lines(cost: Cost) -> list[str]:
     for row in cost.over[:6]:
         who = f"{row['role'] or 'java'} pid {row['pid']} on {row['host']}"
         lines.append(
-            f"budget not met: {who}: {row['share'] * 100:.1f} %, "
+            f"budget not met: {who}: {percent(row['share'], places=1)}, "
             "of what is kept or counted whatever it costs"
         )
     if len(cost.over) > 6:

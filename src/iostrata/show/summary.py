@@ -18,6 +18,7 @@ from iostrata.text import (
     count,
     margin,
     near,
+    percent,
     plural,
     printable,
     seconds,
@@ -122,8 +123,8 @@ def _hosts(totals: Totals) -> list[str]:
 
     return [
         printable(
-            f"host {row['host']}: CPU {row['cpu']:.0%} (at most {row['cpu_max']:.0%}), "
-            f"iowait {row['iowait']:.0%}, disk {rate(row, 'disk_read')} read, "
+            f"host {row['host']}: CPU {percent(row['cpu'])} (at most {percent(row['cpu_max'])}), "
+            f"iowait {percent(row['iowait'])}, disk {rate(row, 'disk_read')} read, "
             f"{rate(row, 'disk_written')} written, net {rate(row, 'net_received')} received, "
             f"{rate(row, 'net_sent')} sent, loopback {rate(row, 'net_loopback')}"
         )

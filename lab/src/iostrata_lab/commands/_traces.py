@@ -17,7 +17,7 @@ from iostrata.cli.commands._arguments import (
     examples,
 )
 from iostrata.cli.console import note, print_json, print_table, progress
-from iostrata.text import count, plural, size
+from iostrata.text import count, percent, plural, size
 
 if TYPE_CHECKING:
     from iostrata_lab.workload.requests.model import Model, Observed
@@ -192,7 +192,7 @@ def _say_fit(fit: Fit) -> None:
     print_table(header, rows, set(range(1, len(header))))
     if fit.popularity:
         again, exponent = fit.popularity.reread, fit.popularity.zipf
-        print(f"\ninputs: {again:.1%} of jobs read one again, Zipf exponent {exponent:.3f}")
+        print(f"\ninputs: {percent(again, 1)} of jobs read one again, Zipf exponent {exponent:.3f}")
     else:
         print("\ninputs: the trace has no paths")
 
@@ -208,4 +208,4 @@ def _say_gaps(models: Sequence[GapModel]) -> None:
 def _size(one: SizeFit) -> list[str]:
     tail = "" if one.tail is None else f"{one.tail:.3f}"
     start = "" if one.tail_from is None else size(one.tail_from)
-    return [f"{one.zero:.1%}", f"{one.mu:.2f}", f"{one.sigma:.2f}", size(one.most), tail, start]
+    return [percent(one.zero, 1), f"{one.mu:.2f}", f"{one.sigma:.2f}", size(one.most), tail, start]

@@ -15,7 +15,7 @@ from iostrata.show.export.selection import Selection
 from iostrata.show.export.source import Source
 from iostrata.store.files import run_files
 from iostrata.store.opened import OpenedRun
-from iostrata.text import count, size
+from iostrata.text import count, percent, size
 from iostrata_lab.studies.figure import bars
 from iostrata_lab.studies.interface import (
     Claim,
@@ -135,7 +135,7 @@ def _event_cells(label: str, of: Sequence[Sample]) -> list[str]:
 
 def _tree_cells(label: str, of: Sequence[Sample]) -> list[str]:
     keys = ("spans", "sets_nodes", "runs_nodes", "trees", "sets_trees")
-    fewer = f"{_fewer(of):.1%}".replace("%", " %")
+    fewer = percent(_fewer(of), 1)
     return [label, *(count(_of(of, key)) for key in keys), fewer]
 
 
@@ -147,7 +147,7 @@ def _claims(groups: Mapping[str, Sequence[Sample]]) -> list[Claim]:
         Claim(
             "the number of call trees becomes smaller by more than 90 %",
             Verdict.agrees if fewer[least] > _PAPER else Verdict.differs,
-            f"by {fewer[least]:.1%} or more ({least} least), with exact totals".replace("%", " %"),
+            f"by {percent(fewer[least], 1)} or more ({least} least), with exact totals",
         ),
         _spark(groups),
         Claim(

@@ -9,7 +9,7 @@ from iostrata.analyse.calltree.bottlenecks import bottlenecks
 from iostrata.analyse.calltree.waiting import WAITING_OPERATIONS
 from iostrata.schema.roles import HDFS_SERVERS
 from iostrata.store.opened import OpenedRun
-from iostrata.text import seconds
+from iostrata.text import percent, seconds
 from iostrata_lab.studies.figure import bars
 from iostrata_lab.studies.interface import (
     Claim,
@@ -182,7 +182,7 @@ def _outside(sample: Sample) -> float:
 def _client(groups: Mapping[str, Sequence[Sample]]) -> Claim:
     says = "the bottleneck is in the client node, not in NameNode or DataNode"
     shares = {label: median(map(_outside, of)) for label, of in groups.items()}
-    told = ", ".join(f"{label} {share:.0%}".replace("%", " %") for label, share in shares.items())
+    told = ", ".join(f"{label} {percent(share)}" for label, share in shares.items())
     verdict = Verdict.agrees if all(share > 0.5 for share in shares.values()) else Verdict.differs
     return Claim(says, verdict, f"self time outside of NameNode and DataNode: {told}")
 

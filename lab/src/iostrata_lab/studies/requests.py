@@ -11,6 +11,7 @@ from iostrata.errors import UserError
 from iostrata.show.latency import latencies
 from iostrata.show.totals import drawn
 from iostrata.store.opened import OpenedRun
+from iostrata.text import percent
 from iostrata_lab.studies.figure import Panel, panels
 from iostrata_lab.studies.interface import (
     Claim,
@@ -202,7 +203,7 @@ def _client(means: Mapping[str, Sequence[float]]) -> Claim:
 
 
 def _range(shares: Sequence[float]) -> str:
-    return f"{min(shares):.1%} to {max(shares):.1%}".replace("%", " %")
+    return f"{percent(min(shares), 1)} to {percent(max(shares), 1)}"
 
 
 REQUESTS = Study(

@@ -203,9 +203,9 @@ def test_each_host_has_one_line_of_history(tmp_path: Path) -> None:
     # THEN the most is that of a sample long enough for its clock
     said = [line for line in lines(tmp_path) if line.startswith("host ")]
     assert said == [
-        "host node: CPU 77% (at most 100%), iowait 2%, disk 4.0 MiB/s read, 1018.9 KiB/s written, "
-        "net 0 B/s received, 1018 B/s sent, loopback 509.5 KiB/s",
-        "host other: CPU 0% (at most 0%), iowait 0%, disk 0 B/s read, 0 B/s written, "
+        "host node: CPU 77 % (at most 100 %), iowait 2 %, disk 4.0 MiB/s read, 1018.9 KiB/s "
+        "written, net 0 B/s received, 1018 B/s sent, loopback 509.5 KiB/s",
+        "host other: CPU 0 % (at most 0 %), iowait 0 %, disk 0 B/s read, 0 B/s written, "
         "net 0 B/s received, 0 B/s sent, loopback 0 B/s",
     ]
     found = read(tmp_path).as_dict()["hosts"]
