@@ -56,7 +56,6 @@ def judge(rows: list[RepeatedTask], facts: Facts) -> Judgement | None:
                 "false",
             ),
         ],
-        gain=(0.5, 1.0),
     )
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
 
 LEAST = 500  # flushes
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return work(scope, "hdfs.sync", "hdfs.send_packet")
 
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
@@ -39,7 +33,7 @@ RULE = Rule(
     name="frequent-flush",
     title="HDFS streams are flushed too often",
     row=OperationSum,
-    evidence=evidence,
+    evidence=work("hdfs.sync", "hdfs.send_packet"),
     judge=judge,
     why="hflush() waits until all DataNodes of the pipeline have acknowledged the bytes. That is a "
     "round trip through each of them, for a packet that is nearly empty.",

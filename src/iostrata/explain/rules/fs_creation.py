@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import plural, seconds
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return work(scope, "fs.connect", "task.process", "task.run")
 
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
@@ -44,7 +38,7 @@ RULE = Rule(
     name="fs-creation",
     title="Short tasks spend their time on creating file systems",
     row=OperationSum,
-    evidence=evidence,
+    evidence=work("fs.connect", "task.process", "task.run"),
     judge=judge,
     why="Each JVM creates its file systems anew: it loads classes, parses the configuration and "
     "opens connections. In a task of a few seconds this is a large part of the time.",

@@ -68,8 +68,8 @@ RULE = Rule(
     row=Creations,
     evidence=evidence,
     judge=judge,
-    why="A new FileSystem loads its configuration, resolves names and opens connections. Unless it "
-    "is told otherwise, Hadoop keeps one instance for each process, user and scheme.",
+    why="A new FileSystem loads its configuration, resolves names and opens connections. Unless "
+    "it is configured otherwise, Hadoop keeps one instance for each process, user and scheme.",
     unless="each instance serves another user and is closed after its request.",
     explains=("fs-creation", "metadata-storm"),
 )

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
 
 LEAST = 50  # syncs
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return work(scope, "java.sync", "java.write")
 
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
@@ -39,7 +33,7 @@ RULE = Rule(
     name="local-sync",
     title="Local files are forced to disk too often",
     row=OperationSum,
-    evidence=evidence,
+    evidence=work("java.sync", "java.write"),
     judge=judge,
     why="force() and fsync() wait for the disk. That takes some milliseconds, however few bytes "
     "were written.",

@@ -40,7 +40,8 @@ def judge(rows: list[Origins], facts: Facts) -> Judgement | None:
     total = row.local + away
     if row.hosts < 2 or not total or away < LEAST * total:
         return None
-    time = one(facts.records(work(facts.scope, "hdfs.read"), OperationSum), "hdfs.read").time
+    reads = facts.records(work("hdfs.read")(facts.scope), OperationSum)
+    time = one(reads, "hdfs.read").time
     part = away / total
     return Judgement(
         share=facts.share(time * part),

@@ -74,7 +74,6 @@ def judge(rows: list[FilesRead], facts: Facts) -> Judgement | None:
             ),
             Change("write fewer and larger files (merge them, use a SequenceFile or an archive)"),
         ],
-        gain=(0.5, 1.0),
     )
 
 

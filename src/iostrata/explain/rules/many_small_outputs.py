@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds, size
 
 LEAST = 50  # files
 SMALL = 4 << 20  # bytes a file
-
-
-def evidence(scope: Scope) -> ir.Table:
-    names = ("create", "connect", "close", "send_packet")
-    return work(scope, *(f"hdfs.{name}" for name in names))
 
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
@@ -45,7 +38,7 @@ RULE = Rule(
     name="many-small-outputs",
     title="Many small files are written",
     row=OperationSum,
-    evidence=evidence,
+    evidence=work("hdfs.create", "hdfs.connect", "hdfs.close", "hdfs.send_packet"),
     judge=judge,
     why="Before its first byte is safe, a file costs a create, a block, a pipeline of DataNodes "
     "and a close. For as long as it exists, it takes memory of the NameNode.",

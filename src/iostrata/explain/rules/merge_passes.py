@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import MapSpills, spills_of_maps
 from iostrata.text import seconds
 
 USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return spills_of_maps(scope)
 
 
 def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
@@ -46,7 +40,7 @@ RULE = Rule(
     name="merge-passes",
     title="Spills are merged in several passes",
     row=MapSpills,
-    evidence=evidence,
+    evidence=spills_of_maps,
     judge=judge,
     why="When there are more spills than io.sort.factor, they are first merged into larger ones, "
     "which are then read and written once more.",

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, plural, seconds
 
 LEAST = 500  # questions
 ASKING = ("stat", "list", "locate")
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return work(scope, *(f"hdfs.{op}" for op in (*ASKING, "open", "create")))
 
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
@@ -45,7 +39,7 @@ RULE = Rule(
     name="metadata-storm",
     title="The NameNode is asked too many questions",
     row=OperationSum,
-    evidence=evidence,
+    evidence=work(*(f"hdfs.{op}" for op in (*ASKING, "open", "create"))),
     judge=judge,
     why="Each question is a round trip to the NameNode, which all clients share.",
     unless="the purpose of the program is to list files.",

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.analyse.waits import queues
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import Waiting, waiting
 from iostrata.text import count, seconds
 
 LEAST = 100  # edits
-
-
-def evidence(scope: Scope) -> ir.Table:
-    rows = queues()
-    return waiting(rows.filter(rows.layer == "namenode", rows["op"] == "edit_synced"))
 
 
 def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
@@ -35,7 +27,6 @@ def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
             Change("keep edits on a disk of their own that syncs fast", "dfs.namenode.edits.dir"),
             Change("make fewer changes: fewer files and directories, one rename instead of many"),
         ],
-        gain=(0.5, 1.0),
     )
 
 
@@ -43,7 +34,7 @@ RULE = Rule(
     name="namenode-edit-log",
     title="The NameNode waits for its edit log",
     row=Waiting,
-    evidence=evidence,
+    evidence=lambda _: waiting("namenode.edit_synced"),
     judge=judge,
     why="The NameNode answers a create, mkdir, rename or delete when it has synced its edit log. "
     "Many clients share a sync, but a client that is alone waits for each one.",

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.analyse.attempts import attempts
-from iostrata.explain.facts import Facts, Scope
+from iostrata.analyse.attempts import Attempt, attempts
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.records import Bytes, EpochNs, Ns, Record
 from iostrata.text import plural, seconds, size
 
 LEAST = 16 << 20  # bytes fetched by a reduce
 
 
-class EndedAttempt(Record, frozen=True):
-    """An attempt that has ended."""
-
-    job: str | None
-    role: str | None
-    task: str
-    start: EpochNs
-    end: EpochNs
-    dur: Ns
-    fetched: Bytes
-
-
-def evidence(scope: Scope) -> ir.Table:
-    rows = attempts()
-    rows = rows.filter(rows.dur.notnull())
-    return rows.select("job", "role", "task", "start", "end", "dur", "fetched")
-
-
-def judge(rows: list[EndedAttempt], facts: Facts) -> Judgement | None:
-    maps = [row for row in rows if row.role == "map"]
-    reduces = [row for row in rows if row.role == "reduce"]
+def judge(rows: list[Attempt], facts: Facts) -> Judgement | None:
+    maps = [row for row in rows if row.role == "map" and row.end]
+    reduces = [row for row in rows if row.role == "reduce" and row.end]
     room = max(facts.at_once, 2)
     if not maps or not reduces or len(reduces) * 2 > room:
         return None
     fetched = max(row.fetched for row in reduces)
-    maps_end = max(row.end for row in maps)
-    alone = max(row.end for row in reduces) - max(maps_end, min(r.start for r in reduces))
+    maps_end, end = (max(row.end or 0 for row in ended) for ended in (maps, reduces))
+    alone = end - max(maps_end, min(row.start or facts.begin for row in reduces))
     if fetched < LEAST:
         return None
     cost = max(0, alone - facts.start_up) * (1 - len(reduces) / room)
@@ -58,15 +37,14 @@ def judge(rows: list[EndedAttempt], facts: Facts) -> Judgement | None:
                 "use as many reduces as can run at once", "mapreduce.job.reduces", "1", str(room)
             ),
         ],
-        gain=(0.5, 1.0),
     )
 
 
 RULE = Rule(
     name="one-reduce",
     title="The job has too few reduces",
-    row=EndedAttempt,
-    evidence=evidence,
+    row=Attempt,
+    evidence=lambda _: attempts(),
     judge=judge,
     why="After the last map only the reduces work, and the rest of the cluster is idle.",
     unless="the job needs one output file in one order; then use a TotalOrderPartitioner.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import ibis
 from ibis.expr import types as ir
@@ -11,6 +11,7 @@ from iostrata.analyse import account as accounts
 from iostrata.analyse.account import Account
 from iostrata.analyse.spills import spills
 from iostrata.analyse.tables import SUMS, counted_once
+from iostrata.analyse.waits import queues
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement
 from iostrata.records import Bytes, Count, Ns, Record
@@ -122,9 +123,13 @@ def small_ones(
     )
 
 
-def work(scope: Scope, *operations: str) -> ir.Table:
+def work(*operations: str) -> Callable[[Scope], ir.Table]:
     """Per operation an `OperationSum` of what workers did."""
-    return account(scope.workers(named(*operations)), "layer", "op").order_by("layer", "op")
+
+    def evidence(scope: Scope) -> ir.Table:
+        return account(scope.workers(named(*operations)), "layer", "op").order_by("layer", "op")
+
+    return evidence
 
 
 def named(*operations: str) -> ir.Table:
@@ -138,8 +143,11 @@ def one(rows: Iterable[OperationSum], operation: str) -> OperationSum:
     return next((row for row in rows if f"{row.layer}.{row.op}" == operation), _NOTHING)
 
 
-def waiting(rows: ir.Table) -> ir.Table:
-    """One `Waiting`, of rows of `queues`."""
+def waiting(operation: str, *roles: str) -> ir.Table:
+    """One `Waiting` for an operation named `layer.op`, in processes of these roles, or of all."""
+    rows = queues()
+    rows = rows.filter(rows.layer + "." + rows["op"] == operation)
+    rows = rows.filter(rows.role.isin(roles)) if roles else rows
     return rows.agg(
         waits=rows.waits.sum().fill_null(0).cast("int64"),
         time=rows.time.sum().fill_null(0).cast("int64"),

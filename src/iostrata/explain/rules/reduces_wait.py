@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.analyse.attempts import attempts
-from iostrata.explain.facts import Facts, Scope
+from iostrata.analyse.attempts import Attempt, attempts
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.records import EpochNs, Record
 from iostrata.text import plural, seconds
 
 
-class StartedAttempt(Record, frozen=True):
-    """An attempt, which may still run."""
-
-    job: str | None
-    role: str | None
-    task: str
-    start: EpochNs
-    end: EpochNs | None
-
-
-def evidence(scope: Scope) -> ir.Table:
-    rows = attempts()
-    rows = rows.filter(rows.start.notnull())
-    return rows.select("job", "role", "task", "start", "end")
-
-
-def judge(rows: list[StartedAttempt], facts: Facts) -> Judgement | None:
+def judge(rows: list[Attempt], facts: Facts) -> Judgement | None:
     maps = [row for row in rows if row.role == "map"]
     reduces = [row for row in rows if row.role == "reduce"]
     if not maps or not reduces:
         return None
-    last = max(row.start for row in maps)
-    early = [row for row in reduces if row.start < last]
+    last = max(row.start or facts.begin for row in maps)
+    begins = [row.start or facts.begin for row in reduces]
+    early = [begin for begin in begins if begin < last]
     # while they sat there, maps were still to be started
-    held = sum(last - row.start for row in early)
+    held = sum(last - begin for begin in early)
     if not early:
         return None
     cost = held / max(1, facts.at_once)
@@ -56,15 +38,14 @@ def judge(rows: list[StartedAttempt], facts: Facts) -> Judgement | None:
                 "0.9",
             ),
         ],
-        gain=(0.5, 1.0),
     )
 
 
 RULE = Rule(
     name="reduces-wait",
     title="Reduces wait and hold containers",
-    row=StartedAttempt,
-    evidence=evidence,
+    row=Attempt,
+    evidence=lambda _: attempts(),
     judge=judge,
     why="A reduce cannot reduce before the last map has ended. Until then its container is not "
     "available to maps.",

@@ -34,7 +34,8 @@ def judge(rows: list[BlocksRead], facts: Facts) -> Judgement | None:
     row = rows[0]
     if row.again < LEAST or row.again * 3 < row.bytes:
         return None
-    time = one(facts.records(work(facts.scope, "hdfs.read"), OperationSum), "hdfs.read").time
+    reads = facts.records(work("hdfs.read")(facts.scope), OperationSum)
+    time = one(reads, "hdfs.read").time
     cost = time * row.again // row.bytes
     return Judgement(
         share=facts.share(cost),

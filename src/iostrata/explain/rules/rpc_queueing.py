@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.analyse.waits import queues
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import Waiting, waiting
 from iostrata.text import count, seconds
 
 LEAST = 200  # requests
-
-
-def evidence(scope: Scope) -> ir.Table:
-    rows = queues()
-    return waiting(
-        rows.filter(rows.layer == "rpc", rows["op"] == "handle", rows.role == "NameNode")
-    )
 
 
 def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
@@ -51,7 +41,7 @@ RULE = Rule(
     name="rpc-queueing",
     title="Requests queue at the NameNode",
     row=Waiting,
-    evidence=evidence,
+    evidence=lambda _: waiting("rpc.handle", "NameNode"),
     judge=judge,
     why="A request that finds no free handler waits, however short its own work is.",
     unless="all handlers wait for the lock or the edit log: then more of them would not help.",

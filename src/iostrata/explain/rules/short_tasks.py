@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return work(scope, "task.process", "task.run")
 
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
@@ -46,7 +40,6 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
                 "true",
             ),
         ],
-        gain=(0.5, 1.0),
     )
 
 
@@ -54,7 +47,7 @@ RULE = Rule(
     name="short-tasks",
     title="Tasks are too short",
     row=OperationSum,
-    evidence=evidence,
+    evidence=work("task.process", "task.run"),
     judge=judge,
     why="Each task starts a JVM of its own. That takes some seconds of one core, whatever the task "
     "has to do.",

@@ -46,7 +46,6 @@ def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
             Change("use a partitioner that spreads frequent keys (salt them, or sample ranges)"),
             Change("use a combiner, so that frequent keys shrink before the shuffle"),
         ],
-        gain=(0.5, 1.0),
     )
 
 

@@ -37,7 +37,6 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
             ),
             Change("write fewer files, with fewer or larger reduces"),
         ],
-        gain=(0.5, 1.0),
     )
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
 from iostrata.analyse.peers import PeerDisk, slow_disks
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds
 
 TIMES = 3.0
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return slow_disks()
 
 
 def judge(rows: list[PeerDisk], facts: Facts) -> Judgement | None:
@@ -59,7 +53,7 @@ RULE = Rule(
     name="slow-disk",
     title="The disks of a DataNode are slow",
     row=PeerDisk,
-    evidence=evidence,
+    evidence=lambda _: slow_disks(),
     judge=judge,
     why="A pipeline is as fast as its slowest DataNode. Each block with a replica there waits.",
     unless="this DataNode also does other work, which can be moved elsewhere.",

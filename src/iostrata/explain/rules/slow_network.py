@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
 from iostrata.analyse.links import Link, links
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds, size
 
 TIMES = 3.0
 LEAST = 4 << 20  # bytes over the links of a host, and over all others
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return links()
 
 
 def judge(rows: list[Link], facts: Facts) -> Judgement | None:
@@ -63,7 +57,7 @@ RULE = Rule(
     name="slow-network",
     title="A network link is slow",
     row=Link,
-    evidence=evidence,
+    evidence=lambda _: links(),
     judge=judge,
     why="All that this host sends and receives goes at the speed of its link. Its own reduces "
     "wait, and so do all that fetch from it.",

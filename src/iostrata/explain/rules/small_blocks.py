@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds, size
@@ -12,10 +10,6 @@ from iostrata.text import count, seconds, size
 SMALL = 16 << 20  # bytes
 LEAST = 20  # blocks
 PER_FILE = 4  # fewer are small files, not small blocks
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return work(scope, "hdfs.connect", "hdfs.close", "hdfs.send_packet", "hdfs.wait_acks")
 
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
@@ -46,7 +40,7 @@ RULE = Rule(
     name="small-blocks",
     title="Blocks are small",
     row=OperationSum,
-    evidence=evidence,
+    evidence=work("hdfs.connect", "hdfs.close", "hdfs.send_packet", "hdfs.wait_acks"),
     judge=judge,
     why="For each block a writer asks the NameNode, connects a pipeline and waits for all "
     "acknowledgements. When the file is read, each block becomes a split with its own task.",

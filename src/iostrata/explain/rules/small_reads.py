@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Judgement, Rule
 from iostrata.explain.rules.parts import (
     BELOW_4_KIB,
@@ -13,10 +11,6 @@ from iostrata.explain.rules.parts import (
     small_ones,
     small_requests,
 )
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return small_requests(scope, "read", ONE_BYTE + 1, BELOW_4_KIB)
 
 
 def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
@@ -31,7 +25,7 @@ RULE = Rule(
     name="small-reads",
     title="Reads are small",
     row=SmallRequests,
-    evidence=evidence,
+    evidence=lambda scope: small_requests(scope, "read", ONE_BYTE + 1, BELOW_4_KIB),
     judge=judge,
     why="A call costs the same for 100 bytes as for 100 000 bytes. In HDFS, each positional read "
     "also asks a DataNode for a block again.",

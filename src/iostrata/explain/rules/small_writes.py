@@ -1,10 +1,8 @@
-"""Writes of a few bytes that reach the operating system one by one."""
+"""Writes of a few bytes, each of which is a call of the operating system."""
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Judgement, Rule
 from iostrata.explain.rules.parts import (
     BELOW_4_KIB,
@@ -13,10 +11,6 @@ from iostrata.explain.rules.parts import (
     small_ones,
     small_requests,
 )
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return small_requests(scope, "written", ONE_BYTE + 1, BELOW_4_KIB)
 
 
 def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
@@ -31,7 +25,7 @@ RULE = Rule(
     name="small-writes",
     title="Writes are small",
     row=SmallRequests,
-    evidence=evidence,
+    evidence=lambda scope: small_requests(scope, "written", ONE_BYTE + 1, BELOW_4_KIB),
     judge=judge,
     why="Each unbuffered write is a system call, however few bytes it writes.",
     unless="each write has to be on its way before the next one (a log that others follow).",

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import MapSpills, spills_of_maps
 from iostrata.text import count, seconds
-
-
-def evidence(scope: Scope) -> ir.Table:
-    return spills_of_maps(scope)
 
 
 def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
@@ -47,7 +41,7 @@ RULE = Rule(
     name="too-many-spills",
     title="Maps spill too often",
     row=MapSpills,
-    evidence=evidence,
+    evidence=spills_of_maps,
     judge=judge,
     why="With one spill, the output of a map is written once. With more spills, all of it is read "
     "back, merged and written again.",

@@ -42,7 +42,8 @@ def judge(rows: list[Volume], facts: Facts) -> Judgement | None:
     for proc in {row.proc for row in rows}:
         volumes = [row for row in rows if row.proc == proc]
         blocks = sum(row.blocks for row in volumes)
-        most, least = max(volumes, key=_blocks), min(volumes, key=_blocks)
+        *_, most = ordered = sorted(volumes, key=lambda row: row.blocks)
+        least = ordered[0]
         if len(volumes) > 1 and blocks >= LEAST and most.blocks >= TIMES * least.blocks:
             even = sum(row.time for row in volumes) / len(volumes)
             cost = most.time - even
@@ -72,10 +73,6 @@ def judge(rows: list[Volume], facts: Facts) -> Judgement | None:
         ],
         gain=(0.2, 1.0),
     )
-
-
-def _blocks(row: Volume) -> int:
-    return row.blocks
 
 
 RULE = Rule(

@@ -23,7 +23,7 @@ def did(layer: str, op: str, calls: int, each: int, role: str = "client", **more
 
 
 def call(layer: str, op: str, target: str, each: int, role: str = "client", **more: Any) -> Row:
-    """A call kept one by one."""
+    """A call that was recorded individually."""
     given = {"start": START, "dur": each, "proc": 1, "host": "node"}
     return row_of_call(layer, op, target, role=role, **{**given, **more})
 
