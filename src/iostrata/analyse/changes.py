@@ -16,7 +16,7 @@ from iostrata.analyse.intervals import LEVEL, t_quantile, t_tails
 from iostrata.records import Record, Share
 
 
-class Change(Record, frozen=True):
+class GroupChange(Record, frozen=True):
     """From the mean of the first group to that of the second: geometric means where no value is 0.
 
     `share` is by how much of the first mean the second is more (-0.2: a fifth less), None where the
@@ -35,22 +35,22 @@ class Change(Record, frozen=True):
     p: Share | None = None
 
 
-def change(first: Sequence[float], second: Sequence[float]) -> Change:
+def change(first: Sequence[float], second: Sequence[float]) -> GroupChange:
     """Compares two groups of at least one value, none of them negative."""
     before, after = fmean(first), fmean(second)
     share = after / before - 1 if before else None
     if len(first) < 2 or len(second) < 2:
-        return Change(before, after, share)
+        return GroupChange(before, after, share)
     if len(set(first)) == len(set(second)) == 1:  # no spread: what differs has changed
-        return Change(before, after, share, share, share, p=float(before == after))
+        return GroupChange(before, after, share, share, share, p=float(before == after))
     if min(*first, *second) <= 0:
         middle, half, p = _welch(first, second)
-        return Change(before, after, share, least=middle - half, most=middle + half, p=p)
+        return GroupChange(before, after, share, least=middle - half, most=middle + half, p=p)
     logs = [[math.log(value) for value in side] for side in (first, second)]
     before, after = (math.exp(fmean(side)) for side in logs)
     middle, half, p = _welch(*logs)
     share, low, high = (math.expm1(middle + sign * half) for sign in (0, -1, 1))
-    return Change(before, after, share, low, high, p=p)
+    return GroupChange(before, after, share, low, high, p=p)
 
 
 def changed(p_values: Sequence[float]) -> list[bool]:

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from iostrata.analyse.changes import Change, change, changed
-from iostrata.analyse.measured import METRICS, TABLES, Key, Measured, Table
+from iostrata.analyse.changes import GroupChange, change, changed
+from iostrata.analyse.measured import METRICS, TABLES, Measured, RowKey, TableKind
 from iostrata.records import Count, Record
 from iostrata.text import printable
 
@@ -26,7 +26,7 @@ METHOD = (
 ONE_RUN = "one run is no measure of noise: what differs may be chance (two a side at least)"
 
 
-class Metric(Change, frozen=True, kw_only=True):
+class Metric(GroupChange, frozen=True, kw_only=True):
     """The change of one number of a row (times: ns), and its value in each run of both sides."""
 
     verdict: Verdict
@@ -39,7 +39,7 @@ class Difference(Record, frozen=True):
     It has changed if any of its numbers has.
     """
 
-    key: Key
+    key: RowKey
     time_grown: float
     verdict: Verdict
     metrics: dict[str, Metric]
@@ -50,7 +50,7 @@ class ComparedTable(Record, frozen=True):
 
     id: str
     title: str
-    keys: Key
+    keys: RowKey
     rows: list[Difference]
     more: Count = 0
 
@@ -118,7 +118,9 @@ def unlike(first: Sequence[Measured], second: Sequence[Measured]) -> list[str]:
     return [printable(line) for line in lines]
 
 
-def _rows(table: Table, first: Sequence[Measured], second: Sequence[Measured]) -> list[Difference]:
+def _rows(
+    table: TableKind, first: Sequence[Measured], second: Sequence[Measured]
+) -> list[Difference]:
     keys = sorted({key for run in [*first, *second] for key in run.tables[table]})
     sides = {key: [_values(table, key, side) for side in (first, second)] for key in keys}
     changes = {
@@ -144,25 +146,27 @@ def _rows(table: Table, first: Sequence[Measured], second: Sequence[Measured]) -
     return sorted(rows, key=lambda row: (-abs(row.time_grown), row.key))
 
 
-def _values(table: Table, key: Key, side: Sequence[Measured]) -> dict[str, list[float]]:
+def _values(table: TableKind, key: RowKey, side: Sequence[Measured]) -> dict[str, list[float]]:
     """Per metric the value of each run; none of a run whose list was cut and lacks the key."""
     known = [run for run in side if key in run.tables[table] or table not in run.cut]
     rows = [run.tables[table].get(key, {}) for run in known]
     return {name: [row.get(name, 0.0) for row in rows] for name in METRICS}
 
 
-def _verdicts(changes: Mapping[tuple[Key, str], Change]) -> dict[tuple[Key, str], Verdict]:
+def _verdicts(
+    changes: Mapping[tuple[RowKey, str], GroupChange],
+) -> dict[tuple[RowKey, str], Verdict]:
     """All numbers of a table are tested together."""
     tested = {place: made.p for place, made in changes.items() if made.p is not None}
     significant = changed(list(tested.values()))
-    verdicts: dict[tuple[Key, str], Verdict] = dict.fromkeys(changes, UNKNOWN)
+    verdicts: dict[tuple[RowKey, str], Verdict] = dict.fromkeys(changes, UNKNOWN)
     return verdicts | {
         place: CHANGED if has_changed else NOISE
         for place, has_changed in zip(tested, significant, strict=True)
     }
 
 
-def _difference(key: Key, metrics: dict[str, Metric]) -> Difference:
+def _difference(key: RowKey, metrics: dict[str, Metric]) -> Difference:
     verdicts = {metric.verdict for metric in metrics.values()}
     verdict: Verdict = CHANGED if CHANGED in verdicts else NOISE if NOISE in verdicts else UNKNOWN
     time = metrics.get("time")

@@ -14,24 +14,24 @@ from iostrata.schema.directions import BYTES_COLUMN
 MOST_TARGETS = 400
 METRICS = ("time", "calls", *BYTES_COLUMN.values(), "bytes", "errors")
 
-Key = tuple[str, ...]
+RowKey = tuple[str, ...]
 Values = dict[str, float]
 
 
-class Table(NamedTuple):
+class TableKind(NamedTuple):
     """What is compared row by row: its title and what its keys are called."""
 
     id: str
     title: str
-    keys: Key
+    keys: RowKey
 
 
-JOB = Table("job", "Job", ("what",))
-LAYERS = Table("layers", "Layers", ("layer",))
-POINTS = Table("points", "Operations", ("operation",))
-CATEGORIES = Table("categories", "Categories of targets", ("layer", "category"))
-PHASES = Table("phases", "Phases of tasks", ("phase", "layer"))
-TARGETS = Table("targets", "Targets", ("layer", "category", "target"))
+JOB = TableKind("job", "Job", ("what",))
+LAYERS = TableKind("layers", "Layers", ("layer",))
+POINTS = TableKind("points", "Operations", ("operation",))
+CATEGORIES = TableKind("categories", "Categories of targets", ("layer", "category"))
+PHASES = TableKind("phases", "Phases of tasks", ("phase", "layer"))
+TARGETS = TableKind("targets", "Targets", ("layer", "category", "target"))
 TABLES = (JOB, LAYERS, POINTS, CATEGORIES, PHASES, TARGETS)
 
 
@@ -46,5 +46,5 @@ class Measured:
     start: int
     end: int
     facts: dict[str, str]
-    tables: dict[Table, dict[Key, Values]]
-    cut: frozenset[Table] = field(default_factory=frozenset)
+    tables: dict[TableKind, dict[RowKey, Values]]
+    cut: frozenset[TableKind] = field(default_factory=frozenset)

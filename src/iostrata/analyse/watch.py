@@ -20,7 +20,7 @@ from iostrata.store.live import Cell, Live, Open, live_files
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, find_run
 
-Key = tuple[str, str, str]  # host, layer, job
+Origin = tuple[str, str, str]  # host, layer, job
 NUMBERS = ("calls", *BYTES_COLUMN.values())
 
 
@@ -30,14 +30,14 @@ class Tally:
     snapshot: how many fell in each bucket, and how long they took together (ns).
     """
 
-    numbers: dict[Key, Counter[str]] = field(default_factory=dict)
-    buckets: dict[Key, Counter[int]] = field(default_factory=dict)
-    durs: Counter[Key] = field(default_factory=Counter)
+    numbers: dict[Origin, Counter[str]] = field(default_factory=dict)
+    buckets: dict[Origin, Counter[int]] = field(default_factory=dict)
+    durs: Counter[Origin] = field(default_factory=Counter)
 
-    def add(self, key: Key, numbers: dict[str, int]) -> None:
+    def add(self, key: Origin, numbers: dict[str, int]) -> None:
         self.numbers.setdefault(key, Counter()).update(numbers)
 
-    def add_times(self, key: Key, buckets: dict[int, int], dur: int) -> None:
+    def add_times(self, key: Origin, buckets: dict[int, int], dur: int) -> None:
         self.buckets.setdefault(key, Counter()).update(buckets)
         self.durs[key] += dur
 

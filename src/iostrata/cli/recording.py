@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rich.live import Live as RichLive
+from rich.live import Live
 from rich.text import Text
 
 from iostrata.cli.console import complain, note
@@ -16,21 +16,21 @@ from iostrata.cli.terminal import err
 from iostrata.errors import UserError
 from iostrata.record.clusters import cluster_named
 from iostrata.record.collector import NODE_DIR, Collector, collector_of
-from iostrata.record.protocol import Progress
-from iostrata.record.session import Recorded, Request, new_run_name
+from iostrata.record.protocol import RunProgress
+from iostrata.record.session import Recorded, RecordRequest, new_run_name
 from iostrata.store.location import check_run_name, default_store
 from iostrata.text import count, plural, printable, seconds, size
 
 
-class Live:
+class RecordingLine:
     """The live line on standard error; nothing when that is no terminal or `quiet`."""
 
     def __init__(self, quiet: bool) -> None:
         self._begin = time.monotonic()
-        self._live: RichLive | None = None
+        self._live: Live | None = None
         if not quiet and sys.stderr.isatty():
             # redirect_*: the command writes to the terminal itself; only our own line is ours.
-            self._live = RichLive(
+            self._live = Live(
                 console=err,
                 refresh_per_second=4,
                 transient=True,
@@ -52,14 +52,14 @@ class Live:
         if self._live is not None:
             self._live.stop()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: RunProgress) -> None:
         """Replaces the line."""
         if self._live is not None:
             elapsed = seconds(int((time.monotonic() - self._begin) * 1e9))
             self._live.update(Text(progress_line(progress, elapsed), style="dim"))
 
 
-def progress_line(progress: Progress, elapsed: str) -> str:
+def progress_line(progress: RunProgress, elapsed: str) -> str:
     """`recording 12.00 s · 3 processes · 1 024 events · 12.0 KiB · 0 dropped`."""
     return printable(
         f"{progress.state or 'starting'} {elapsed} · {plural(progress.processes, 'process')} · "
@@ -103,7 +103,7 @@ def request_for(
     run: str | None,
     store: Path | None,
     private: bool,
-) -> Request:
+) -> RecordRequest:
     """What is to be recorded and where: a lab's collector, one that is named, the node's, or one
     of one's own. Raises UserError.
     """
@@ -118,13 +118,15 @@ def request_for(
             remedy = "iostrata lab up hadoop"
             collector = _needed(cluster.directory, f"lab {lab} records nothing", remedy)
         environment, expect = cluster.environment(), cluster.daemons()
-        return Request(command, own, name, collector, environment, expect, survey=cluster.survey)
+        return RecordRequest(
+            command, own, name, collector, environment, expect, survey=cluster.survey
+        )
     if directory is not None:
         remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
         collector = _needed(directory.absolute(), f"no collector is alive in {directory}", remedy)
     else:
         collector = None if private else collector_of(NODE_DIR)
-    return Request(command, own, name, collector)
+    return RecordRequest(command, own, name, collector)
 
 
 def _needed(directory: Path, message: str, remedy: str) -> Collector:

@@ -20,7 +20,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Transfer:
+class FileCopy:
     """A call that moves data from one descriptor to another within the kernel."""
 
     source: int
@@ -31,7 +31,7 @@ class Transfer:
 
 
 @dataclass(frozen=True)
-class Named:
+class PathArgument:
     """A call on a path; `directory` is that of the descriptor it is relative to."""
 
     op: str
@@ -62,46 +62,46 @@ MOVES = {
     "sendmmsg": Move(True, messages=True),
 }
 TRANSFERS = {
-    "sendfile": Transfer(1, 2, 0, None, 3),
-    "sendfile64": Transfer(1, 2, 0, None, 3),
-    "copy_file_range": Transfer(0, 1, 2, 3, 4),
-    "splice": Transfer(0, 1, 2, 3, 4),
+    "sendfile": FileCopy(1, 2, 0, None, 3),
+    "sendfile64": FileCopy(1, 2, 0, None, 3),
+    "copy_file_range": FileCopy(0, 1, 2, 3, 4),
+    "splice": FileCopy(0, 1, 2, 3, 4),
 }
 OPENS = {
-    "open": Named("open"),
-    "creat": Named("open"),
-    "openat": Named("open", 1, 0),
-    "openat2": Named("open", 1, 0),
+    "open": PathArgument("open"),
+    "creat": PathArgument("open"),
+    "openat": PathArgument("open", 1, 0),
+    "openat2": PathArgument("open", 1, 0),
 }
 NAMED = {
-    "stat": Named("stat"),
-    "lstat": Named("stat"),
-    "stat64": Named("stat"),
-    "lstat64": Named("stat"),
-    "newfstatat": Named("stat", 1, 0),
-    "fstatat64": Named("stat", 1, 0),
-    "statx": Named("stat", 1, 0),
-    "statfs": Named("stat"),
-    "access": Named("stat"),
-    "faccessat": Named("stat", 1, 0),
-    "faccessat2": Named("stat", 1, 0),
-    "readlink": Named("stat"),
-    "readlinkat": Named("stat", 1, 0),
-    "mkdir": Named("mkdirs"),
-    "mkdirat": Named("mkdirs", 1, 0),
-    "unlink": Named("delete"),
-    "unlinkat": Named("delete", 1, 0),
-    "rmdir": Named("delete"),
-    "truncate": Named("truncate"),
-    "link": Named("link"),
-    "linkat": Named("link", 1, 0),
-    "symlink": Named("link", 1),
-    "symlinkat": Named("link", 2, 1),
-    "chmod": Named("set_attributes"),
-    "fchmodat": Named("set_attributes", 1, 0),
-    "chown": Named("set_attributes"),
-    "fchownat": Named("set_attributes", 1, 0),
-    "utimensat": Named("set_attributes", 1, 0),
+    "stat": PathArgument("stat"),
+    "lstat": PathArgument("stat"),
+    "stat64": PathArgument("stat"),
+    "lstat64": PathArgument("stat"),
+    "newfstatat": PathArgument("stat", 1, 0),
+    "fstatat64": PathArgument("stat", 1, 0),
+    "statx": PathArgument("stat", 1, 0),
+    "statfs": PathArgument("stat"),
+    "access": PathArgument("stat"),
+    "faccessat": PathArgument("stat", 1, 0),
+    "faccessat2": PathArgument("stat", 1, 0),
+    "readlink": PathArgument("stat"),
+    "readlinkat": PathArgument("stat", 1, 0),
+    "mkdir": PathArgument("mkdirs"),
+    "mkdirat": PathArgument("mkdirs", 1, 0),
+    "unlink": PathArgument("delete"),
+    "unlinkat": PathArgument("delete", 1, 0),
+    "rmdir": PathArgument("delete"),
+    "truncate": PathArgument("truncate"),
+    "link": PathArgument("link"),
+    "linkat": PathArgument("link", 1, 0),
+    "symlink": PathArgument("link", 1),
+    "symlinkat": PathArgument("link", 2, 1),
+    "chmod": PathArgument("set_attributes"),
+    "fchmodat": PathArgument("set_attributes", 1, 0),
+    "chown": PathArgument("set_attributes"),
+    "fchownat": PathArgument("set_attributes", 1, 0),
+    "utimensat": PathArgument("set_attributes", 1, 0),
 }
 # Path before and after; with a directory each.
 RENAMES = {"rename": (0, 1), "renameat": (1, 3), "renameat2": (1, 3)}

@@ -256,7 +256,7 @@ class _Log:
         names, fnames = self.counters[line["of"]]
         values = dict(zip(names, line["c"], strict=False))
         times = dict(zip(fnames, line["f"], strict=False))
-        Record(self, of, line["rank"], self._target(line["id"]), values, times).write()
+        DarshanRecord(self, of, line["rank"], self._target(line["id"]), values, times).write()
 
     def _segments(self, line: dict[str, Any]) -> None:
         self.traced = True
@@ -282,7 +282,7 @@ class _Log:
 
 
 @dataclass
-class Record:
+class DarshanRecord:
     """Counters of a file in a rank, or in all that shared it."""
 
     log: _Log

@@ -45,16 +45,16 @@ class Description:
         return began
 
 
-class Table:
+class Descriptors:
     """The descriptors of a process, and its directory: '' where it is not known."""
 
     def __init__(self, files: dict[int, Description] | None = None, directory: str = "") -> None:
         self._files = files or {}
         self.directory = directory
 
-    def forked(self) -> Table:
+    def forked(self) -> Descriptors:
         """A copy whose descriptors stand where these do, also later on."""
-        return Table(dict(self._files), self.directory)
+        return Descriptors(dict(self._files), self.directory)
 
     def at(self, number: int, path: str) -> Description:
         """The description of a descriptor, of which the trace says that it is `path` (or '')."""

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from iostrata.importers import calls
-from iostrata.importers.descriptors import Description, Table
+from iostrata.importers.descriptors import Description, Descriptors
 from iostrata.importers.names import Target, of_path
 from iostrata.importers.syscalls import Result, descriptor, integer, string
 
@@ -29,7 +29,9 @@ class Performed:
     kind: str = "call"
 
 
-def perform(name: str, arguments: list[str], result: Result, files: Table) -> tuple[Performed, ...]:
+def perform(
+    name: str, arguments: list[str], result: Result, files: Descriptors
+) -> tuple[Performed, ...]:
     """The I/O of a call, none for others; `files` follow it."""
     call = _Call(name, arguments, result, files)
     if name in calls.MOVES:
@@ -51,7 +53,7 @@ def perform(name: str, arguments: list[str], result: Result, files: Table) -> tu
 
 
 class _Call:
-    def __init__(self, name: str, arguments: list[str], result: Result, files: Table) -> None:
+    def __init__(self, name: str, arguments: list[str], result: Result, files: Descriptors) -> None:
         self._name, self._arguments, self._files = name, arguments, files
         self._value, self._path = result.value, result.path
         self._error = result.error or ("?" if result.value is not None and result.value < 0 else "")
@@ -72,7 +74,7 @@ class _Call:
         asked = None if how.asked is None else integer(self._argument(how.asked))
         return (Performed(op, file.target, place, size, asked, self._error),)
 
-    def transferred(self, how: calls.Transfer) -> tuple[Performed, ...]:
+    def transferred(self, how: calls.FileCopy) -> tuple[Performed, ...]:
         """Two rows: what was read is the call, what was written is within it."""
         source, sink = self._file(how.source), self._file(how.sink)
         if source is None or sink is None:
@@ -87,7 +89,7 @@ class _Call:
             Performed(op, sink.target, put, size, asked, self._error, inner=True),
         )
 
-    def opened(self, how: calls.Named) -> tuple[Performed, ...]:
+    def opened(self, how: calls.PathArgument) -> tuple[Performed, ...]:
         path = self._path or self._named(how)
         flags = self._argument(how.path + 1)
         if self._value is not None and not self._error:
@@ -95,13 +97,13 @@ class _Call:
             self._files.put(self._value, opened)
         return (Performed("open", of_path(path), error=self._error),)
 
-    def named(self, how: calls.Named) -> tuple[Performed, ...]:
+    def named(self, how: calls.PathArgument) -> tuple[Performed, ...]:
         return (Performed(how.op, of_path(self._named(how)), error=self._error),)
 
     def renamed(self, before: int, after: int) -> tuple[Performed, ...]:
         relative = before > 0
         names = [
-            self._named(calls.Named("rename", path, path - 1 if relative else None))
+            self._named(calls.PathArgument("rename", path, path - 1 if relative else None))
             for path in (before, after)
         ]
         if not self._error:
@@ -146,7 +148,7 @@ class _Call:
             for end in pair.groups() if pair else ():
                 self._begun(end)
         elif self._name == "chdir":
-            self._files.directory = self._named(calls.Named("chdir"))
+            self._files.directory = self._named(calls.PathArgument("chdir"))
         elif self._name == "socket":
             self._files.put(self._value, _socket(self._path))
         elif self._name == "close_range":
@@ -182,7 +184,7 @@ class _Call:
         said = None if position is None else integer(self._argument(position))
         return file.moved(size, writes) if said is None else said
 
-    def _named(self, how: calls.Named) -> str:
+    def _named(self, how: calls.PathArgument) -> str:
         """The path of an argument, completed where the trace says what it is relative to."""
         path = string(self._argument(how.path))
         base = self._files.directory

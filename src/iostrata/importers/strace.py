@@ -12,7 +12,7 @@ from pathlib import Path
 
 from iostrata.importers import calls
 from iostrata.importers.account import ImportAccount
-from iostrata.importers.descriptors import Table
+from iostrata.importers.descriptors import Descriptors
 from iostrata.importers.lines import lines_of
 from iostrata.importers.performed import Performed, perform
 from iostrata.importers.syscalls import (
@@ -68,7 +68,7 @@ class _Process:
 
     number: int
     pid: int
-    files: Table = field(default_factory=Table)
+    files: Descriptors = field(default_factory=Descriptors)
     main: str = ""
 
 

@@ -57,7 +57,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessEnd:
     """How a thread ended: its exit code, or 128 and `signal` (a name)."""
 
     code: int | None
@@ -91,10 +91,10 @@ def unfinished(text: str) -> str | None:
     return text[: found.start()] if found else None
 
 
-def ended(text: str) -> Ended | None:
+def ended(text: str) -> ProcessEnd | None:
     """The end of a thread."""
     found = _END.match(text)
-    return Ended(int(found[1]) if found[1] else None, found[2] or "") if found else None
+    return ProcessEnd(int(found[1]) if found[1] else None, found[2] or "") if found else None
 
 
 def split(text: str) -> tuple[list[str], Result] | None:

@@ -8,13 +8,13 @@ from pathlib import Path
 from iostrata.artifacts import agent_for, agent_jar
 from iostrata.errors import UserError
 from iostrata.record.collector import Collector
-from iostrata.record.hotspot import Attachment, Target, find_target
+from iostrata.record.hotspot import Attachment, JvmProcess, find_target
 from iostrata.record.jvms import has_live_agent
 from iostrata.schema.points import POINTS
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AgentChange:
     """What became of one JVM.
 
     `line` is the agent's own word, `points` are those woven now (`Class#method`), `classes` how
@@ -28,7 +28,7 @@ class Outcome:
     failed: str = ""
 
 
-def attach(pid: int, collector: Collector, run: str = "") -> Outcome:
+def attach(pid: int, collector: Collector, run: str = "") -> AgentChange:
     """Attaches the agent to a JVM, to record for this collector; raises UserError.
 
     `run` is the one that all its calls belong to; without, only what it does for recorded jobs
@@ -58,22 +58,22 @@ def attach(pid: int, collector: Collector, run: str = "") -> Outcome:
     return _outcome(pid, said, woven)
 
 
-def detach(pid: int) -> Outcome:
+def detach(pid: int) -> AgentChange:
     """Ends the agent of a JVM; one without an agent is left alone. Raises UserError."""
     target = find_target(pid)
     if not has_live_agent(pid):
-        return Outcome(pid, "no agent is attached")
+        return AgentChange(pid, "no agent is attached")
     jar = _jar_of(target)
     said = _load(target, jar, "detach")
     return _outcome(pid, said, [])
 
 
-def _outcome(pid: int, said: dict[str, str], points: list[str]) -> Outcome:
+def _outcome(pid: int, said: dict[str, str], points: list[str]) -> AgentChange:
     classes = int(said.get("classes", "0"))
-    return Outcome(pid, said.get("line", ""), points, classes, said.get("failed", ""))
+    return AgentChange(pid, said.get("line", ""), points, classes, said.get("failed", ""))
 
 
-def _jar_of(target: Target) -> Path:
+def _jar_of(target: JvmProcess) -> Path:
     """The jar that the JVM has loaded, if it is still there: another adds one more to it."""
     links = (entry.readlink() for entry in Path(f"/proc/{target.pid}/fd").iterdir())
     try:
@@ -97,7 +97,7 @@ def _check_option(*paths: Path) -> None:
             )
 
 
-def _check_seen(target: Target, path: Path) -> None:
+def _check_seen(target: JvmProcess, path: Path) -> None:
     """Raises UserError unless the JVM sees the same file under that name."""
     inside = Path(f"/proc/{target.pid}/root{path}")
     try:
@@ -111,7 +111,7 @@ def _check_seen(target: Target, path: Path) -> None:
         )
 
 
-def _load(target: Target, agent: Path, options: str) -> dict[str, str]:
+def _load(target: JvmProcess, agent: Path, options: str) -> dict[str, str]:
     """Loads the agent; the key=value lines it answered. Raises UserError when it refuses."""
     attachment = Attachment(target)
     try:

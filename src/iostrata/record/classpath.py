@@ -33,7 +33,7 @@ INHERITED = {"java/io/FilterOutputStream": "out", "java/io/FilterInputStream": "
 
 
 @dataclass(frozen=True)
-class Finding:
+class PointState:
     """One point on a class path; `source` is the entry that holds its class."""
 
     point: Point
@@ -103,21 +103,21 @@ class ClassPath:
         return match[1].decode() if match else ""
 
 
-def check(path: ClassPath, points: Iterable[Point] = POINTS) -> list[Finding]:
+def check(path: ClassPath, points: Iterable[Point] = POINTS) -> list[PointState]:
     """Each point but the agent's own, in order. Raises UserError for a class file that is none."""
     version = path.version()
     return [_finding(path, point, version) for point in points if point.mode != "own"]
 
 
-def _finding(path: ClassPath, point: Point, version: str) -> Finding:
+def _finding(path: ClassPath, point: Point, version: str) -> PointState:
     if point.cls.startswith(JDK):
-        return Finding(point, "of the JDK")
+        return PointState(point, "of the JDK")
     name = point.cls.replace(".", "/") + ".class"
     found = path.find(name)
     if found is None and point.cls.startswith(SPARK):
-        return Finding(point, "of Spark")  # a class path of Hadoop's has none of it
+        return PointState(point, "of Spark")  # a class path of Hadoop's has none of it
     if found is None:
-        return Finding(point, "class missing" if _expected(point, version) else "other version")
+        return PointState(point, "class missing" if _expected(point, version) else "other version")
     raw, source = found
     try:
         state = _state(point, parse(raw))
@@ -125,7 +125,7 @@ def _finding(path: ClassPath, point: Point, version: str) -> Finding:
         raise UserError(f"{name} in {source}: {error}", "replace it") from error
     if state != "found" and not _expected(point, version):
         state = "other version"
-    return Finding(point, state, source)
+    return PointState(point, state, source)
 
 
 def _state(point: Point, cls: ClassFile) -> State:

@@ -19,7 +19,7 @@ POLL = 0.05
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandEnd:
     """How a command ended: `code` as a shell gives it, `interrupted` when a signal stopped it."""
 
     code: int
@@ -67,15 +67,15 @@ class Signals:
 
 def run_command(
     command: list[str], environment: dict[str, str], signals: Signals, tick: Callable[[], None]
-) -> Ended:
+) -> CommandEnd:
     """Runs the command to its end; calls `tick` about twenty times a second."""
     try:
         # process_group: a Ctrl-C reaches the command once, and the collector never.
         child = subprocess.Popen(command, env=environment, process_group=0)
     except FileNotFoundError:
-        return Ended(NOT_FOUND, error=f"{command[0]}: not found")
+        return CommandEnd(NOT_FOUND, error=f"{command[0]}: not found")
     except OSError as error:
-        return Ended(NOT_EXECUTABLE, error=f"{command[0]}: {error.strerror}")
+        return CommandEnd(NOT_EXECUTABLE, error=f"{command[0]}: {error.strerror}")
     signals.send_to(child.pid)
     terminal = _terminal()
     _hand_over(terminal, child.pid)
@@ -87,8 +87,8 @@ def run_command(
     child.returncode = status  # reaped here, so that Popen does not look for it again
     interrupted = bool(signals.received)
     if status < 0:
-        return Ended(128 - status, interrupted or -status in Signals.FORWARDED)
-    return Ended(status, interrupted)
+        return CommandEnd(128 - status, interrupted or -status in Signals.FORWARDED)
+    return CommandEnd(status, interrupted)
 
 
 def _wait(child: subprocess.Popen[bytes], terminal: int | None, tick: Callable[[], None]) -> int:

@@ -29,7 +29,7 @@ _BAD_JAR, _NOT_ON_PATH, _START_FAILED = 100, 101, 102
 
 
 @dataclass(frozen=True)
-class Target:
+class JvmProcess:
     """A JVM that can be attached to. `own_pid` is what it calls itself in its own namespace."""
 
     pid: int
@@ -38,7 +38,7 @@ class Target:
     gid: int
 
 
-def find_target(pid: int, proc: Path = Path("/proc")) -> Target:
+def find_target(pid: int, proc: Path = Path("/proc")) -> JvmProcess:
     """The JVM of that pid; raises UserError when there is none that can be attached to."""
     place = proc / str(pid)
     try:
@@ -71,7 +71,7 @@ def find_target(pid: int, proc: Path = Path("/proc")) -> Target:
             "start it again without, or with the agent (iostrata prepare hadoop)",
         )
     own_pid = int(status.get("NSpid", str(pid)).split()[-1])
-    return Target(pid, own_pid, uid, gid)
+    return JvmProcess(pid, own_pid, uid, gid)
 
 
 def is_disabled(place: Path) -> bool:
@@ -103,7 +103,7 @@ def _fields(status: str) -> dict[str, str]:
 class Attachment:
     """The /tmp of a JVM, where both sides put files, held open from before rights are given up."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: JvmProcess) -> None:
         self.target = target
         path = f"/proc/{target.pid}/root/tmp"
         try:
@@ -228,7 +228,7 @@ class Attachment:
 
 
 @contextmanager
-def as_user(target: Target) -> Iterator[None]:
+def as_user(target: JvmProcess) -> Iterator[None]:
     """Root becomes the JVM's user: older JVMs believe only that one, and files get its owner."""
     if os.geteuid() != 0 or target.uid == 0:
         yield

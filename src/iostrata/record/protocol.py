@@ -30,7 +30,7 @@ AS_USUAL = Detail()
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """The collector's answer; `bytes` is the size of the trace, `jobs` those the run submitted.
 
     `level`, `sampling` (of ALL_REQUESTS; 0: all) and `budget` (millionths) are how much is kept one
@@ -55,14 +55,14 @@ class Progress:
         return Detail(self.level, self.sampling or ALL_REQUESTS, self.budget)
 
 
-def read_progress(collector: Collector, run: str) -> Progress:
+def read_progress(collector: Collector, run: str) -> RunProgress:
     """The last answer about a run; an empty one when there is none so far."""
     try:
         value = json.loads((collector.store / run / "progress.json").read_text("utf-8"))
     except (OSError, ValueError):
-        return Progress()
-    known = {name: value[name] for name in Progress.__dataclass_fields__ if name in value}
-    return Progress(**known)
+        return RunProgress()
+    known = {name: value[name] for name in RunProgress.__dataclass_fields__ if name in value}
+    return RunProgress(**known)
 
 
 def announce(
@@ -117,8 +117,8 @@ def wait_for(
     run: str,
     states: tuple[str, ...],
     timeout: float,
-    seen: Callable[[Progress], None] = lambda _: None,
-) -> Progress | None:
+    seen: Callable[[RunProgress], None] = lambda _: None,
+) -> RunProgress | None:
     """Waits for one of the states; None after `timeout` seconds or when the collector is gone.
 
     One that was killed may have a successor by now, which goes on with its runs.

@@ -18,9 +18,9 @@ from iostrata.artifacts import agent_for, agent_jar, stage_agent
 from iostrata.errors import UserError
 from iostrata.record import protocol
 from iostrata.record.collector import Collector, start_collector, stop_collector, sweep
-from iostrata.record.command import Ended, Signals, run_command
+from iostrata.record.command import CommandEnd, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent
-from iostrata.record.protocol import Progress
+from iostrata.record.protocol import RunProgress
 from iostrata.schema.detail import Detail, budget_text
 from iostrata.schema.events import VERSION
 from iostrata.schema.names import sampling_text
@@ -40,7 +40,7 @@ Survey = Callable[[Sequence[str]], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Request:
+class RecordRequest:
     """What to record. `points` are rows of schema.users.
 
     `collector` is a live one to use; without it a private one is started.
@@ -69,7 +69,7 @@ class Recorded:
     store: Path
     code: int
     state: str
-    progress: Progress
+    progress: RunProgress
     duration: float
     published: bool
     message: str = ""
@@ -80,7 +80,7 @@ def new_run_name() -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
-def record(request: Request, seen: Callable[[Progress], None]) -> Recorded:
+def record(request: RecordRequest, seen: Callable[[RunProgress], None]) -> Recorded:
     """Records the command; raises UserError before it is started, never afterwards."""
     if (request.store / request.run).exists():
         raise UserError(f"run {request.run} exists already in {request.store}", "choose another")
@@ -99,7 +99,7 @@ def record(request: Request, seen: Callable[[Progress], None]) -> Recorded:
     return recorded
 
 
-def _private(request: Request) -> Collector:
+def _private(request: RecordRequest) -> Collector:
     sweep()
     try:
         made = tempfile.mkdtemp(prefix=f"iostrata-{os.getuid()}-{request.run}-", dir="/dev/shm")
@@ -116,10 +116,10 @@ def _private(request: Request) -> Collector:
 class _Recording:
     def __init__(
         self,
-        request: Request,
+        request: RecordRequest,
         collector: Collector,
         signals: Signals,
-        seen: Callable[[Progress], None],
+        seen: Callable[[RunProgress], None],
     ) -> None:
         self.request = request
         self.collector = collector
@@ -183,11 +183,11 @@ class _Recording:
             self.next_look = now + 0.5
             self.seen(protocol.read_progress(self.collector, self.request.run))
 
-    def _finish(self, ended: Ended) -> tuple[Progress | None, str]:
+    def _finish(self, ended: CommandEnd) -> tuple[RunProgress | None, str]:
         """The last answer and a message; a second signal ends the waiting."""
         already = len(self.signals.received)
 
-        def watch(progress: Progress) -> None:
+        def watch(progress: RunProgress) -> None:
             self.seen(progress)
             if len(self.signals.received) > already:
                 raise KeyboardInterrupt
@@ -234,7 +234,7 @@ class _Recording:
         try:
             write_facts(run_dir, facts)
         except OSError as error:
-            self.seen(Progress(message=f"{run_dir}/run.json: {error.strerror}"))
+            self.seen(RunProgress(message=f"{run_dir}/run.json: {error.strerror}"))
 
     def _link_into_own_store(self) -> None:
         """A run in the node's store, which others may not list, is found through our own store."""
@@ -245,7 +245,7 @@ class _Recording:
             own.mkdir(parents=True, exist_ok=True, mode=0o700)
             (own / self.request.run).symlink_to(self.collector.store / self.request.run)
         except OSError as error:
-            self.seen(Progress(message=f"{own}: {error.strerror}"))
+            self.seen(RunProgress(message=f"{own}: {error.strerror}"))
 
 
 def _user() -> str:
@@ -255,7 +255,7 @@ def _user() -> str:
         return str(os.getuid())
 
 
-def _state(ended: Ended, published: bool) -> str:
+def _state(ended: CommandEnd, published: bool) -> str:
     if ended.interrupted:
         return "interrupted"
     if not published:

@@ -49,7 +49,7 @@ def demo(
 def _record_and_show(clock: _Clock) -> tuple[int, Path]:
     from iostrata.cli.commands.report import document_of, write_page
     from iostrata.cli.commands.summary import summary_text
-    from iostrata.cli.recording import Live, request_for
+    from iostrata.cli.recording import RecordingLine, request_for
     from iostrata.record.session import record
     from iostrata.store.location import default_store
     from iostrata.store.opened import OpenedRun
@@ -57,7 +57,7 @@ def _record_and_show(clock: _Clock) -> tuple[int, Path]:
 
     clock.begin(f"record: {' '.join(JOB)}")
     request = request_for(list(JOB), None, LAB, None, None, False)
-    with Live(quiet=False) as live:
+    with RecordingLine(quiet=False) as live:
         recorded = record(request, live.show)
     clock.begin("summary")
     with OpenedRun(find_run(default_store(), recorded.run)) as opened:

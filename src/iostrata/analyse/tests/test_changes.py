@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from iostrata.analyse.changes import Change, change, changed
+from iostrata.analyse.changes import GroupChange, change, changed
 from iostrata.analyse.intervals import t_quantile, t_tails
 
 
@@ -38,14 +38,14 @@ def test_the_interval_is_that_of_welch_on_logarithms(first: list[int], second: l
 
 
 def test_one_run_a_side_says_nothing_about_noise() -> None:
-    assert change([100], [80, 81]) == Change(100, 80.5, 80.5 / 100 - 1)
-    assert change([0], [80]) == Change(0, 80)
+    assert change([100], [80, 81]) == GroupChange(100, 80.5, 80.5 / 100 - 1)
+    assert change([0], [80]) == GroupChange(0, 80)
 
 
 def test_what_never_scatters_has_changed_when_it_differs() -> None:
     assert change([7, 7], [7, 7, 7]).p == 1
-    assert change([7, 7], [14, 14]) == Change(7, 14, 1, 1, 1, p=0)
-    assert change([0, 0], [5, 5]) == Change(0, 5, p=0)
+    assert change([7, 7], [14, 14]) == GroupChange(7, 14, 1, 1, 1, p=0)
+    assert change([0, 0], [5, 5]) == GroupChange(0, 5, p=0)
 
 
 def test_zeros_are_compared_as_they_are() -> None:

@@ -12,7 +12,7 @@ import typer
 from iostrata.cli.commands._arguments import JsonOption, examples
 from iostrata.cli.console import complain, print_json
 from iostrata.errors import UserError
-from iostrata.record.attach import Outcome
+from iostrata.record.attach import AgentChange
 from iostrata.record.attach import attach as attach_one
 from iostrata.record.collector import NODE_DIR, collector_of
 from iostrata.store.location import check_run_name
@@ -56,7 +56,7 @@ def attach(
     for_each(pids, lambda pid: attach_one(pid, collector, name), json)
 
 
-def for_each(pids: Sequence[int], act: Callable[[int], Outcome], json: bool) -> None:
+def for_each(pids: Sequence[int], act: Callable[[int], AgentChange], json: bool) -> None:
     """Acts on every JVM and says what became of each; exit code 2 when one of them refused."""
     documents, failed = [], False
     for pid in pids:
@@ -79,7 +79,7 @@ def for_each(pids: Sequence[int], act: Callable[[int], Outcome], json: bool) -> 
         sys.exit(2)
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: AgentChange) -> str:
     parts = [f"pid {outcome.pid}: {outcome.line}"]
     if outcome.points:
         parts.append(f"{plural(len(outcome.points), 'point')} woven")

@@ -11,7 +11,7 @@ import typer
 
 from iostrata.cli.commands._arguments import StoreOption, examples
 from iostrata.cli.console import note
-from iostrata.cli.recording import Live, conclude, request_for
+from iostrata.cli.recording import RecordingLine, conclude, request_for
 from iostrata.errors import UserError
 from iostrata.record.session import COULD_NOT_RECORD
 from iostrata.record.session import record as record_session
@@ -92,7 +92,7 @@ def record(
             points=read_user_points(points or []),
             detail=asked_for(level, sampling, budget),
         )
-        with Live(quiet) as live:
+        with RecordingLine(quiet) as live:
             recorded = record_session(request, live.show)
     except UserError as error:
         raise UserError(error.message, error.remedy, COULD_NOT_RECORD) from error

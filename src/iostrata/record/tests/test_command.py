@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from iostrata.record.command import Ended, Signals, run_command
+from iostrata.record.command import CommandEnd, Signals, run_command
 
 
-def run(*command: str) -> Ended:
+def run(*command: str) -> CommandEnd:
     with Signals() as signals:
         return run_command(list(command), dict(os.environ), signals, lambda: None)
 
@@ -22,17 +22,17 @@ def run(*command: str) -> Ended:
     ("script", "code"), [("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -9 $$", 137)]
 )
 def test_exit_codes_are_passed_on(script: str, code: int) -> None:
-    assert run("sh", "-c", script) == Ended(code)
+    assert run("sh", "-c", script) == CommandEnd(code)
 
 
 def test_a_command_that_is_not_there() -> None:
-    assert run("no-such-command") == Ended(127, error="no-such-command: not found")
+    assert run("no-such-command") == CommandEnd(127, error="no-such-command: not found")
 
 
 def test_a_command_that_may_not_be_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     path = str(tmp_path / "file")
-    assert run(path) == Ended(126, error=f"{path}: Permission denied")
+    assert run(path) == CommandEnd(126, error=f"{path}: Permission denied")
 
 
 PARENT = """
@@ -70,7 +70,7 @@ def test_signals_go_to_the_whole_group(number: signal.Signals, tmp_path: Path) -
 
 def test_a_command_that_a_signal_ended() -> None:
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    assert run("sleep", "60") == Ended(130, interrupted=True)
+    assert run("sleep", "60") == CommandEnd(130, interrupted=True)
 
 
 def test_handlers_are_as_before_afterwards() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from iostrata.analyse.changes import Change
+from iostrata.analyse.changes import GroupChange
 from iostrata.analyse.comparison import CHANGED, ComparedTable, Comparison, Difference
 from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.text import columns, count, percent, plural, printable, seconds, size
@@ -56,7 +56,9 @@ def _times(row: Difference) -> list[str]:
     return [*ends, _grown(row.time_grown, seconds), change_text(time, seconds, interval=True)]
 
 
-def change_text(change: Change | None, text: Callable[[int], str], interval: bool = False) -> str:
+def change_text(
+    change: GroupChange | None, text: Callable[[int], str], interval: bool = False
+) -> str:
     """`+12 %`, `x 3.4` from the double on, `=` of what is as it was, `0 to 12 KiB`, `to 0`.
 
     With its interval, if that is asked for and known: `+12 % (+8 % to +16 %)`, of a difference

@@ -18,8 +18,8 @@ from iostrata.analyse.measured import (
     PHASES,
     POINTS,
     TARGETS,
-    Key,
     Measured,
+    RowKey,
     Values,
 )
 from iostrata.analyse.targets import targets_alike
@@ -47,9 +47,9 @@ def measured(opened: OpenedRun) -> Measured:
     return Measured(run.name, run.start, run.end, _facts(found), tables, cut)
 
 
-def _job(found: Totals) -> dict[Key, Values]:
+def _job(found: Totals) -> dict[RowKey, Values]:
     run = found.run
-    job: dict[Key, Values] = {}
+    job: dict[RowKey, Values] = {}
     if run.end > run.start:
         job["wall time",] = {"time": float(run.end - run.start)}
     if found.cost.cpu:
@@ -57,7 +57,7 @@ def _job(found: Totals) -> dict[Key, Values]:
     return job
 
 
-def _points(rows: list[Row]) -> dict[Key, Values]:
+def _points(rows: list[Row]) -> dict[RowKey, Values]:
     """In brackets what is nested in a call of its layer."""
     named = []
     for row in rows:
@@ -72,7 +72,7 @@ def _targets(opened: OpenedRun) -> list[Row]:
     return [{**row, **{BYTES_COLUMN[name]: row[name] for name in BYTES_COLUMN}} for row in rows]
 
 
-def _by(rows: list[Row], *keys: str) -> dict[Key, Values]:
+def _by(rows: list[Row], *keys: str) -> dict[RowKey, Values]:
     return {
         tuple(row[key] or "-" for key in keys): {
             name: float(row[name]) for name in METRICS if row.get(name) is not None

@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from iostrata.show.export.source import Call, Order, Source, identity
+from iostrata.show.export.source import Call, CallOrder, Source, identity
 
 Facts = list[tuple[str, str | int]]
 # Spans of a request: some 400 B each, and receivers refuse more than 4 MiB.
@@ -52,7 +52,7 @@ def write(source: Source, out: BinaryIO) -> int:
 def batches(source: Source) -> Iterator[Batch]:
     """The calls, process by process."""
     processes = source.processes()
-    by_process = groupby(source.calls(Order.threads), lambda call: (call.host, call.proc))
+    by_process = groupby(source.calls(CallOrder.threads), lambda call: (call.host, call.proc))
     for (host, proc), calls in by_process:
         while some := tuple(islice(calls, _SPANS)):
             process = processes.get(proc)

@@ -21,7 +21,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
 )
 
 from iostrata.show.export.nesting import Edge, nested
-from iostrata.show.export.source import Call, HostSecond, Order, Source, identity
+from iostrata.show.export.source import Call, CallOrder, HostSecond, Source, identity
 
 _PACKETS = 1000
 _Unit = CounterDescriptor.Unit
@@ -38,7 +38,7 @@ def write(source: Source, out: BinaryIO) -> int:
     places: set[int] = set()
     slices = 0
     of_thread = attrgetter("host", "proc", "tid")
-    threads = groupby(source.calls(Order.threads), of_thread)
+    threads = groupby(source.calls(CallOrder.threads), of_thread)
     for sequence, (_, calls) in enumerate(threads, 2):
         thread = _Thread(packets, sequence, places)
         for edge in nested(calls):

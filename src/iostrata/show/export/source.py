@@ -17,7 +17,7 @@ from iostrata.show.export.selection import Selection
 from iostrata.store.opened import OpenedRun
 
 
-class Order(StrEnum):
+class CallOrder(StrEnum):
     """Thread after thread, where enclosing calls come first; or all by their begin."""
 
     threads = "host, proc, tid, start, dur DESC, span"
@@ -154,7 +154,7 @@ class Source:
         cells = ", ".join(f'"{column}"' for column in columns)
         yield from self._counted(f"SELECT {cells} FROM {self._table()} {where}", parameters)
 
-    def calls(self, order: Order, causes: bool = True) -> Iterator[Call]:
+    def calls(self, order: CallOrder, causes: bool = True) -> Iterator[Call]:
         """The chosen calls; without `causes` none is `caused`, `waited` or has `effects`."""
         where, parameters = self._where()
         sql = (_CAUSES if causes else _PLAIN).format(calls=f"{_CALLS} {where}", order=order)

@@ -16,7 +16,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO
 
 from iostrata.show.export.nesting import Edge, nested
-from iostrata.show.export.source import Call, Order, Source
+from iostrata.show.export.source import Call, CallOrder, Source
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _IN_MEMORY = 1 << 20
@@ -32,7 +32,7 @@ def write(source: Source, out: BinaryIO) -> int:
     out.write(f'{{"$schema":"{_SCHEMA}","name":{_json(source.run.name)},'.encode())
     out.write(b'"exporter":"iostrata","profiles":[\n')
     of_thread = attrgetter("host", "proc", "tid")
-    for _, calls in groupby(source.calls(Order.threads, causes=False), of_thread):
+    for _, calls in groupby(source.calls(CallOrder.threads, causes=False), of_thread):
         thread = _Thread(source.start, frames, everything, attempts)
         for edge in nested(calls):
             thread.add(edge)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import BinaryIO
 
-from iostrata.show.export.source import Call, Order, Source
+from iostrata.show.export.source import Call, CallOrder, Source
 
 _NO_NAME = re.compile("[^A-Za-z0-9_]")
 _SYSTEM_CALLS = {
@@ -43,7 +43,7 @@ def write(source: Source, out: BinaryIO) -> int:
     numbers = _numbers(source)
     files: dict[int, _Files] = {}
     lines = 0
-    for call in source.calls(Order.time, causes=False):
+    for call in source.calls(CallOrder.time, causes=False):
         number = numbers[call.host, call.proc, call.tid]
         text = _text(call, files.setdefault(call.proc, _Files()))
         out.write(f"{number} {_seconds(call.start)} {text}\n".encode("ascii"))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from iostrata.analyse.changes import Change, change
+from iostrata.analyse.changes import GroupChange, change
 from iostrata.analyse.comparison import (
     CHANGED,
     NOISE,
@@ -15,7 +15,7 @@ from iostrata.analyse.comparison import (
     Difference,
     compare,
 )
-from iostrata.analyse.measured import JOB, PHASES, POINTS, TARGETS, Measured, Table
+from iostrata.analyse.measured import JOB, PHASES, POINTS, TARGETS, Measured, TableKind
 from iostrata.show.compare.lines import change_text, comparison_lines
 from iostrata.show.compare.measured import measured
 from iostrata.store.opened import OpenedRun
@@ -60,7 +60,7 @@ def repeats(store: Path, name: str, *writes: int, **more: Any) -> list[Measured]
     ]
 
 
-def rows(comparison: Comparison, table: Table) -> list[Difference]:
+def rows(comparison: Comparison, table: TableKind) -> list[Difference]:
     return next(each.rows for each in comparison.tables if each.id == table.id)
 
 
@@ -177,4 +177,4 @@ def test_an_interval_is_a_share_a_factor_or_a_difference_and_no_mixture() -> Non
     assert text([1e9, 1.5e9], [1.7e9, 1.2e9]) == "x 1.2 (x 0.36 to x 3.8)"
     assert text([0, 1e9, 2e9], [4e9, 9e9, 5e9]) == "+5.00 s (-740.7 ms to +10.74 s)"
     assert text([0, 0], [5e9, 6e9]) == "+5.50 s (-853.1 ms to +11.85 s)"
-    assert change_text(Change(0, 5e9), seconds) == "0 to 5.00 s"
+    assert change_text(GroupChange(0, 5e9), seconds) == "0 to 5.00 s"

@@ -11,7 +11,7 @@ from iostrata.analyse.only_summed import OnlySummed
 from iostrata.errors import UserError
 from iostrata.schema.events import FLAG
 from iostrata.show.export.selection import Selection
-from iostrata.show.export.source import Order, Source
+from iostrata.show.export.source import CallOrder, Source
 from iostrata.show.export.tests.runs import TASK, call, make
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -22,10 +22,10 @@ def spans(store: Path, pauses: bool = False, **chosen: Any) -> list[str]:
     """The calls chosen; the source must count them alike."""
     with OpenedRun(find_run(store, "r")) as opened:
         source = Source(opened, Selection(**chosen), pauses)
-        found = [f"{made.host} {made.span}" for made in source.calls(Order.threads)]
+        found = [f"{made.host} {made.span}" for made in source.calls(CallOrder.threads)]
         assert source.count == len(found)
         assert sorted(found) == sorted(
-            f"{made.host} {made.span}" for made in source.calls(Order.time, causes=False)
+            f"{made.host} {made.span}" for made in source.calls(CallOrder.time, causes=False)
         )
     return found
 
