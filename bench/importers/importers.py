@@ -42,7 +42,7 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 with OpenedRun(find_run(Path(sys.argv[1]), sys.argv[2])) as opened:
     for analysis in (operations(), sizes(), patterns()):
-        print(len(DuckDb(opened).rows(analysis)))
+        print(len(DuckDb(opened).records(analysis, dict)))
 """
 PYDARSHAN = """
 import sys, warnings

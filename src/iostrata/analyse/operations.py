@@ -5,12 +5,23 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import SUMS, outer
+from iostrata.records import Count, Record
+
+
+class Operation(Record, frozen=True):
+    """Calls of an operation that lie within no other call of its layer, those that are nested in
+    one, and errors.
+    """
+
+    layer: str
+    op: str
+    calls: Count
+    nested: Count
+    errors: Count
 
 
 def operations() -> ir.Table:
-    """Per layer and operation: layer, op, calls (not within one of the layer), nested (within one),
-    errors. From sums: none is missing.
-    """
+    """Each `Operation`. From sums: none is missing."""
     rows = SUMS
     own = outer(rows)
     found = rows.group_by("layer", "op").agg(

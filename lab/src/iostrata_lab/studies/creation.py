@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from iostrata.analyse.account import account
+from iostrata.analyse.account import Account, account
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.tables import SUMS
 from iostrata.store.opened import OpenedRun
@@ -30,6 +30,12 @@ _CLEAR = 1.25  # less by more than what repeats differ by
 PAPER = {"32 KB": (91.92, 1.0, 28.0), "320 MB": (1.55, 0.01, 32.0)}
 
 
+class RoleSum(Account, frozen=True):
+    """What processes of a role did."""
+
+    role: str | None
+
+
 def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
     largest, factor = int(values["size"]), int(values["factor"])
     sizes = {max(_LEAST, largest // factor**step) for step in range(int(values["steps"]))}
@@ -39,8 +45,8 @@ def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
 def _measure(opened: OpenedRun) -> Row:
     """Calls and time (ns of all threads) of FileSystem#createFileSystem, by role."""
     made = SUMS.filter(SUMS.layer == "fs", SUMS["op"] == "connect")
-    rows = DuckDb(opened).rows(account(made, "role"))
-    return {row["role"]: {"calls": row["calls"], "time": row["time"]} for row in rows}
+    sums = DuckDb(opened).records(account(made, "role"), RoleSum)
+    return {each.role or "": {"calls": each.calls, "time": each.time} for each in sums}
 
 
 def _created(sample: Sample) -> float:

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
-from iostrata.analyse.account import account
+from iostrata.analyse.account import Account, account
 from iostrata.analyse.tables import SUMS
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_sum
+
+
+class OperationSum(Account, frozen=True):
+    op: str
 
 
 def test_sampled_clocks_are_scaled_up_point_by_point(traced: Traced) -> None:
@@ -19,17 +23,17 @@ def test_sampled_clocks_are_scaled_up_point_by_point(traced: Traced) -> None:
             row_of_sum("java", "send", point=3, count=1, timed=0, timed_dur=0, bytes=7, errors=1),
         ]
     )  # fmt: skip
-    read, send = engine.rows(account(SUMS, "op").order_by("op"))
+    read, send = engine.records(account(SUMS, "op").order_by("op"), OperationSum)
     # point 2: 7 calls of its own, of which 4 and 3 were timed: 40 and 3000 ns
-    assert read == {
-        "op": "read",
-        "calls": 107,
-        "time": 50 + 1000 + 40 + 3000,
-        "errors": 0,
-        "bytes": 4007,
-        "read": 4007,
-        "written": 0,
-        "received": 0,
-        "sent": 0,
-    }
-    assert (send["calls"], send["time"], send["errors"], send["sent"]) == (1, 0, 1, 7)
+    assert read == OperationSum(
+        op="read",
+        calls=107,
+        time=50 + 1000 + 40 + 3000,
+        errors=0,
+        bytes=4007,
+        read=4007,
+        written=0,
+        received=0,
+        sent=0,
+    )
+    assert (send.calls, send.time, send.errors, send.sent) == (1, 0, 1, 7)

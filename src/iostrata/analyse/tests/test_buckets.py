@@ -7,18 +7,25 @@ from hypothesis import strategies as st
 from iostrata.analyse.buckets import bucket, lower, quantile, upper
 from iostrata.analyse.tables import CALLS
 from iostrata.analyse.tests.conftest import Traced
+from iostrata.records import Record
 from iostrata.store.tests.made import row_of_call
 
 EDGES = sorted({2**n + d for n in range(63) for d in (-1, 0, 1)} | {2**62 + 2**61, 2**63 - 1})
 
 
+class Numbered(Record, frozen=True):
+    bytes: int
+    number: int
+
+
 def test_each_value_is_in_its_bucket(traced: Traced) -> None:
     events = [row_of_call("java", "read", "/a", bytes=value) for value in (-5, *EDGES)]
-    found = traced(events).rows(CALLS.select("bytes", number=bucket(CALLS.bytes)))
-    assert {row["number"] for row in found if row["bytes"] < 0} == {0}
+    numbered = CALLS.select("bytes", number=bucket(CALLS.bytes))
+    found = traced(events).records(numbered, Numbered)
+    assert {row.number for row in found if row.bytes < 0} == {0}
     for row in found:
-        if row["bytes"] >= 0:
-            assert lower(row["number"]) <= row["bytes"] < upper(row["number"]), row
+        if row.bytes >= 0:
+            assert lower(row.number) <= row.bytes < upper(row.number), row
 
 
 def test_no_bucket_is_wider_than_an_eighth_of_what_it_holds() -> None:

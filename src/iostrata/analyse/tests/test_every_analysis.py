@@ -22,7 +22,7 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
 Analysis = Callable[..., Any]
-# Those that have to be told what of; all others say something by themselves.
+# Arguments of those that need some; all others say something by themselves.
 GIVEN: dict[str, tuple[Any, ...]] = {
     "over_time": (START, 10**9),
     "hosts": (START, 10**9),

@@ -5,7 +5,16 @@ import random
 from iostrata.analyse.exact import part, quotient
 from iostrata.analyse.tables import CALLS
 from iostrata.analyse.tests.conftest import Traced
+from iostrata.records import Record
 from iostrata.store.tests.made import row_of_call
+
+
+class Division(Record, frozen=True):
+    bytes: int
+    offset: int
+    asked: int
+    part: int
+    quotient: int
 
 
 def test_divisions_are_those_of_integers(traced: Traced) -> None:
@@ -29,6 +38,6 @@ def test_divisions_are_those_of_integers(traced: Traced) -> None:
         quotient=quotient(CALLS.bytes, CALLS.asked),
     )
     # THEN engines say what Python does
-    for row in traced(events).rows(rows):
-        value, of, whole = row["bytes"], row["offset"], row["asked"]
-        assert (row["part"], row["quotient"]) == (value * of // whole, value // whole), row
+    for row in traced(events).records(rows, Division):
+        value, of, whole = row.bytes, row.offset, row.asked
+        assert (row.part, row.quotient) == (value * of // whole, value // whole), row
