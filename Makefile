@@ -13,8 +13,10 @@ setup: ## make the environment (.venv); says what this machine lacks
 hooks: setup ## let git run the fast checks before each commit
 	@.venv/bin/pre-commit install
 
-gen: ## write the generated files from schema/events.toml and java/points
+gen: setup ## write the generated files: from schema/events.toml, java/points and types of answers
 	@python3 schema/generate.py
+	@.venv/bin/python scripts/json_schema.py
+	@cd report && npm run --silent generate
 
 fmt: setup ## format all languages
 	.venv/bin/ruff format .

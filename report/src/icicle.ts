@@ -1,9 +1,9 @@
 // The call tree as an icicle: a function's calls stand below it, as wide as their time.
 
-import type { TreeNode } from "./document.ts";
+import type { CallNode } from "./document.ts";
 import { h, identifier } from "./dom.ts";
 import { layerColour } from "./figure.ts";
-import { count, percent, printable, seconds, size } from "./text.ts";
+import { called, count, percent, printable, seconds, size } from "./text.ts";
 import {
   layout,
   type Measure,
@@ -39,7 +39,7 @@ export class Icicle {
   private width = 0;
 
   constructor(
-    private readonly tree: TreeNode[],
+    private readonly tree: CallNode[],
     private readonly changed: (root: Shown) => void,
   ) {
     this.root = rooted(tree, new Set());
@@ -228,7 +228,7 @@ export class Icicle {
   private said(matches: Set<Shown>): string {
     if (!this.text.trim()) return "";
     const { total, self } = timeOf(matches);
-    const share = this.root.node.total > 0 ? total / this.root.node.total : 0;
+    const share = this.root.node.scaled > 0 ? total / this.root.node.scaled : 0;
     return (
       `${count(matches.size)} ${matches.size === 1 ? "place matches" : "places match"}: ` +
       `${seconds(total)} total (${percent(share)}), ${seconds(self)} self.`
@@ -314,8 +314,8 @@ function svg<K extends keyof SVGElementTagNameMap>(
 
 /** A function by its name, by its layer and operation where it has none. */
 export function title({ node }: Shown): string {
-  if (node.folded) return `${count(node.folded)} others`;
-  return printable(node.name || `${node.layer} ${node.op}`);
+  if (node.collapsed) return `${count(node.collapsed)} others`;
+  return printable(called(node));
 }
 
 /** Without its package: `DFSInputStream.read`. */
@@ -329,13 +329,13 @@ function cut(text: string, letters: number): string {
 
 function numbers(shown: Shown, root: Shown): string {
   const { node } = shown;
-  const share = root.node.total > 0 ? node.total / root.node.total : 0;
+  const share = root.node.scaled > 0 ? node.scaled / root.node.scaled : 0;
   const about = node.estimated ? "~" : "";
   const parts = [
     node.layer ? printable(`${node.layer} ${node.op}`.trim()) : "",
-    `total ${about}${seconds(node.total)} (${percent(share)})`,
+    `total ${about}${seconds(node.scaled)} (${percent(share)})`,
     `self ${about}${seconds(shown.self)}`,
-    `${count(node.calls)} calls`,
+    `${count(node.calls ?? 0)} calls`,
     node.bytes ? size(node.bytes) : "",
     node.errors ? `${count(node.errors)} errors` : "",
     each(node),
@@ -343,7 +343,7 @@ function numbers(shown: Shown, root: Shown): string {
   return parts.filter(Boolean).join(" · ");
 }
 
-function each({ min, max, p50, p99 }: TreeNode): string {
+function each({ min, max, p50, p99 }: CallNode): string {
   const range = min !== null && max ? `each ${seconds(min)} to ${seconds(max)}` : "";
   const half = range && p50 !== null ? `half below ${seconds(p50)}` : "";
   const most = range && p99 !== null ? `99 % below ${seconds(p99)}` : "";

@@ -11,12 +11,12 @@ import { layers } from "./sections/layers.ts";
 import { method } from "./sections/method.ts";
 import { overview } from "./sections/overview.ts";
 import { sizes } from "./sections/sizes.ts";
+import { spent } from "./sections/spent.ts";
 import { targets } from "./sections/targets.ts";
 import { tasks } from "./sections/tasks.ts";
 import { time } from "./sections/time.ts";
 import { top } from "./sections/top.ts";
 import { tree } from "./sections/tree.ts";
-import { waits } from "./sections/waits.ts";
 import { Selection } from "./selection.ts";
 
 type Make = (run: ReportDocument, selection: Selection) => HTMLElement | null;
@@ -30,7 +30,7 @@ const SECTIONS: [string, Make][] = [
   ["Call tree", tree],
   ["Layers", layers],
   ["Way of the bytes", flow],
-  ["Time spent", waits],
+  ["Time spent", spent],
   ["Hosts", hosts],
   ["Request sizes", sizes],
   ["Findings", findings],

@@ -46,13 +46,13 @@ test("sums and means are those of the bins, times are cut at the edges", () => {
 });
 
 test("the critical path within an interval, working and waiting apart", () => {
-  const part = { name: "read", layer: "fs", op: "read", role: "map", host: "a" };
+  const part = { layer: "fs", op: "read", role: "map", host: "a" };
   const parts = [
     { ...part, start: 1000e9, end: 1001.5e9, waiting: false },
     { ...part, start: 1001.5e9, end: 1004e9, waiting: true },
-    { ...part, name: "late", start: 1003e9, end: 1004e9, waiting: false },
+    { ...part, op: "late", start: 1003e9, end: 1004e9, waiting: false },
   ];
   assert.deepEqual(byFunction(parts, chosen(2, 4)), [
-    { name: "read", layer: "fs", op: "read", working: 0.5e9, waiting: 0.5e9 },
+    { layer: "fs", op: "read", working: 0.5e9, waiting: 0.5e9 },
   ]);
 });

@@ -3,7 +3,16 @@ import { test } from "node:test";
 import { grew, percent, share } from "./share.ts";
 import { seconds } from "./text.ts";
 
-const CHANGE = { first: 2e9, second: 3e9, share: 0.5, low: 0.42, high: 0.61, least: null, most: null, p: 0.01 };
+const CHANGE = {
+  first: 2e9,
+  second: 3e9,
+  share: 0.5,
+  low: 0.42,
+  high: 0.61,
+  least: null,
+  most: null,
+  p: 0.01,
+};
 const change = { ...CHANGE, verdict: "changed" as const, runs: [[], []] as [number[], number[]] };
 
 test("shares are said with as many digits as they have", () => {

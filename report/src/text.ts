@@ -60,6 +60,11 @@ export function timeTicks(end: number, most: number): number[] {
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, place) => place * step);
 }
 
+/** The name of a function: `hdfs.read`. */
+export function called({ layer, op }: { layer: string; op: string }): string {
+  return layer ? `${layer}.${op}` : op;
+}
+
 /** A share: `12 %`. */
 export function percent(share: number): string {
   return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;

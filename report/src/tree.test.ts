@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TreeNode } from "./document.ts";
+import type { CallNode } from "./document.ts";
 import { brief } from "./icicle.ts";
 import { byFunction, layout, matching, pathTo, rooted, timeOf, within } from "./tree.ts";
 
-function node(name: string, self: number, below: TreeNode[] = [], total?: number): TreeNode {
-  const inner = below.reduce((sum, child) => sum + child.total, self);
-  const each = { calls: 1, bytes: 10, errors: 0, min: 0, max: 0, p50: 0, p99: 0 };
-  return { name, layer: "fs", op: "", self, total: total ?? inner, below, ...each };
+const WHOLE = rooted([], new Set()).node;
+
+function node(op: string, self: number, below: CallNode[] = [], total?: number): CallNode {
+  const scaled = total ?? below.reduce((sum, child) => sum + child.scaled, self);
+  return { ...WHOLE, layer: "fs", op, calls: 1, bytes: 10, self, scaled, below };
 }
 
 // run 100 = copy 60 (read 20, write 30 (read 10)) + close 30, and 10 of its own
@@ -17,12 +18,12 @@ const TREE = [
     node("close", 30),
   ]),
 ];
-const names = (found: Iterable<{ node: TreeNode }>) => [...found].map((shown) => shown.node.name);
+const names = (found: Iterable<{ node: CallNode }>) => [...found].map((shown) => shown.node.op);
 
 test("boxes are as wide as their share of what is drawn, in rows below their caller", () => {
   const root = rooted(TREE, new Set());
   const boxes = layout(root, "total", 0).map((at) => [
-    at.shown.node.name,
+    at.shown.node.op,
     at.row,
     Math.round(at.x * 100),
     Math.round(at.width * 100),
@@ -49,7 +50,7 @@ test("boxes are as wide as their share of what is drawn, in rows below their cal
 test("calls that ran at the same time share the width of their caller", () => {
   const root = rooted([node("run", 0, [node("a", 30), node("b", 90)], 100)], new Set());
   assert.deepEqual(
-    layout(root, "total", 0).map((at) => [at.shown.node.name, at.x, at.width]),
+    layout(root, "total", 0).map((at) => [at.shown.node.op, at.x, at.width]),
     [
       ["all", 0, 1],
       ["run", 0, 1],
@@ -61,10 +62,10 @@ test("calls that ran at the same time share the width of their caller", () => {
 
 test("a hidden function's self time and calls become its caller's, and nothing is lost", () => {
   const whole = rooted(TREE, new Set());
-  const write = [...within(whole)].find((shown) => shown.node.name === "write");
+  const write = [...within(whole)].find((shown) => shown.node.op === "write");
   const root = rooted(TREE, new Set([write?.key ?? ""]));
   assert.deepEqual(names(within(root)), ["all", "run", "copy", "read", "read", "close"]);
-  assert.equal([...within(root)].find((shown) => shown.node.name === "copy")?.self, 30);
+  assert.equal([...within(root)].find((shown) => shown.node.op === "copy")?.self, 30);
   assert.equal(root.inner, whole.inner);
 });
 
@@ -81,7 +82,7 @@ test("sums by function: self times add up, a function within itself counts once"
   const tree = [node("walk", 5, [node("walk", 10, [node("read", 1)])])];
   const rows = byFunction(rooted(tree, new Set()));
   assert.deepEqual(
-    rows.map((row) => [row.node.name, row.calls, row.total, row.self, row.bytes]),
+    rows.map((row) => [row.node.op, row.calls, row.total, row.self, row.bytes]),
     [
       ["walk", 2, 16, 15, 20],
       ["read", 1, 1, 1, 10],

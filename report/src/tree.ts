@@ -1,12 +1,13 @@
 // The merged call tree as values: what is hidden, found, laid out and summed by function.
 
-import type { TreeNode } from "./document.ts";
+import type { CallNode } from "./document.ts";
+import { called } from "./text.ts";
 
 export type Measure = "total" | "self";
 
 /** A node as it is shown: hidden functions are left out, what is below them is its parent's. */
 export interface Shown {
-  node: TreeNode;
+  node: CallNode;
   key: string;
   self: number; // its own, and that of hidden functions below it
   inner: number; // self of it and of all below it
@@ -23,30 +24,51 @@ export interface Placed {
 }
 
 /** What makes two nodes calls of the same function. */
-export function keyOf(node: TreeNode): string {
-  return JSON.stringify([node.name, node.layer, node.op]);
+export function keyOf(node: CallNode): string {
+  return JSON.stringify([node.layer, node.op]);
 }
+
+const WHOLE: CallNode = {
+  layer: "",
+  op: "all",
+  calls: 0,
+  calls_bound: 0,
+  time: 0,
+  time_bound: 0,
+  self: 0,
+  self_bound: 0,
+  bytes: 0,
+  bytes_bound: 0,
+  scaled: 0,
+  errors: 0,
+  min: 0,
+  max: 0,
+  p50: 0,
+  p99: 0,
+  estimated: false,
+  below: [],
+  collapsed: 0,
+};
 
 /** One root above all trees of the run, without the functions that a reader hides. */
-export function rooted(tree: TreeNode[], hidden: ReadonlySet<string>): Shown {
-  const total = tree.reduce((sum, node) => sum + node.total, 0);
-  const calls = tree.reduce((sum, node) => sum + node.calls, 0);
-  const whole = { name: "all", layer: "", op: "", bytes: 0, errors: 0, self: 0, min: 0, max: 0 };
-  return show({ ...whole, p50: 0, p99: 0, calls, total, below: tree }, null, hidden);
+export function rooted(tree: CallNode[], hidden: ReadonlySet<string>): Shown {
+  const scaled = tree.reduce((sum, node) => sum + node.scaled, 0);
+  const calls = tree.reduce((sum, node) => sum + (node.calls ?? 0), 0);
+  return show({ ...WHOLE, calls, time: scaled, scaled, below: tree }, null, hidden);
 }
 
-function show(node: TreeNode, above: Shown | null, hidden: ReadonlySet<string>): Shown {
-  const made: Shown = { node, key: keyOf(node), self: node.self, inner: 0, above, below: [] };
+function show(node: CallNode, above: Shown | null, hidden: ReadonlySet<string>): Shown {
+  const made: Shown = { node, key: keyOf(node), self: node.self ?? 0, inner: 0, above, below: [] };
   adopt(made, node.below, hidden);
   made.inner = made.below.reduce((sum, child) => sum + child.inner, made.self);
-  made.below.sort((a, b) => b.node.total - a.node.total);
+  made.below.sort((a, b) => b.node.scaled - a.node.scaled);
   return made;
 }
 
-function adopt(parent: Shown, below: TreeNode[], hidden: ReadonlySet<string>): void {
+function adopt(parent: Shown, below: CallNode[], hidden: ReadonlySet<string>): void {
   for (const node of below) {
     if (hidden.has(keyOf(node))) {
-      parent.self += node.self;
+      parent.self += node.self ?? 0;
       adopt(parent, node.below, hidden);
     } else {
       parent.below.push(show(node, parent, hidden));
@@ -61,7 +83,7 @@ export function* within(root: Shown): Generator<Shown> {
 }
 
 export function widthOf(shown: Shown, measure: Measure): number {
-  return measure === "total" ? shown.node.total : shown.inner;
+  return measure === "total" ? shown.node.scaled : shown.inner;
 }
 
 /**
@@ -90,7 +112,7 @@ export function matching(root: Shown, text: string): Set<Shown> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return new Set();
   const holds = ({ node }: Shown) => {
-    const name = `${node.name} ${node.layer} ${node.op}`.toLowerCase();
+    const name = `${called(node)} ${node.layer} ${node.op}`.toLowerCase();
     return words.every((word) => name.includes(word));
   };
   return new Set([...within(root)].filter((shown) => shown.above !== null && holds(shown)));
@@ -102,7 +124,7 @@ export function timeOf(found: ReadonlySet<Shown>): { total: number; self: number
   let self = 0;
   for (const shown of found) {
     self += shown.self;
-    if (!isInside(shown, (above) => found.has(above))) total += shown.node.total;
+    if (!isInside(shown, (above) => found.has(above))) total += shown.node.scaled;
   }
   return { total, self };
 }
@@ -114,7 +136,7 @@ function isInside(shown: Shown, test: (above: Shown) => boolean): boolean {
 
 /** A function wherever it stands in the tree. */
 export interface Sum {
-  node: TreeNode;
+  node: CallNode;
   calls: number;
   total: number; // calls of it within itself are counted once
   self: number;
@@ -129,11 +151,11 @@ export function byFunction(root: Shown): Sum[] {
     if (!shown.above) continue;
     const { node, key } = shown;
     const sum = found.get(key) ?? { node, calls: 0, total: 0, self: 0, bytes: 0, errors: 0 };
-    sum.calls += node.calls;
+    sum.calls += node.calls ?? 0;
     sum.self += shown.self;
-    sum.bytes += node.bytes;
+    sum.bytes += node.bytes ?? 0;
     sum.errors += node.errors;
-    if (!isInside(shown, (above) => above.key === key)) sum.total += node.total;
+    if (!isInside(shown, (above) => above.key === key)) sum.total += node.scaled;
     found.set(key, sum);
   }
   return [...found.values()].sort((a, b) => b.self - a.self || b.total - a.total);

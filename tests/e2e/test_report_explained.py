@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, Page
 from tests.e2e.browser import Opened, browser, opened
 
+from iostrata.records import builtins
 from iostrata.show.report.page import page
 from iostrata.show.report.tests.samples import HOSTILE, explained_example, full
 from iostrata.text import count, size
 
-DOCUMENT = explained_example()
+EXAMPLE = explained_example()
+DOCUMENT = builtins(EXAMPLE)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,7 @@ def chrome() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("explained") / "report.html"
-    file.write_text(page(DOCUMENT), "utf-8")
+    file.write_text(page(EXAMPLE), "utf-8")
     return file
 
 
@@ -73,8 +76,8 @@ def test_the_first_screen_says_where_why_and_what_to_change(
 def test_the_first_screen_names_what_is_missing(chrome: Browser, tmp_path: Path) -> None:
     parts = [f"events/host=n/part-{n}.parquet is <b>empty</b>: 0 bytes" for n in range(5)]
     lines = [*DOCUMENT["completeness"]["lines"], *(f"incomplete: {part}" for part in parts)]
-    completeness = DOCUMENT["completeness"] | {"incomplete": parts, "lines": lines}
-    (tmp_path / "r.html").write_text(page(DOCUMENT | {"completeness": completeness}), "utf-8")
+    completeness = replace(EXAMPLE.completeness, incomplete=parts, lines=lines)
+    (tmp_path / "r.html").write_text(page(replace(EXAMPLE, completeness=completeness)), "utf-8")
     found = opened(chrome, tmp_path / "r.html")
     assert found.texts("#overview .missing li") == [*parts[:3], "and 2 more"]
     assert found.texts("#overview .completeness")[0].startswith("Incomplete: ")
@@ -239,9 +242,10 @@ def test_a_document_at_its_bounds_stays_text_and_stays_usable(
     chrome: Browser, tmp_path: Path
 ) -> None:
     # GIVEN every list as long as it may be, every name markup of 8,000 characters
-    made = full()
+    whole = full()
+    made = builtins(whole)
     file = tmp_path / "full.html"
-    file.write_text(page(made), "utf-8")
+    file.write_text(page(whole), "utf-8")
     assert file.stat().st_size < 3_000_000
     # WHEN it is opened, narrow
     found = opened(chrome, file, 400)

@@ -2,12 +2,12 @@
 
 import * as Plot from "@observablehq/plot";
 import { brushed } from "../brush.ts";
-import type { Critical, Part, PathFunction, ReportDocument } from "../document.ts";
+import type { Critical, Part, PathTime, ReportDocument } from "../document.ts";
 import { h, name, section } from "../dom.ts";
 import { drawn, figure, LEFT, layerColour, legend, RIGHT, timeAxis } from "../figure.ts";
 import type { Selection } from "../selection.ts";
 import { table } from "../table.ts";
-import { count, percent, printable, seconds } from "../text.ts";
+import { called, count, percent, printable, seconds } from "../text.ts";
 
 const HEIGHT = 84;
 
@@ -60,7 +60,7 @@ function label(path: Critical): string {
   );
 }
 
-function said(rows: PathFunction[], path: Critical, selection: Selection): string {
+function said(rows: PathTime[], path: Critical, selection: Selection): string {
   const working = rows.reduce((sum, row) => sum + row.working, 0);
   const waiting = rows.reduce((sum, row) => sum + row.waiting, 0);
   const [from, until] = selection.seconds;
@@ -73,28 +73,28 @@ function said(rows: PathFunction[], path: Critical, selection: Selection): strin
 }
 
 /** The parts within the interval, cut at its edges, by function. */
-export function byFunction(parts: Part[], selection: Selection): PathFunction[] {
-  const found = new Map<string, PathFunction>();
-  for (const { name, layer, op, start, end, waiting } of parts) {
+export function byFunction(parts: Part[], selection: Selection): PathTime[] {
+  const found = new Map<string, PathTime>();
+  for (const { layer, op, start, end, waiting } of parts) {
     const time = selection.within(start, end);
     if (time <= 0) continue;
-    const key = JSON.stringify([name, layer, op]);
-    const row = found.get(key) ?? { name, layer, op, working: 0, waiting: 0 };
+    const key = JSON.stringify([layer, op]);
+    const row = found.get(key) ?? { layer, op, working: 0, waiting: 0 };
     row[waiting ? "waiting" : "working"] += time;
     found.set(key, row);
   }
   return [...found.values()].sort((a, b) => both(b) - both(a));
 }
 
-function both(row: PathFunction): number {
+function both(row: PathTime): number {
   return row.working + row.waiting;
 }
 
-function functionTable(rows: PathFunction[]): HTMLElement {
+function functionTable(rows: PathTime[]): HTMLElement {
   const longest = Math.max(1, ...rows.map(both));
-  return table<PathFunction>(
+  return table<PathTime>(
     [
-      { title: "function", cell: (row) => name(row.name), by: (row) => row.name },
+      { title: "function", cell: (row) => name(called(row)), by: called },
       { title: "layer", cell: (row) => name(row.layer), by: (row) => row.layer },
       { title: "operation", cell: (row) => name(row.op), by: (row) => row.op },
       {
@@ -121,7 +121,7 @@ function functionTable(rows: PathFunction[]): HTMLElement {
     {
       label: "functions on the critical path",
       most: 10,
-      search: (row) => `${row.name} ${row.layer} ${row.op}`,
+      search: (row) => `${called(row)} ${row.layer} ${row.op}`,
     },
   );
 }
@@ -133,7 +133,7 @@ function strip(parts: Part[], { axis }: Selection, width: number): SVGElement | 
     lane: part.waiting ? "waiting" : "working",
     layer: part.layer,
     title: printable(
-      `${part.name} (${part.layer} ${part.op}) in ${part.role} on ${part.host}, ` +
+      `${called(part)} in ${part.role} on ${part.host}, ` +
         `${part.waiting ? "waiting" : "working"} ${seconds(part.end - part.start)}`,
     ),
   }));

@@ -1,25 +1,27 @@
 // The way of the bytes: what was asked for, and what became of it on the way to the disks.
 
 import * as Plot from "@observablehq/plot";
+import { DIRECTIONS } from "../directions.ts";
 import type { Category, ReportDocument, Step } from "../document.ts";
-import { WAYS } from "../document.ts";
 import { caption, h, section } from "../dom.ts";
 import { COLOURS, drawn, figure, LEFT, legend } from "../figure.ts";
 import { table } from "../table.ts";
 import { shortSize, size } from "../text.ts";
-import { moved, ways } from "./layers.ts";
+import { directions, moved } from "./layers.ts";
 
 export function flow(run: ReportDocument): HTMLElement {
-  const used = ways(run.layers).filter((way) => run.layers.some((row) => row[`bytes_${way}`] > 0));
+  const used = directions(run.layers).filter((name) =>
+    run.layers.some((row) => row[`bytes_${name}`] > 0),
+  );
   const rows = run.layers.flatMap((row) =>
-    used.map((way) => ({ layer: row.layer, way, bytes: row[`bytes_${way}`] })),
+    used.map((name) => ({ layer: row.layer, direction: name, bytes: row[`bytes_${name}`] })),
   );
   const names = run.layers.map((row) => row.layer);
   const height = 26 * names.length + 34;
   return section(
     "flow",
     "The way of the bytes",
-    ...run.flow.map(({ way, steps }) => steps_(way, steps)),
+    ...run.flow.map(({ direction, steps }) => steps_(direction, steps)),
     run.flow.length
       ? caption(
           "Times: bytes of a step over the bytes of the first, which is what applications asked " +
@@ -29,7 +31,7 @@ export function flow(run: ReportDocument): HTMLElement {
     h("h3", {}, "Bytes by layer"),
     figure(
       "Bytes that each layer moved, by direction.",
-      legend(used.map((way) => [way, COLOURS[way] ?? ""])),
+      legend(used.map((name) => [name, COLOURS[name] ?? ""])),
       drawn(
         "Bytes by layer and direction, the same numbers as the table of layers",
         height,
@@ -56,9 +58,9 @@ export function flow(run: ReportDocument): HTMLElement {
               Plot.barX(rows, {
                 x: "bytes",
                 y: "layer",
-                fill: (row: { way: string }) => COLOURS[row.way],
-                order: WAYS as unknown as string[],
-                z: "way",
+                fill: (row: { direction: string }) => COLOURS[row.direction],
+                order: DIRECTIONS as unknown as string[],
+                z: "direction",
               }),
             ],
           }),
@@ -91,12 +93,12 @@ function powers(rows: { layer: string; bytes: number }[], width: number): number
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
 }
 
-function steps_(way: string, steps: Step[]): HTMLElement {
+function steps_(direction: string, steps: Step[]): HTMLElement {
   const longest = Math.max(1, ...steps.map((step) => step.bytes ?? 0));
   return h(
     "div",
     {},
-    h("h3", {}, `${way.charAt(0).toUpperCase()}${way.slice(1)}`),
+    h("h3", {}, `${direction.charAt(0).toUpperCase()}${direction.slice(1)}`),
     table<Step>(
       [
         { title: "step", cell: (row) => row.title },
@@ -114,7 +116,7 @@ function steps_(way: string, steps: Step[]): HTMLElement {
         },
       ],
       steps,
-      { label: `bytes ${way}`, most: steps.length },
+      { label: `bytes ${direction}`, most: steps.length },
     ),
   );
 }

@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { brushed } from "../brush.ts";
-import type { Axis, Host, ReportDocument } from "../document.ts";
+import type { Axis, Histories, Host, ReportDocument } from "../document.ts";
 import { h, name, section } from "../dom.ts";
 import { drawn, figure, LEFT, legend, RIGHT, SERIES, ticksTo, timeAxis } from "../figure.ts";
 import type { Selection } from "../selection.ts";
@@ -13,7 +13,7 @@ const GAP = 2.5; // s: samples are a second apart
 
 interface History {
   title: string;
-  lines: [column: string, title: string][];
+  lines: [column: keyof Histories, title: string][];
   tick: (value: number) => string;
   /** Where the scale ends at least: 1 for shares, a total of the host. */
   full?: (host: Host) => number;
@@ -121,7 +121,7 @@ function drawing(history: History, host: Host, selection: Selection): HTMLElemen
     means.textContent = history.lines
       .map(([column, title]): [string, number | null] => [
         title,
-        mean(host.values[column] ?? [], selection),
+        mean(host.values[column], selection),
       ])
       .map(([title, value]) => (value === null ? "" : `${title} ${history.tick(value)}`))
       .filter(Boolean)
@@ -129,7 +129,7 @@ function drawing(history: History, host: Host, selection: Selection): HTMLElemen
   });
   const colours = history.lines.map((_, place) => SERIES[place % SERIES.length] ?? "");
   const points = history.lines.flatMap(([column], place) =>
-    line(host.values[column] ?? [], axis).map((point) => ({ ...point, place })),
+    line(host.values[column], axis).map((point) => ({ ...point, place })),
   );
   const most = Math.max(0, ...points.map((point) => point.value).filter(Number.isFinite));
   const full = Math.max(history.full?.(host) ?? 0, most) || 1;

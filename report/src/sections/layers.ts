@@ -1,7 +1,7 @@
 // What each layer did in total: the first table of the summary, and its operations.
 
-import type { Layer, Operation, ReportDocument, Target, Way } from "../document.ts";
-import { WAYS } from "../document.ts";
+import { DIRECTIONS, type Direction, type Moved } from "../directions.ts";
+import type { Layer, Operation, ReportDocument, Target } from "../document.ts";
 import { caption, h, section } from "../dom.ts";
 import { type Column, table } from "../table.ts";
 import { count, seconds, size } from "../text.ts";
@@ -29,13 +29,13 @@ export function layers(run: ReportDocument): HTMLElement {
 }
 
 /** The directions worth a column: reading and writing always, the network when used. */
-export function ways(rows: Record<`bytes_${Way}`, number>[]): Way[] {
-  return WAYS.filter(
-    (way) => way === "read" || way === "written" || rows.some((row) => row[`bytes_${way}`] > 0),
+export function directions(rows: Moved[]): Direction[] {
+  return DIRECTIONS.filter(
+    (name) => name === "read" || name === "written" || rows.some((row) => row[`bytes_${name}`] > 0),
   );
 }
 
-export function time(row: { time: number; estimated?: boolean; time_bound?: number }): string {
+export function time(row: { time: number; estimated: boolean; time_bound: number | null }): string {
   if (!row.estimated) {
     return seconds(row.time);
   }
@@ -51,10 +51,10 @@ function margin(off: number): string {
 /** `~450 ±15 %` where a number is scaled back from a sample of requests, `too few` to say. */
 export function near(
   row: Target,
-  name: keyof Target & string,
+  name: "calls" | "time" | keyof Moved,
   text: (n: number) => string,
 ): string {
-  const value = row[name] as number;
+  const value = row[name];
   const bound = row[`${name}_bound`] ?? 0;
   if (row.few) {
     return "too few";
@@ -68,12 +68,12 @@ export function bytesCell(bytes: number): HTMLElement {
 }
 
 /** Columns of bytes, one for each direction that was used. */
-export function moved<T extends Record<`bytes_${Way}`, number>>(rows: T[]): Column<T>[] {
-  return ways(rows).map((way) => ({
-    title: way,
+export function moved<T extends Moved>(rows: T[]): Column<T>[] {
+  return directions(rows).map((name) => ({
+    title: name,
     number: true,
-    cell: (row) => bytesCell(row[`bytes_${way}`]),
-    by: (row) => row[`bytes_${way}`],
+    cell: (row) => bytesCell(row[`bytes_${name}`]),
+    by: (row) => row[`bytes_${name}`],
   }));
 }
 

@@ -14,7 +14,7 @@ const KINDS: [keyof Losses, string][] = [
 
 export function losses({ completeness }: ReportDocument): HTMLElement[] {
   const { processes, losses: total } = completeness;
-  const losing = processes.rows.filter((row) => KINDS.some(([kind]) => row[kind] > 0));
+  const losing = processes.rows.filter((row) => KINDS.some(([kind]) => (row[kind] ?? 0) > 0));
   return [
     h("h3", {}, "Drops and losses"),
     h(
@@ -58,8 +58,8 @@ function byProcess(rows: Process[]): HTMLElement {
       ...KINDS.map(([kind]) => ({
         title: kind,
         number: true,
-        cell: (row: Process) => count(row[kind]),
-        by: (row: Process) => row[kind],
+        cell: (row: Process) => count(row[kind] ?? 0),
+        by: (row: Process) => row[kind] ?? 0,
       })),
     ],
     rows,

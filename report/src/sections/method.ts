@@ -55,7 +55,7 @@ function list(lines: string[]): HTMLElement | null {
 
 /** What holds for this run; what does not is left out. */
 function notes(run: ReportDocument): string[] {
-  const estimated = [...run.layers, ...run.waits.rows].some((row) => row.estimated);
+  const estimated = [...run.layers, ...run.time_spent.rows].some((row) => row.estimated);
   const sampled = run.targets.rows.some((row) => row.estimated);
   const explained =
     (run.tree ? ", the call tree" : "") + (run.critical ? ", the critical path" : "");

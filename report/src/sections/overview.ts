@@ -1,7 +1,7 @@
 // The first screen: verdict, findings, time and bytes by layer, how complete the picture is.
 
+import { DIRECTIONS } from "../directions.ts";
 import type { Finding, Layer, ReportDocument } from "../document.ts";
-import { WAYS } from "../document.ts";
 import { h, name } from "../dom.ts";
 import { table } from "../table.ts";
 import { count, size } from "../text.ts";
@@ -84,7 +84,7 @@ function item(finding: Finding, place: number): HTMLElement {
 }
 
 function moved(row: Layer): number {
-  return WAYS.reduce((sum, way) => sum + row[`bytes_${way}`], 0);
+  return DIRECTIONS.reduce((sum, name) => sum + row[`bytes_${name}`], 0);
 }
 
 function byLayer({ layers }: ReportDocument): HTMLElement {

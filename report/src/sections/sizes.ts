@@ -17,17 +17,21 @@ interface Cell {
 export function sizes(run: ReportDocument): HTMLElement {
   const layers = [...new Set(run.sizes.map((row) => row.layer))];
   const ops = [...new Set(run.sizes.map((row) => row.op))];
-  const used = run.size_classes.filter(
-    (name) => name !== "unknown" || run.sizes.some((row) => Number(row[name]) > 0),
+  const classes = run.size_classes.map((size, place) => ({ size, place }));
+  const used = classes.filter(
+    ({ size, place }) => size !== "unknown" || run.sizes.some((row) => row.calls[place]),
   );
+  const names = used.map(({ size }) => size);
   const colour = new Map(
     ops.map((op, place) => [op, OPERATIONS[op] ?? SERIES[place % SERIES.length] ?? ""]),
   );
   const grid = layers.map((layer) => {
     const cells = run.sizes
       .filter((row) => row.layer === layer)
-      .flatMap((row) => used.map((size) => ({ size, op: row.op, calls: Number(row[size]) })));
-    return h("div", { class: "small" }, h("h3", {}, layer), bars(layer, cells, used, colour));
+      .flatMap(({ op, calls }) =>
+        used.map(({ size, place }) => ({ size, op, calls: calls[place] ?? 0 })),
+      );
+    return h("div", { class: "small" }, h("h3", {}, layer), bars(layer, cells, names, colour));
   });
   return section(
     "sizes",

@@ -4,7 +4,7 @@ import type { ReportDocument, Target } from "../document.ts";
 import { caption, name, section } from "../dom.ts";
 import { table } from "../table.ts";
 import { count, printable, seconds, size } from "../text.ts";
-import { moved, near, ways } from "./layers.ts";
+import { directions, moved, near } from "./layers.ts";
 
 export function targets({ targets: { rows, more }, completeness }: ReportDocument): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.time));
@@ -29,11 +29,11 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
           by: (row) => row.calls,
         },
         ...(sampled
-          ? ways(rows).map((way) => ({
-              title: way,
+          ? directions(rows).map((direction) => ({
+              title: direction,
               number: true,
-              cell: (row: Target) => near(row, `bytes_${way}`, size),
-              by: (row: Target) => row[`bytes_${way}`],
+              cell: (row: Target) => near(row, `bytes_${direction}`, size),
+              by: (row: Target) => row[`bytes_${direction}`],
             }))
           : moved(rows)),
         {

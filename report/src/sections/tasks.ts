@@ -7,7 +7,7 @@ import { caption, h, name, section } from "../dom.ts";
 import { type Drawing, drawn, figure, legend, RIGHT, redraw, SERIES, timeAxis } from "../figure.ts";
 import type { Selection } from "../selection.ts";
 import { type Column, table } from "../table.ts";
-import { clock, count, printable, seconds, timeTicks } from "../text.ts";
+import { called, clock, count, printable, seconds, timeTicks } from "../text.ts";
 import { bytesCell } from "./layers.ts";
 
 const MOST_LANES = 60;
@@ -268,6 +268,6 @@ function onPath(path: Part[], start: number): Bar[] {
     from: (part.start - start) / 1e9,
     until: (part.end - start) / 1e9,
     phase: part.waiting ? "waiting" : "working",
-    title: printable(`${part.name} in ${part.role} ${seconds(part.end - part.start)}`),
+    title: printable(`${called(part)} in ${part.role} ${seconds(part.end - part.start)}`),
   }));
 }

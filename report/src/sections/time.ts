@@ -3,8 +3,8 @@
 import * as Plot from "@observablehq/plot";
 import { brushed, sliders } from "../brush.ts";
 import { Cursor } from "../cursor.ts";
-import type { Axis, ReportDocument, Series, Way } from "../document.ts";
-import { WAYS } from "../document.ts";
+import { DIRECTIONS, type Direction } from "../directions.ts";
+import type { Axis, ReportDocument, Series } from "../document.ts";
 import { h, identifier, section } from "../dom.ts";
 import {
   COLOURS,
@@ -39,7 +39,7 @@ export function rates(values: number[], axis: Axis, way: string): Point[] {
 
 export function time(run: ReportDocument, selection: Selection): HTMLElement {
   const { axis, series } = run;
-  const used = WAYS.filter((way) => series.some((layer) => layer[`bytes_${way}`]));
+  const used = DIRECTIONS.filter((name) => series.some((layer) => layer[`bytes_${name}`]));
   const cursor = new Cursor(axis);
   const scale = h("input", { type: "checkbox", id: identifier("scale") });
   const highest = Math.max(...series.map((layer) => peak(layer, axis)));
@@ -63,7 +63,7 @@ export function time(run: ReportDocument, selection: Selection): HTMLElement {
         `add up to its total. What a counter gained is spread over the second in which it did. ` +
         `Draw over a figure to select an interval: tasks, hosts and the critical path follow; ` +
         `Escape takes it back.`,
-      legend(used.map((way) => [way, COLOURS[way] ?? ""])),
+      legend(used.map((name) => [name, COLOURS[name] ?? ""])),
       h(
         "div",
         { class: "pair heads" },
@@ -78,7 +78,7 @@ export function time(run: ReportDocument, selection: Selection): HTMLElement {
 function peak(layer: Series, axis: Axis): number {
   let most = 0;
   for (let bin = 0; bin < axis.bins; bin += 1) {
-    const sum = WAYS.reduce((total, way) => total + (layer[`bytes_${way}`]?.[bin] ?? 0), 0);
+    const sum = DIRECTIONS.reduce((total, name) => total + (layer[`bytes_${name}`]?.[bin] ?? 0), 0);
     most = Math.max(most, sum / (axis.bin / 1e9));
   }
   return most;
@@ -91,8 +91,8 @@ function panel(
   most: (layer: Series) => number,
 ): HTMLElement {
   const { axis } = selection;
-  const used = WAYS.filter((way) => layer[`bytes_${way}`]);
-  const bytes = used.flatMap((way) => rates(layer[`bytes_${way}`] ?? [], axis, way));
+  const used = DIRECTIONS.filter((name) => layer[`bytes_${name}`]);
+  const bytes = used.flatMap((name) => rates(layer[`bytes_${name}`] ?? [], axis, name));
   const calls = rates(layer.calls, axis, "calls");
   const highest = Math.max(...calls.map((point) => point.rate));
   const over = (element: HTMLElement) => brushed(selection, cursor.over(element));
@@ -127,11 +127,11 @@ function panel(
 }
 
 /** What a layer did in the chosen interval: exact, the sum of its bins. */
-function summed(layer: Series, used: Way[], selection: Selection): string {
+function summed(layer: Series, used: Direction[], selection: Selection): string {
   const parts = used
-    .map((way): [Way, number] => [way, selection.sum(layer[`bytes_${way}`] ?? [])])
+    .map((name): [Direction, number] => [name, selection.sum(layer[`bytes_${name}`] ?? [])])
     .filter(([, bytes]) => bytes > 0)
-    .map(([way, bytes]) => `${way} ${size(bytes)}`);
+    .map(([name, bytes]) => `${name} ${size(bytes)}`);
   const calls = selection.sum(layer.calls);
   return `in the interval: ${[...parts, `${count(calls)} calls`].join(" · ")}`;
 }
@@ -140,9 +140,11 @@ function bytesTick(rate: number): string {
   return `${shortSize(rate)}/s`;
 }
 
-function said(layer: Series, used: Way[], axis: Axis, bin: number): string {
+function said(layer: Series, used: Direction[], axis: Axis, bin: number): string {
   const width = axis.bin / 1e9;
-  const parts = used.map((way) => `${way} ${size((layer[`bytes_${way}`]?.[bin] ?? 0) / width)}/s`);
+  const parts = used.map(
+    (name) => `${name} ${size((layer[`bytes_${name}`]?.[bin] ?? 0) / width)}/s`,
+  );
   return [...parts, perSecond((layer.calls[bin] ?? 0) / width)].join(" · ");
 }
 

@@ -5,7 +5,7 @@ import { caption, h, name, section } from "../dom.ts";
 import { figure, layerColour, legend } from "../figure.ts";
 import { brief, Icicle } from "../icicle.ts";
 import { table } from "../table.ts";
-import { count, printable, seconds } from "../text.ts";
+import { called, count, printable, seconds } from "../text.ts";
 import { byFunction, rooted, type Shown, type Sum, within } from "../tree.ts";
 import { bytesCell } from "./layers.ts";
 
@@ -43,7 +43,7 @@ function functionTable(root: Shown): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.self));
   return table<Sum>(
     [
-      { title: "function", cell: label, by: (row) => row.node.name },
+      { title: "function", cell: label, by: (row) => called(row.node) },
       { title: "layer", cell: (row) => name(row.node.layer), by: (row) => row.node.layer },
       { title: "calls", number: true, cell: (row) => count(row.calls), by: (row) => row.calls },
       { title: "bytes", number: true, cell: (row) => bytesCell(row.bytes), by: (row) => row.bytes },
@@ -61,15 +61,15 @@ function functionTable(root: Shown): HTMLElement {
     {
       label: "functions of the call tree",
       most: 12,
-      search: ({ node }) => `${node.name} ${node.layer} ${node.op}`,
+      search: ({ node }) => `${called(node)} ${node.layer} ${node.op}`,
     },
   );
 }
 
 /** Without its package; the whole name is its title, and what a search finds. */
 function label({ node }: Sum): HTMLElement {
-  if (node.folded) return name("others, each small");
-  const whole = node.name || `${node.layer} ${node.op}`;
+  if (node.collapsed) return name("others, each small");
+  const whole = called(node);
   const element = name(brief(whole));
   element.title = printable(whole);
   return element;

@@ -26,6 +26,7 @@ class Attempt(Record, frozen=True):
     host: str | None
     start: EpochNs | None
     end: EpochNs | None
+    exit: str | None
     dur: Ns | None
     worked: Ns | None
     spills: Count
@@ -65,7 +66,11 @@ def attempts() -> ir.Table:
     """Each traced `Attempt`, in order of start."""
     ran = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
     ran = ran.group_by("job", "task").agg(
-        role=ran.role.min(), host=ran.host.min(), start=ran.start.min(), end=ran.end.max()
+        role=ran.role.min(),
+        host=ran.host.min(),
+        start=ran.start.min(),
+        end=ran.end.max(),
+        exit=ran["exit"].max(),
     )
     found = ran.join(_work(), "task", how="left")
     counted = {name: found[name].fill_null(0) for name in ("spills", "merges", "fetches", *_SKEWED)}
@@ -75,7 +80,7 @@ def attempts() -> ir.Table:
     from_then = ibis.greatest(found.start, ibis.least(maps_end, found.end))
     begin = ibis.ifelse(is_reduce & maps_end.notnull(), from_then, found.start)
     found = found.select(
-        *("job", "task", "role", "host", "start", "end"),
+        *("job", "task", "role", "host", "start", "end", "exit"),
         dur=found.end - found.start,
         worked=found.end - begin,
         **counted,

@@ -6,21 +6,43 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.exact import quotient
 from iostrata.analyse.tables import SYSTEM
+from iostrata.records import Bytes, Count, Ns, Rate, Record, Share
 
 _CPU = ("cpu_user", "cpu_system", "cpu_iowait", "cpu_idle")
 _RATES = ("disk_read", "disk_written", "net_received", "net_sent", "net_loopback")
 _LEVELS = ("cores", "mem_used", "mem_total", "space_used", "space_total")
 
 
-def hosts(start: int, width: int) -> ir.Table:
-    """Per host and bin of `width` ns from `start` (ns since the epoch): host, bin (from 0), sampled
-    (ns), cpu_user, cpu_system, cpu_iowait, cpu_idle (shares of the time of all cores, together 1),
-    disk_busy (share of the time, of the busiest disk), disk_read, disk_written, net_received,
-    net_sent, net_loopback (bytes a second), cores, mem_used, mem_total, space_used, space_total
-    (bytes, the most).
+class HostBin(Record, frozen=True):
+    """What a host did in a bin of the time axis (from 0), of which `sampled` ns have samples.
 
-    A sample belongs to the bin in which its middle lies; shares and rates are null where no time
-    passed, and a bin without samples has no row.
+    Shares of the CPU are of the time of all cores, and together 1; that of the disks is of the
+    busiest. Levels are the most of the bin. Shares and rates are null where no time passed.
+    """
+
+    host: str
+    bin: int
+    sampled: Ns
+    cpu_user: Share | None
+    cpu_system: Share | None
+    cpu_iowait: Share | None
+    cpu_idle: Share | None
+    disk_busy: Share | None
+    disk_read: Rate | None
+    disk_written: Rate | None
+    net_received: Rate | None
+    net_sent: Rate | None
+    net_loopback: Rate | None
+    cores: Count | None
+    mem_used: Bytes | None
+    mem_total: Bytes | None
+    space_used: Bytes | None
+    space_total: Bytes | None
+
+
+def hosts(start: int, width: int) -> ir.Table:
+    """Per host and bin of `width` ns from `start` (ns since the epoch) a `HostBin`. A sample
+    belongs to the bin in which its middle lies; a bin without samples has no row.
     """
     rows = SYSTEM.mutate(middle=SYSTEM.time + quotient(SYSTEM.interval, 2) - start)
     rows = rows.filter(rows.middle >= 0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
-from iostrata.analyse.calltree.trees import Node, cut
+from iostrata.analyse.calltree.trees import CallNode, cut
 from iostrata.text import columns, count, near, seconds, size
 
 
-def tree_lines(roots: list[Node], depth: int, least: float) -> list[str]:
+def tree_lines(roots: list[CallNode], depth: int, least: float) -> list[str]:
     """The tree, indented; nodes deeper than `depth`, or shorter than `least`, are only counted.
 
     `least` is a share of the time of all roots.
@@ -16,7 +16,7 @@ def tree_lines(roots: list[Node], depth: int, least: float) -> list[str]:
     cells: list[list[str]] = []
     texts = {"calls": count, "time": seconds, "self": seconds, "bytes": size}
 
-    def show(level: list[Node], indent: int) -> None:
+    def show(level: list[CallNode], indent: int) -> None:
         for node in level:
             known = asdict(node)
             numbers = [near(known, key, text) for key, text in texts.items()]

@@ -7,10 +7,10 @@ from statistics import StatisticsError, correlation
 
 from ibis.expr import types as ir
 
+from iostrata.analyse.axis import axis_of
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.over_time import LayerBin, over_time
 from iostrata.analyse.tables import SUMS
-from iostrata.show.report.axis import axis_of
 from iostrata.store.opened import OpenedRun
 from iostrata.text import count, size
 from iostrata_lab.studies.figure import Panel, panels
@@ -58,10 +58,10 @@ def _rows() -> dict[str, ir.Table]:
 def _measure(opened: OpenedRun) -> Row:
     """`bin` in s, and of each layer calls and bytes per bin, from the begin of the run."""
     axis = axis_of(opened)
-    found: Row = {"bin": axis.width / _SECOND}
+    found: Row = {"bin": axis.bin / _SECOND}
     for name, rows in _rows().items():
         calls, moved = [0] * axis.bins, [0] * axis.bins
-        bins = over_time(axis.start, axis.width, sums=rows)
+        bins = over_time(axis.start, axis.bin, sums=rows)
         for each in DuckDb(opened).records(bins, LayerBin):
             calls[each.bin], moved[each.bin] = each.calls, each.written
         found[name] = {"calls": calls, "bytes": moved}

@@ -71,6 +71,26 @@ class CriticalPath(Record, frozen=True):
     by_function: list[PathFunction]
 
 
+class PathTime(Record, frozen=True):
+    """The time that the path spent in an operation, over all roles and hosts."""
+
+    layer: str
+    op: str
+    working: Ns
+    waiting: Ns
+
+
+def by_operation(path: CriticalPath) -> list[PathTime]:
+    """The longest first."""
+    times: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in path.by_function:
+        working, waiting = times.get((row.layer, row.op), (0, 0))
+        more = (0, row.time) if row.waiting else (row.time, 0)
+        times[row.layer, row.op] = (working + more[0], waiting + more[1])
+    found = [PathTime(*names, *both) for names, both in times.items()]
+    return sorted(found, key=lambda row: -row.working - row.waiting)
+
+
 class Process(Record, frozen=True):
     """One traced process that is no daemon.
 

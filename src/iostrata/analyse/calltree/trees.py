@@ -23,7 +23,7 @@ from iostrata.text import plural
 MOST_DEPTH = 200
 
 
-class Node(Record, frozen=True):
+class CallNode(Record, frozen=True):
     """Calls that share a place in a tree.
 
     Calls, time, self and bytes have a bound each, and are null where too few requests were drawn.
@@ -49,8 +49,8 @@ class Node(Record, frozen=True):
     p50: Ns | None
     p99: Ns | None
     estimated: bool
-    below: list[Node]
-    collapsed: Count = 0
+    below: list[CallNode]
+    collapsed: Count
 
     @property
     def name(self) -> str:
@@ -58,14 +58,14 @@ class Node(Record, frozen=True):
         return f"{self.layer}.{self.op}" if self.layer else self.op
 
 
-def call_tree(opened: OpenedRun, trees: CallTrees | None = None) -> list[Node]:
+def call_tree(opened: OpenedRun, trees: CallTrees | None = None) -> list[CallNode]:
     """The calls that nothing caused, or nothing that was recorded, with all below.
 
     Longest first; those of the order `runs` as they followed each other. Raises UserError.
     """
     trees = trees or call_trees(opened)
-    nodes: dict[str, Node] = {}
-    roots: list[Node] = []
+    nodes: dict[str, CallNode] = {}
+    roots: list[CallNode] = []
     for merged, node in zip(trees.nodes, _nodes(opened, trees.nodes), strict=True):
         nodes[merged.id] = node
         above = nodes.get(merged.parent or "")
@@ -77,17 +77,17 @@ def call_tree(opened: OpenedRun, trees: CallTrees | None = None) -> list[Node]:
     return cut(roots)
 
 
-def _longest(node: Node) -> tuple[int, str, str]:
+def _longest(node: CallNode) -> tuple[int, str, str]:
     return -node.scaled, node.layer, node.op
 
 
-def _nodes(opened: OpenedRun, merged: Sequence[MergedNode]) -> Iterator[Node]:
+def _nodes(opened: OpenedRun, merged: Sequence[MergedNode]) -> Iterator[CallNode]:
     names = ("calls", "total", "self", "bytes")
     measures = zip(*(_measured(opened, merged, name) for name in names), strict=True)
     for row, (calls, time, own, moved) in zip(merged, measures, strict=True):
         drawn = row.sample.total.total if row.sample else 0
         known = row.min is not None
-        yield Node(
+        yield CallNode(
             layer=row.layer,
             op=row.op,
             calls=calls[0],
@@ -106,6 +106,7 @@ def _nodes(opened: OpenedRun, merged: Sequence[MergedNode]) -> Iterator[Node]:
             p99=_quantile(row, 0.99),
             estimated=row.estimated,
             below=[],
+            collapsed=0,
         )
 
 
@@ -148,7 +149,7 @@ def _quantile(row: Merged, share: float) -> Ns | None:
     return min(max(found, row.min), row.max)
 
 
-def walk(roots: Sequence[Node]) -> Iterator[Node]:
+def walk(roots: Sequence[CallNode]) -> Iterator[CallNode]:
     """All nodes, in no order; without recursion, as a tree may be deeper than the stack."""
     left = list(roots)
     while left:
@@ -158,23 +159,23 @@ def walk(roots: Sequence[Node]) -> Iterator[Node]:
 
 
 def cut(
-    roots: Sequence[Node],
+    roots: Sequence[CallNode],
     most: int | None = None,
     depth: int = MOST_DEPTH,
     least: float = 0.0,
-) -> list[Node]:
+) -> list[CallNode]:
     """The `most` longest nodes, none below `depth` levels, none that took less than `least` ns.
 
     Siblings that are left out are one node with all below them. Its time is theirs, all else the
-    sum of everything in it: totals stay exact.
+    sum of everything in it: totals stay exact. What was cut once stays as it is when cut again.
     """
     kept: set[int] = set()
-    queue: list[tuple[int, int, int, Node]] = []
+    queue: list[tuple[int, int, int, CallNode]] = []
     numbers = count()  # equal times stay in order, and nodes are never compared
 
-    def offer(level: Sequence[Node], at: int) -> None:
+    def offer(level: Sequence[CallNode], at: int) -> None:
         for node in level if at <= depth else ():
-            if node.scaled >= least:
+            if node.scaled >= least and not node.collapsed:
                 heapq.heappush(queue, (-node.scaled, next(numbers), at, node))
 
     offer(roots, 1)
@@ -185,7 +186,7 @@ def cut(
     return _level(roots, kept)
 
 
-def _level(nodes: Sequence[Node], kept: set[int]) -> list[Node]:
+def _level(nodes: Sequence[CallNode], kept: set[int]) -> list[CallNode]:
     shown = [
         msgspec.structs.replace(node, below=_level(node.below, kept))
         for node in nodes
@@ -195,14 +196,14 @@ def _level(nodes: Sequence[Node], kept: set[int]) -> list[Node]:
     return [*shown, _collapsed(rest)] if rest else shown
 
 
-def _collapsed(nodes: Sequence[Node]) -> Node:
+def _collapsed(nodes: Sequence[CallNode]) -> CallNode:
     every = list(walk(nodes))
     number = sum(node.collapsed or 1 for node in every)
 
-    def total(value: Callable[[Node], int | None]) -> int:
+    def total(value: Callable[[CallNode], int | None]) -> int:
         return sum(value(node) or 0 for node in every)
 
-    return Node(
+    return CallNode(
         layer="",
         op=f"({plural(number, 'node')} more)",
         calls=total(lambda node: node.calls),

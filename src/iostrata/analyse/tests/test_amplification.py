@@ -1,17 +1,11 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from iostrata.analyse.amplification import STEPS, Amplification, amplification
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
-from iostrata.show.report import flow
-from iostrata.store.opened import OpenedRun
-from iostrata.store.runs import find_run
 from iostrata.store.tests.made import row_of_sum
 
 DATANODE: dict[str, Any] = {"role": "DataNode"}
@@ -53,21 +47,3 @@ def test_without_what_was_asked_for_there_is_no_factor(traced: Traced) -> None:
     engine = traced([row_of_sum("datanode", "send_packet", bytes=9)])
     found = engine.records(amplification(), Amplification)
     assert [(row.bytes, row.factor) for row in found] == [(9, None)]
-
-
-@pytest.mark.parametrize("events", [EVENTS, EVENTS[1:]], ids=["whole", "without what was asked"])
-def test_the_report_says_the_same(
-    traced: Traced, tmp_path: Path, events: list[dict[str, Any]]
-) -> None:
-    engine = traced(events)
-    with OpenedRun(find_run(tmp_path, "r")) as opened:
-        shown = flow.flow(opened)
-    expected = [
-        (way["way"], step["title"], step["layer"], step["bytes"], step["factor"])
-        for way in sorted(shown, key=lambda way: str(way["way"]))
-        for step in way["steps"]
-        if step["bytes"]
-    ]
-    found = engine.records(amplification(), Amplification)
-    names = ("direction", "title", "layer", "bytes", "factor")
-    assert list(map(attrgetter(*names), found)) == expected

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from operator import attrgetter
 
 import pytest
 
-from iostrata.analyse.hosts import hosts
+from iostrata.analyse.hosts import HostBin, hosts
 from iostrata.analyse.tests.conftest import Traced
-from iostrata.show.report import hosts as report
-from iostrata.show.report.axis import Axis
-from iostrata.store.opened import OpenedRun
-from iostrata.store.runs import find_run
 from iostrata.store.tests.made import SECOND, START, sample
 
 CPU = ("cpu_user", "cpu_system", "cpu_iowait", "cpu_idle")
@@ -29,16 +25,16 @@ def test_samples_of_a_bin_are_one(traced: Traced) -> None:
         ],
     )
     names = ("host", "bin", *CPU[:3], "disk_busy", "disk_read", "net_sent", "mem_used")
-    found = engine.rows(hosts(START, 2 * SECOND))
-    assert [tuple(row[name] for name in names) for row in found] == [
+    found = engine.records(hosts(START, 2 * SECOND), HostBin)
+    assert list(map(attrgetter(*names), found)) == [
         ("node", 0, 0.25, 0.0, 0.125, 0.125, 2000.0, 0.0, 9),
         ("node", 1, None, None, None, 0.0, 0.0, 100.0, 0),
         ("other", 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0),
     ]
-    assert [row["sampled"] for row in found] == [2 * SECOND, SECOND // 2, SECOND]
+    assert [row.sampled for row in found] == [2 * SECOND, SECOND // 2, SECOND]
 
 
-def test_shares_add_up_and_are_those_of_the_report(traced: Traced, tmp_path: Path) -> None:
+def test_shares_rates_and_levels_are_those_of_the_samples(traced: Traced) -> None:
     drawn = random.Random(11)
 
     def ns() -> int:
@@ -59,16 +55,20 @@ def test_shares_add_up_and_are_those_of_the_report(traced: Traced, tmp_path: Pat
         for second in range(9)
     ]
     engine = traced([], system=samples)
-    axis = Axis(START, 4 * SECOND, 3)
-    with OpenedRun(find_run(tmp_path, "r")) as opened:
-        shown = {row["host"]: row["values"] for row in report.hosts(opened, axis)["hosts"]}
-    for row in engine.rows(hosts(axis.start, axis.width)):
-        assert sum(row[name] for name in CPU) == pytest.approx(1)
-        mine = [one for one in samples if one["host"] == row["host"] and _bin(one) == row["bin"]]
-        read, passed = (sum(one[name] for one in mine) for name in ("disk_read", "interval"))
-        assert row["disk_read"] == read / (passed / 1e9)  # the very same double
-        for name, values in shown[row["host"]].items():
-            assert row[name] == pytest.approx(values[row["bin"]], abs=1e-4 + (name in moved))
+    found = engine.records(hosts(START, 4 * SECOND), HostBin)
+    assert [(row.host, row.bin) for row in found] == [(h, n) for h in ("a", "b") for n in range(3)]
+    for row in found:
+        assert sum(getattr(row, name) for name in CPU) == pytest.approx(1)
+        mine = [one for one in samples if one["host"] == row.host and _bin(one) == row.bin]
+        passed = sum(one["interval"] for one in mine)
+        busy = sum(one["disk_busy"] for one in mine)
+        cpu = {name: sum(one[name] for one in mine) for name in CPU}
+        for name in moved:  # the very same double
+            assert getattr(row, name) == sum(one[name] for one in mine) / (passed / 1e9)
+        for name in levels:
+            assert getattr(row, name) == max(one[name] for one in mine)
+        assert row.disk_busy == busy / passed
+        assert row.cpu_user == cpu["cpu_user"] / sum(cpu.values())
 
 
 def _bin(row: dict[str, int]) -> int:

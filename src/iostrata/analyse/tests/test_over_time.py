@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from iostrata.analyse.axis import axis_of, series
 from iostrata.analyse.over_time import LayerBin, over_time
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FLAG
-from iostrata.show.report.axis import axis_of, series
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import SECOND, START, row_of_sum
@@ -64,7 +64,7 @@ def test_bins_add_up_and_are_those_of_the_report(
         axis = axis_of(opened)
         shown = series(opened, axis)
     within = (1 << 61) if source else SECOND
-    found = engine.records(over_time(axis.start, axis.width, within), LayerBin)
+    found = engine.records(over_time(axis.start, axis.bin, within), LayerBin)
     # THEN what is counted is in a bin, each once
     total: Counter[str] = Counter()
     for event in events:
@@ -76,12 +76,12 @@ def test_bins_add_up_and_are_those_of_the_report(
             total[way] += event["bytes"] * (counted_once and event["op"] in names)
     summed = {name: sum(getattr(row, name) for row in found) for name in NAMES}
     assert summed == {name: total[name] for name in NAMES}
-    # AND every bin is that of the report
+    # AND every bin is in its series
     expected = {
-        (row["layer"], number): value
+        (row.layer, number): value
         for row in shown
         for number in range(axis.bins)
-        if any(value := tuple(row.get(n, [0] * axis.bins)[number] for n in _shown()))
+        if any(value := tuple((getattr(row, n) or [0] * axis.bins)[number] for n in _shown()))
     }
     made = {(row.layer, row.bin): attrgetter(*NAMES)(row) for row in found}
     assert {key: value for key, value in made.items() if any(value)} == expected

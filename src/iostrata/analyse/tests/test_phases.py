@@ -1,15 +1,11 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from iostrata.analyse.phases import Phase, phases
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
-from iostrata.show.report.tasks import tasks
-from iostrata.store.opened import OpenedRun
-from iostrata.store.runs import find_run
 from iostrata.store.tests.made import process, row_of_call, row_of_sum
 
 
@@ -25,7 +21,7 @@ def call(phase: str, start: int, end: int, **more: Any) -> dict[str, Any]:
     return row_of_call("fs", "read", "/a", **in_phase(phase, start, end, **more))
 
 
-def test_each_phase_from_its_first_call_to_its_last(traced: Traced, tmp_path: Path) -> None:
+def test_each_phase_from_its_first_call_to_its_last(traced: Traced) -> None:
     engine = traced(
         [
             row_of_sum("fs", "read", **in_phase("shuffle", 0, 20)),  # looked at since 0
@@ -47,9 +43,4 @@ def test_each_phase_from_its_first_call_to_its_last(traced: Traced, tmp_path: Pa
     assert list(map(attrgetter(*names), found)) == [
         ("j", "r_0", "shuffle", 12, 30, 3 + 16),
         ("j", "r_0", "reduce", 40, 60, 0),
-    ]
-    with OpenedRun(find_run(tmp_path, "r")) as opened:
-        (shown,) = tasks(opened, [])
-    assert shown["phases"] == [
-        {name: getattr(row, name) for name in ("phase", "start", "end", "time")} for row in found
     ]

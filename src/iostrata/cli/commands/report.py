@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,11 @@ from iostrata.cli.console import note, print_json, progress
 from iostrata.cli.files import whole_file
 from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError
+from iostrata.records import builtins
 from iostrata.text import size
+
+if TYPE_CHECKING:
+    from iostrata.show.report.model import ReportDocument
 
 
 def register(app: typer.Typer) -> None:
@@ -55,15 +59,15 @@ def report(
         raise UserError(f"--example shows its own run, not {run}", "leave one of the two out")
     made = _example() if example else document_of(run, store, quiet)
     if json:
-        print_json(made)
+        print_json(builtins(made))
         return
-    path = write_page(made, output or Path(f"iostrata-{made['run']['name']}.html"))
+    path = write_page(made, output or Path(f"iostrata-{made.run.name}.html"))
     print(path)
     if show and not webbrowser.open(path.as_uri()):
         note(f"no browser opened: open {path} yourself")
 
 
-def document_of(run: str | None, store: Path | None = None, quiet: bool = False) -> dict[str, Any]:
+def document_of(run: str | None, store: Path | None = None, quiet: bool = False) -> ReportDocument:
     """The report's numbers of a run; raises UserError."""
     from iostrata.show.report.document import STEPS, document
 
@@ -74,11 +78,11 @@ def document_of(run: str | None, store: Path | None = None, quiet: bool = False)
         return document(opened, step)
 
 
-def write_page(document: dict[str, Any], path: Path) -> Path:
+def write_page(document: ReportDocument, path: Path) -> Path:
     """Writes the page, whole or not at all, and says how large; its absolute path."""
     from iostrata.show.report.page import page
 
-    return write_html(page(document), path, f"report of run {document['run']['name']}")
+    return write_html(page(document), path, f"report of run {document.run.name}")
 
 
 def write_html(text: str, path: Path, what: str) -> Path:
@@ -90,7 +94,7 @@ def write_html(text: str, path: Path, what: str) -> Path:
     return path
 
 
-def _example() -> dict[str, Any]:
+def _example() -> ReportDocument:
     from iostrata.show.report.page import example
 
     return example()

@@ -16,6 +16,7 @@ from iostrata.analyse.operations import Operation, operations
 from iostrata.analyse.patterns import Pattern, patterns
 from iostrata.analyse.targets import targets
 from iostrata.importers.tests.conftest import Imported
+from iostrata.records import builtins
 from iostrata.show.report.document import document
 from iostrata.show.summary import summary_lines
 from iostrata.show.totals import totals
@@ -147,7 +148,7 @@ def test_all_that_reads_runs_reads_it(imported: Imported) -> None:
     text = summary_lines(totals(opened))
     assert text[0] == "traced 4/4 processes, 0 dropped"
     assert not [line for line in text if "not traced by" in line or "job history" in line]
-    shown = document(opened)
+    shown = builtins(document(opened))
     assert len(shown["tasks"]["rows"]) >= 4
     # each bin of the time axis is of what darshan counted in it: together they are all
     for row in shown["series"]:

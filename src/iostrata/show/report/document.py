@@ -1,153 +1,157 @@
 """The document of a report: every number that its page shows, and nothing else.
 
 Aggregates only, within `bounds.py`: a run of a million tasks makes a document of the same size.
-`report/src/document.ts` declares the same shape for the page. Sizes are bytes; times are ns since
-the epoch, durations ns; names are as they were recorded, so whoever shows them must escape them.
 """
 
 from __future__ import annotations
 
 from importlib.metadata import version
 
-from iostrata.analyse.calltree.critical import critical_path
-from iostrata.analyse.calltree.native import CallTrees, call_trees
-from iostrata.analyse.calltree.trees import Node, call_tree, cut
+import msgspec
+
+from iostrata.analyse.amplification import Amplification, amplification
+from iostrata.analyse.attempts import Attempt, attempts
+from iostrata.analyse.axis import Axis, axis_of, series
+from iostrata.analyse.calltree.critical import by_operation, critical_path
+from iostrata.analyse.calltree.native import call_trees
+from iostrata.analyse.calltree.trees import call_tree
+from iostrata.analyse.categories import Category, categories
+from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.hosts import HostBin
+from iostrata.analyse.hosts import hosts as host_bins
+from iostrata.analyse.phases import Phase, phases
 from iostrata.explain.rank import RULE_STEPS
 from iostrata.explain.verdict import explanation
 from iostrata.progress import Progress, silent
-from iostrata.records import builtins
-from iostrata.schema.directions import DIRECTIONS
-from iostrata.show.report.axis import axis_of, series
+from iostrata.schema.directions import BYTES_COLUMN
+from iostrata.schema.events import LAYER
 from iostrata.show.report.bounds import MOST_TARGETS, fitted
-from iostrata.show.report.flow import by_category, flow
+from iostrata.show.report.flow import flow
 from iostrata.show.report.hosts import hosts
+from iostrata.show.report.model import (
+    VERSION,
+    Bounded,
+    Completeness,
+    Critical,
+    Hosts,
+    Layer,
+    Losses,
+    Operation,
+    Process,
+    Recording,
+    ReportDocument,
+    RequestSizes,
+    Target,
+    TimeSpent,
+)
 from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import completeness, why_empty
 from iostrata.show.totals import SIZES, TOTALS_STEPS, Row, Totals, in_layer_order, summed, totals
 from iostrata.store.opened import OpenedRun
 
-VERSION = 1
-
-
 STEPS = (*TOTALS_STEPS, "time line", "tasks", "flow", *RULE_STEPS, "call tree", "critical path")
+_CLASSES = (*(name for name, _ in SIZES), "unknown")
+_ORDER = {layer: place for place, layer in enumerate(LAYER)}
 
 
-def document(opened: OpenedRun, step: Progress = silent) -> Row:
-    """JSON values of one run; `sizes`, `layers` and `ops` are as in `iostrata summary --json`.
-
-    Says each of STEPS.
-    """
+def document(opened: OpenedRun, step: Progress = silent) -> ReportDocument:
+    """The document of a run; says each of STEPS."""
     return fitted(_whole(opened, step))
 
 
-def _whole(opened: OpenedRun, step: Progress) -> Row:
+def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
+    engine = DuckDb(opened)
     found = totals(opened, MOST_TARGETS + 1, step)
     step("time line")
     axis = axis_of(opened)
-    lines = {"series": series(opened, axis), "system": hosts(opened, axis)}
+    lines, system = series(opened, axis), _hosts(opened, axis)
     step("tasks")
-    all_tasks = tasks(opened, found.tasks)
+    ran = engine.records(attempts(), Attempt)
+    all_tasks = tasks(found.tasks, ran, engine.records(phases(), Phase))
     step("flow")
-    waits = in_layer_order(opened.rows(_WAITS))
-    return {
-        "version": VERSION,
-        "iostrata": version("iostrata"),
-        "run": _run(found),
-        "completeness": _completeness(found),
-        "empty": "" if found.layers else why_empty(found),
-        "layers": found.layers,
-        "ops": found.ops,
-        "axis": axis.as_dict(),
-        **lines,
-        "tasks": _bounded(sorted(all_tasks, key=lambda t: -t["time"])),
-        "flow": flow(opened),
-        "categories": _bounded(by_category(opened)),
-        "size_classes": [name for name, _ in SIZES] + ["unknown"],
-        "sizes": found.sizes,
-        "targets": _bounded(_targets(found.targets)),
-        "waits": _bounded(sorted(waits, key=lambda row: -row["time"])),
-        **_explained(opened, step),
-    }
+    steps = flow(engine.records(amplification(), Amplification))
+    kinds = engine.records(categories(), Category)
+    spent = sorted(in_layer_order(opened.rows(_TIME_SPENT)), key=lambda row: -row["time"])
+    whole = ReportDocument(
+        version=VERSION,
+        iostrata=version("iostrata"),
+        run=_run(found),
+        completeness=_completeness(found),
+        empty="" if found.layers else why_empty(found),
+        layers=msgspec.convert(found.layers, list[Layer]),
+        ops=msgspec.convert(found.ops, list[Operation]),
+        axis=axis,
+        series=sorted(lines, key=lambda row: _ORDER.get(row.layer, len(_ORDER))),
+        system=system,
+        tasks=Bounded(all_tasks, 0),
+        flow=steps,
+        categories=Bounded(kinds, 0),
+        size_classes=list(_CLASSES),
+        sizes=[_sizes(row) for row in found.sizes],
+        targets=Bounded([_target(row) for row in found.targets], 0),
+        time_spent=Bounded(msgspec.convert(spent, list[TimeSpent]), 0),
+        verdict=None,
+        findings=None,
+        tree=None,
+        critical=None,
+    )
+    return _explained(whole, opened, step)
 
 
-def _explained(opened: OpenedRun, step: Progress) -> Row:
-    """`verdict`, `findings`, `tree` and `critical`; what is absent the page leaves out."""
-    found = explanation(opened, step)
-    made = {"verdict": builtins(found.verdict), "findings": builtins(found.findings)}
+def _explained(whole: ReportDocument, opened: OpenedRun, step: Progress) -> ReportDocument:
+    """With verdict, findings, call tree and critical path; what is absent the page leaves out."""
+    said = explanation(opened, step)
+    whole = msgspec.structs.replace(whole, verdict=said.verdict, findings=said.findings)
     trees = call_trees(opened, progress=step)
-    tree = [_shown(node) for node in cut(call_tree(opened, trees), 999)]
-    return made | ({"tree": tree, "critical": _critical(opened, trees, step)} if tree else {})
-
-
-def _shown(node: Node) -> Row:
-    names = ("layer", "op", "errors", "min", "max", "p50", "p99", "estimated")
-    totals = {name: getattr(node, name) or 0 for name in ("calls", "self", "bytes")}
-    same = {name: getattr(node, name) for name in names}
-    below = [_shown(one) for one in node.below]
-    return {"name": node.name, **same, **totals, "total": node.scaled, "below": below}
-
-
-def _critical(opened: OpenedRun, trees: CallTrees, step: Progress) -> Row:
-    """The critical path with its functions added up over roles and hosts."""
+    tree = call_tree(opened, trees)
+    if not tree:
+        return whole
     path = critical_path(opened, trees, step)
-    functions: dict[str, Row] = {}
-    for row in path.by_function:
-        name = f"{row.layer}.{row.op}"
-        empty = {"name": name, "layer": row.layer, "op": row.op, "working": 0, "waiting": 0}
-        functions.setdefault(name, empty)["waiting" if row.waiting else "working"] += row.time
-    ranked = sorted(functions.values(), key=lambda row: -row["working"] - row["waiting"])
-    parts = [{"name": part.name, **builtins(part)} for part in path.parts]
-    return {"wall": path.wall, "parts": parts, "more": 0, "by_function": ranked}
+    critical = Critical(path.wall, path.parts, by_operation(path), 0)
+    return msgspec.structs.replace(whole, tree=tree, critical=critical)
 
 
-def _bounded(rows: list[Row]) -> Row:
-    """All rows; `fitted` keeps the first, and counts how many more there are."""
-    return {"rows": rows, "more": 0}
+def _hosts(opened: OpenedRun, axis: Axis) -> Hosts:
+    samples = DuckDb(opened).records(host_bins(axis.start, axis.bin), HostBin)
+    return hosts(samples, axis, sampled=bool(opened.files["system"]))
 
 
-def _run(found: Totals) -> Row:
-    facts = found.run.as_dict()
-    command = " ".join(facts.pop("command"))
-    kept = ("name", "state", "exit", "start", "end", "host", "user", "events", "bytes", "message")
-    return {name: facts[name] for name in kept} | {"command": command}
+def _run(found: Totals) -> Recording:
+    facts = found.run.as_dict() | {"command": " ".join(found.run.command)}
+    return Recording(**{name: facts[name] for name in Recording.__struct_fields__})
 
 
-def _completeness(found: Totals) -> Row:
-    """`lines` are the first lines of the summary, word by word."""
-    lost = ("dropped", "collapsed", "lost", "rejected")
-    worst = sorted(found.processes, key=lambda row: -sum(row[name] or 0 for name in lost))
-    shown = ("role", "pid", "host", "job", "task", "exit", "calls", "detail", *lost)
-    return {
-        "lines": completeness(found),
-        "incomplete": found.incomplete,
-        "traced": found.traced,
-        "total": len(found.processes),
-        "more_lines": 0,
-        "silent_layers": found.silent_layers,
-        "absent_layers": found.absent_layers,
-        "unfinished": found.unfinished,
-        "faulted_points": found.faulted,
-        "losses": {name: getattr(found, name) for name in lost},
-        "processes": _bounded([{k: row[k] for k in shown} for row in worst]),
-    }
+def _completeness(found: Totals) -> Completeness:
+    names = Losses.__struct_fields__
+    worst = sorted(found.processes, key=lambda row: -sum(row[name] or 0 for name in names))
+    fields = Process.__struct_fields__
+    return Completeness(
+        lines=completeness(found),
+        more_lines=0,
+        incomplete=found.incomplete,
+        traced=found.traced,
+        total=found.coverage.total,
+        silent_layers=found.silent_layers,
+        absent_layers=found.absent_layers,
+        unfinished=found.unfinished,
+        faulted_points=found.faulted,
+        losses=Losses(**{name: getattr(found, name) for name in names}),
+        processes=Bounded([Process(**{name: row[name] for name in fields}) for row in worst], 0),
+    )
 
 
-def _targets(hottest: list[Row]) -> list[Row]:
-    """Ids of blocks have 64 bits, more than a number of the page holds: as text.
-
-    Where too few requests are in the sample to estimate the numbers of a row, it says `few`.
-    """
-    rows = []
-    for row in hottest:
-        block = None if row["block"] is None else str(row["block"])
-        few = {} if row["time"] is not None else {"few": True}
-        shown = {k: 0 if v is None and k in _NUMBERS else v for k, v in row.items()}
-        rows.append(shown | {"block": block} | few)
-    return rows
+def _sizes(row: Row) -> RequestSizes:
+    return RequestSizes(row["layer"], row["op"], [row[name] for name in _CLASSES])
 
 
-_NUMBERS = ("calls", "time", *(f"bytes_{way}" for way in DIRECTIONS))
-_NUMBERS += tuple(f"{name}_bound" for name in _NUMBERS)
-_WAITS = f"""
+def _target(row: Row) -> Target:
+    block = None if row["block"] is None else str(row["block"])
+    shown = {name: 0 if row[name] is None and name in _NUMBERS else row[name] for name in row}
+    return msgspec.convert(shown | {"block": block, "few": row["time"] is None}, Target)
+
+
+_NUMBERS = {"calls", "time", *BYTES_COLUMN.values()}
+_NUMBERS |= {f"{name}_bound" for name in _NUMBERS}
+_TIME_SPENT = f"""
     SELECT coalesce(role, '') AS role, layer, op, calls, time, time_bound, estimated
     FROM ({summed("role, layer, op")}) WHERE time > 0"""

@@ -10,21 +10,23 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from iostrata.errors import UserError
-from iostrata.show.report.document import VERSION
 from iostrata.show.report.encoded import encoded
+from iostrata.show.report.model import VERSION, ReportDocument
 from iostrata.text import printable
 
 BUNDLE = Path(__file__).resolve().parent.parent / "_report"  # made by `make build`
 EXAMPLE = Path(__file__).resolve().parent.parent / "example/terasort.json.gz"
 
 
-def page(document: dict[str, Any]) -> str:
+def page(document: ReportDocument) -> str:
     """One HTML file, ASCII where the run is concerned; raises UserError without the bundle."""
-    return page_of(document, "report.js", document["run"]["name"])
+    return page_of(document, "report.js", document.run.name)
 
 
-def page_of(document: dict[str, Any], script_name: str, title: str) -> str:
+def page_of(document: Any, script_name: str, title: str) -> str:
     """The page of a document that a bundled script draws; as `page`."""
     frame, script = _bundled("page.html"), _bundled(script_name)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -48,18 +50,18 @@ def page_of(document: dict[str, Any], script_name: str, title: str) -> str:
     return made
 
 
-def example() -> dict[str, Any]:
+def example() -> ReportDocument:
     """The document of the recorded TeraSort that ships with iostrata."""
     try:
-        found: dict[str, Any] = json.loads(gzip.decompress(EXAMPLE.read_bytes()))
+        recorded = json.loads(gzip.decompress(EXAMPLE.read_bytes()))
     except OSError as error:
         raise UserError(f"{EXAMPLE} cannot be read: {error.strerror}", "install again") from error
-    if found["version"] != VERSION:
+    if recorded["version"] != VERSION:
         raise UserError(
-            f"{EXAMPLE.name} has version {found['version']}, not {VERSION}",
+            f"{EXAMPLE.name} has version {recorded['version']}, not {VERSION}",
             "record it again: scripts/record-example",
         )
-    return found
+    return msgspec.convert(recorded, ReportDocument)
 
 
 def _bundled(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from iostrata.analyse.calltree.trees import Node, call_tree
+from iostrata.analyse.calltree.trees import CallNode, call_tree
 from iostrata.analyse.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -37,15 +37,14 @@ def sums_of(events: list[Row]) -> list[Row]:
     return [*events, *counted]
 
 
-def tree(store: Path, events: list[Row]) -> list[Node]:
+def tree(store: Path, events: list[Row]) -> list[CallNode]:
     make_run(store, "r", events, [process("client", 1), process("DataNode", 2)])
     with OpenedRun(find_run(store, "r")) as opened:
         return call_tree(opened)
 
 
-def node(name: str, *below: Node, own: int = 0, **more: Any) -> Node:
+def node(layer: str, op: str, *below: CallNode, own: int = 0, **more: Any) -> CallNode:
     """A node of a tree: ns of its own in `own`; its time adds those below."""
-    layer, _, op = name.rpartition(".")
     time = own + sum(child.scaled for child in below)
     calls = more.pop("calls", 1)
     given = {
@@ -60,6 +59,7 @@ def node(name: str, *below: Node, own: int = 0, **more: Any) -> Node:
         "p50": time // calls,
         "p99": time // calls * 2,
         "estimated": False,
+        "collapsed": 0,
     }
     bounds = dict.fromkeys(("calls_bound", "time_bound", "self_bound", "bytes_bound"), 0)
-    return Node(layer=layer, op=op, below=list(below), **{**given, **bounds, **more})
+    return CallNode(layer=layer, op=op, below=list(below), **{**given, **bounds, **more})

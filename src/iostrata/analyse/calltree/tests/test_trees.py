@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from iostrata.analyse.calltree.native import ORDERS, CallTrees, Choice, ask, call_trees, of_run
 from iostrata.analyse.calltree.tests.job import Job
 from iostrata.analyse.calltree.tests.made import MS, call, node, sums_of, tree
-from iostrata.analyse.calltree.trees import Node, call_tree, cut, walk
+from iostrata.analyse.calltree.trees import CallNode, call_tree, cut, walk
 from iostrata.analyse.sample import Row
 from iostrata.errors import UserError
 from iostrata.schema.events import COLUMNS
@@ -22,9 +22,9 @@ from iostrata.store.tests.made import make_run, process, row_of_sum, write
 
 forests = st.lists(
     st.recursive(
-        st.builds(lambda own: node("fs.leaf", own=own, bytes=own), st.integers(0, 9)),
+        st.builds(lambda own: node("fs", "leaf", own=own, bytes=own), st.integers(0, 9)),
         lambda below: st.builds(
-            lambda own, nodes: node("hdfs.inner", *nodes, own=own, bytes=own),
+            lambda own, nodes: node("hdfs", "inner", *nodes, own=own, bytes=own),
             st.integers(0, 9),
             st.lists(below, max_size=4),
         ),
@@ -34,7 +34,7 @@ forests = st.lists(
 )
 
 
-def shown(roots: list[Node]) -> list[Any]:
+def shown(roots: list[CallNode]) -> list[Any]:
     """Name, calls, time, self and bytes, each node before those below it."""
     rows = []
     for one in roots:
@@ -104,7 +104,7 @@ def test_every_call_is_in_the_tree_once(tmp_path_factory: Any, calls: list[Any])
         events.append(call(f"java.{op}", number, parent or None, 1))
     found: dict[tuple[str, ...], int] = {}
 
-    def walk(level: list[Node], above: tuple[str, ...]) -> None:
+    def walk(level: list[CallNode], above: tuple[str, ...]) -> None:
         for one in level:
             way = (*above, one.op)
             assert way not in found
@@ -203,7 +203,7 @@ def test_progress_is_reported(tmp_path: Path) -> None:
 
 
 @given(forests, st.integers(1, 12))
-def test_a_cut_tree_keeps_its_sums(roots: list[Node], most: int) -> None:
+def test_a_cut_tree_keeps_its_sums(roots: list[CallNode], most: int) -> None:
     kept = cut(roots, most)
     before, after = list(walk(roots)), list(walk(kept))
     for name in ("self", "bytes", "errors", "calls"):
@@ -216,14 +216,15 @@ def test_a_cut_tree_keeps_its_sums(roots: list[Node], most: int) -> None:
     # and every node is either shown or counted
     assert len(whole) == min(most, len(before))
     assert len(whole) + sum(n.collapsed for n in after) == len(before)
-    # cut once more, those that were counted still are
+    assert cut(kept, most) == kept
+    # cut further, those that were counted still are
     assert sum(n.collapsed or 1 for n in walk(cut(kept, 1))) == len(before)
 
 
 def test_a_tree_may_be_deeper_than_the_stack() -> None:
-    deep = node("fs.leaf", own=1000)
+    deep = node("fs", "leaf", own=1000)
     for _ in range(5000):
-        deep = node("fs.read", deep)
+        deep = node("fs", "read", deep)
     kept = list(walk(cut([deep], 2000, depth=48)))
     assert len(kept) == 49
     assert (kept[-1].collapsed, kept[-1].self) == (5001 - 48, 1000)

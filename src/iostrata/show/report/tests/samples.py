@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from iostrata.analyse.axis import MOST_BINS
+from iostrata.analyse.calltree.tests.made import node
+from iostrata.analyse.calltree.trees import CallNode
+from iostrata.records import builtins
 from iostrata.show.report import bounds
-from iostrata.show.report.axis import MOST_BINS
-from iostrata.show.totals import Row
+from iostrata.show.report.model import ReportDocument
+
+Row = dict[str, Any]
 
 SECOND = 10**9
 # A TeraSort of 200 MB, of before there were findings; the example of today is another one.
@@ -30,8 +36,12 @@ LONG = (
 HOSTILE = (MARKUP + "<é😀" * 3000)[:8000]
 
 
-def explained_example() -> Row:
+def explained_example() -> ReportDocument:
     """The recorded TeraSort with a verdict, findings, a call tree and a critical path."""
+    return msgspec.convert(_explained(), ReportDocument)
+
+
+def _explained() -> Row:
     made: Row = json.loads(gzip.decompress(RECORDED.read_bytes()))
     tasks = [row for row in made["tasks"]["rows"] if row["start"] and row["task"]]
     return made | {
@@ -41,7 +51,7 @@ def explained_example() -> Row:
             "tasks; the disks were busy for 9 % of the run.",
         },
         "findings": _findings(made),
-        "tree": _tree(made),
+        "tree": builtins(_tree(made)),
         "critical": _critical(tasks),
     }
 
@@ -63,7 +73,7 @@ def _findings(made: Row) -> list[Row]:
                 {"what": "most frequent writer", "value": "RawLocalFileSystem", "unit": "text"},
             ],
             change=[setting("io.file.buffer.size", "4096", "131072")],
-            gain={"low": 0.12, "high": 0.25, "of": "job time"},
+            gain={"low": 0.12, "high": 0.25, "of": "time of the run"},
         ),
         finding(
             "spills",
@@ -73,7 +83,7 @@ def _findings(made: Row) -> list[Row]:
                 setting("mapreduce.task.io.sort.mb", "100", "256"),
                 setting("mapreduce.map.sort.spill.percent", "0.80", "0.90"),
             ],
-            gain={"low": 0.05, "high": 0.05, "of": "job time"},
+            gain={"low": 0.05, "high": 0.05, "of": "time of the run"},
         ),
         finding(
             "uncompressed_intermediate",
@@ -106,27 +116,16 @@ def setting(name: str, before: str, after: str) -> Row:
     return {"what": "set", "setting": name, "before": before, "after": after}
 
 
-def node(name: str, layer: str, op: str, *below: Row, **more: Any) -> Row:
-    """A node of the tree: ns of its own in `own`, 0 unless given; its total adds those below."""
-    own = more.pop("own", 0)
-    total = own + sum(child["total"] for child in below)
-    calls = more.get("calls", 1)
-    each = {"min": total // calls // 4, "max": total // calls * 3}
-    half = {"p50": total // calls, "p99": total // calls * 2}
-    base = {"name": name, "layer": layer, "op": op, "calls": calls, "total": total, "self": own}
-    return {**base, "bytes": 0, "errors": 0, **each, **half, **more, "below": list(below)}
-
-
-def _tree(made: Row) -> list[Row]:
+def _tree(made: Row) -> list[CallNode]:
     ops: dict[tuple[str, str], Row] = {}
     for row in made["ops"]:
         ops.setdefault((row["layer"], row["op"]), row)
 
-    def op(name: str, layer: str, of: str, *below: Row, share: float = 1.0) -> Row:
+    def op(name: str, layer: str, of: str, *below: CallNode, share: float = 1.0) -> CallNode:
         row = ops[layer, of]
-        own = max(0, int(row["time"] * share) - sum(child["total"] for child in below))
+        own = max(0, int(row["time"] * share) - sum(child.scaled for child in below))
         moved = {"calls": max(1, int(row["calls"] * share)), "bytes": int(row["bytes"] * share)}
-        return node(name, layer, of, *below, own=own, **moved)
+        return node(layer, name, *below, own=own, **moved)
 
     package = "org.apache.hadoop"
     disk = op(f"{package}.hdfs.server.datanode.FileIoProvider.write", "java", "write")
@@ -136,7 +135,7 @@ def _tree(made: Row) -> list[Row]:
                receive)  # fmt: skip
     stream = op(f"{package}.hdfs.DataStreamer.run", "hdfs", "stream", block)
     maps = node(
-        f"{package}.mapred.MapTask.run", "task", "run",
+        "task", f"{package}.mapred.MapTask.run",
         op(f"{package}.mapred.MapTask.NewTrackingRecordReader.nextKeyValue", "record", "read",
            op(f"{package}.hdfs.DFSInputStream.read", "hdfs", "read")),
         op(f"{package}.mapred.IFile.Writer.append", "record", "append",
@@ -146,16 +145,16 @@ def _tree(made: Row) -> list[Row]:
     )  # fmt: skip
     # Five threads fetch at the same time: below the shuffle is more time than in it.
     fetch = f"{package}.mapreduce.task.reduce.Fetcher.copyFromHost"
-    fetches = node(fetch, "task", "fetch", calls=80, own=50 * SECOND)
+    fetches = node("task", fetch, calls=80, own=50 * SECOND)
     shuffle = op(f"{package}.mapreduce.task.reduce.Shuffle.run", "task", "shuffle")
-    shuffle |= {"self": SECOND, "below": [fetches]}
+    shuffle = msgspec.structs.replace(shuffle, self=SECOND, below=[fetches])
     reduces = node(
-        f"{package}.mapred.ReduceTask.run", "task", "run", stream,
+        "task", f"{package}.mapred.ReduceTask.run", stream,
         shuffle,
         calls=2, own=3 * SECOND,
     )  # fmt: skip
     call = op(f"{package}.ipc.Client.call", "rpc", "call", share=0.6)
-    return [maps, reduces, node(f"{package}.util.RunJar.main", "task", "process", call, own=SECOND)]
+    return [maps, reduces, node("task", f"{package}.util.RunJar.main", call, own=SECOND)]
 
 
 def _critical(tasks: list[Row]) -> Row:
@@ -168,10 +167,10 @@ def _critical(tasks: list[Row]) -> Row:
                 waits = phase["phase"] == "shuffle"
                 parts.append(part(phase["phase"], task, start, end, waits))
                 begin = end
-    sums: dict[tuple[str, str, str], Row] = {}
+    sums: dict[tuple[str, str], Row] = {}
     for row in parts:
-        key = (row["name"], row["layer"], row["op"])
-        empty = dict(zip(("name", "layer", "op"), key, strict=True)) | {"working": 0, "waiting": 0}
+        key = (row["layer"], row["op"])
+        empty = dict(zip(("layer", "op"), key, strict=True)) | {"working": 0, "waiting": 0}
         sums.setdefault(key, empty)
         sums[key]["waiting" if row["waiting"] else "working"] += row["end"] - row["start"]
     wall = sum(row["end"] - row["start"] for row in parts)
@@ -186,14 +185,14 @@ def part(phase: str, task: Row, start: int, end: int, waits: bool) -> Row:
     layer, op = PHASES.get(phase, ("hdfs", "stream"))
     where = {"role": task["role"], "host": task["host"]}
     times = {"start": start, "end": end, "waiting": waits}
-    return {"name": f"{layer}.{op}", "layer": layer, "op": op, **where, **times}
+    return {"layer": layer, "op": op, **where, **times}
 
 
-def full(name: str = HOSTILE) -> Row:
+def full(name: str = HOSTILE) -> ReportDocument:
     """A document with the most rows of everything, every name of them as given, made to fit."""
-    made = _widened(explained_example(), name)
+    made = _widened(_explained(), name)
     most_of = {"targets": bounds.MOST_TARGETS, "tasks": bounds.MOST_TASKS}
-    for key in ("targets", "tasks", "categories", "waits"):
+    for key in ("targets", "tasks", "categories", "time_spent"):
         most = most_of.get(key, bounds.MOST_ROWS)
         made[key] = {"rows": _filled(made[key]["rows"], most, name), "more": 1_000_000}
     lines = [f"{i} {name}" for i in range(bounds.MOST_PROCESSES)]
@@ -205,10 +204,10 @@ def full(name: str = HOSTILE) -> Row:
     for key, most in (("parts", bounds.MOST_PARTS), ("by_function", bounds.MOST_FUNCTIONS)):
         made["critical"][key] = _filled(made["critical"][key], most, name)
     made["ops"] = _filled(made["ops"], bounds.MOST_ROWS, name)
-    made["tree"] = [_branches(bounds.MOST_NODES, name)]
+    made["tree"] = builtins([_branches(2 * bounds.MOST_NODES, name)])
     made["verdict"] = {"text": name, "detail": name}
     made["run"] |= {"command": name, "message": name, "user": name, "host": name}
-    return bounds.fitted(made)
+    return bounds.fitted(msgspec.convert(made, ReportDocument))
 
 
 def _widened(made: Row, name: str) -> Row:
@@ -238,12 +237,10 @@ def _filled(rows: list[Row], most: int, name: str) -> list[Row]:
     return made
 
 
-def _branches(nodes: int, name: str) -> Row:
+def _branches(nodes: int, name: str) -> CallNode:
     """A tree of so many nodes: long chains that each have 40 functions beside."""
-    made = node(name, "fs", "write", own=SECOND)
+    made = node("fs", name, own=SECOND)
     for depth in range(nodes // 41):
-        beside: Iterator[Row] = (
-            node(f"{depth} {i} {name}", "java", "read", own=i) for i in range(40)
-        )
-        made = node(f"{depth} {name}", "hdfs", "read", made, *beside, own=1)
+        beside = (node("java", f"{depth} {i} {name}", own=i) for i in range(40))
+        made = node("hdfs", f"{depth} {name}", made, *beside, own=1)
     return made

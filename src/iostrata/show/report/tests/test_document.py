@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from iostrata.records import builtins
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FLAG, SYSTEM_COLUMNS
 from iostrata.show.report import bounds
@@ -23,7 +24,8 @@ KNOWN = {"proc": 5, **MAP}
 
 def read(store: Path, name: str = "r") -> dict[str, Any]:
     with OpenedRun(find_run(store, name)) as opened:
-        return document(opened)
+        made: dict[str, Any] = builtins(document(opened))
+        return made
 
 
 def grown(begin: int, until: int, **more: Any) -> dict[str, Any]:
@@ -96,7 +98,7 @@ def test_the_way_of_the_bytes(tmp_path: Path) -> None:
     make_run(tmp_path, "r", events, [process("map", 1)])
     # THEN packets that no point counted are unknown, not 0; nothing was read from HDFS
     found = read(tmp_path)
-    assert [row["way"] for row in found["flow"]] == ["written to HDFS"]
+    assert [row["direction"] for row in found["flow"]] == ["written to HDFS"]
     steps = found["flow"][0]["steps"]
     assert [(row["title"], row["bytes"], row["factor"]) for row in steps] == [
         ("written by applications", 100, 1.0),
@@ -148,7 +150,7 @@ def test_numbers_are_those_of_the_summary(tmp_path: Path) -> None:
     processes = [process("map", 1, dropped=3), process("map", 2, traced=False, reason="no agent")]
     make_run(tmp_path, "r", events, processes)
     with OpenedRun(find_run(tmp_path, "r")) as opened:
-        found, summed = document(opened), totals(opened)
+        found, summed = builtins(document(opened)), totals(opened)
     # THEN
     lines = summary_lines(summed)
     assert found["completeness"]["lines"] == lines[:2]
@@ -156,10 +158,12 @@ def test_numbers_are_those_of_the_summary(tmp_path: Path) -> None:
         "traced 1/2 processes, DataNodes not asked, 3 dropped (in totals, not one by one)"
     )
     assert (found["layers"], found["ops"]) == (summed.layers, summed.ops)
-    assert found["sizes"] == summed.sizes
+    names = found["size_classes"]
+    sizes = [dict(zip(names, row.pop("calls"), strict=True)) | row for row in found["sizes"]]
+    assert sizes == summed.sizes
     targets = found["targets"]["rows"]
     assert [row | {"block": int(row["block"])} for row in targets] == summed.targets
-    assert [(row["op"], row["time"], row["estimated"]) for row in found["waits"]["rows"]] == [
+    assert [(row["op"], row["time"], row["estimated"]) for row in found["time_spent"]["rows"]] == [
         ("write", 1000, True),
         ("read", 1000, False),
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
+from iostrata.records import builtins
 from iostrata.show.report import page as pages
 from iostrata.show.report.document import document
 from iostrata.show.report.page import example, page
@@ -61,8 +62,8 @@ def test_names_of_a_run_are_data_and_nothing_else(tmp_path: Path) -> None:
     # THEN the page has its two scripts, and the first says exactly what the run does
     assert found.others.count("script") == 2
     assert "img" not in found.others
-    assert json.loads(found.scripts[0]) == json.loads(json.dumps(made))
-    assert made["targets"]["rows"][0]["target"] == HOSTILE
+    assert json.loads(found.scripts[0]) == builtins(made)
+    assert made.targets.rows[0].target == HOSTILE
 
 
 def test_only_the_bundled_script_may_run() -> None:

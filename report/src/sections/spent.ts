@@ -1,17 +1,17 @@
 // Who spent time on what: threads of every kind of process in calls of every layer.
 
-import type { ReportDocument, Wait } from "../document.ts";
+import type { ReportDocument, TimeSpent } from "../document.ts";
 import { caption, section } from "../dom.ts";
 import { table } from "../table.ts";
 import { count, seconds } from "../text.ts";
 import { time } from "./layers.ts";
 
-export function waits({ waits: { rows, more } }: ReportDocument): HTMLElement {
+export function spent({ time_spent: { rows, more } }: ReportDocument): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.time));
   return section(
-    "waits",
-    "Who waited for what",
-    table<Wait>(
+    "spent",
+    "Where threads spent their time",
+    table<TimeSpent>(
       [
         { title: "process", cell: (row) => row.role || "–", by: (row) => row.role },
         { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
@@ -41,8 +41,9 @@ export function waits({ waits: { rows, more } }: ReportDocument): HTMLElement {
     ),
     caption(
       "Time that threads of each kind of process spent in calls, summed over threads, without " +
-        "calls within calls of the same layer. A layer's time contains that of the layers below " +
-        "it, and waiting for the other side: a DataNode that receives waits for its client.",
+        "calls within calls of the same layer. The time of a layer contains that of the layers " +
+        "below it, and the time that a call waits for the other side: a DataNode that receives " +
+        "a block waits for its client.",
     ),
   );
 }

@@ -1,0 +1,286 @@
+"""The shape of a report's document: JSON, its schema and `report/src/document.ts` are made of it.
+
+Names are as they were recorded, so whoever shows them must escape them.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from iostrata.analyse.axis import Axis, Series
+from iostrata.analyse.calltree.critical import Part, PathTime
+from iostrata.analyse.calltree.trees import CallNode
+from iostrata.analyse.categories import Category
+from iostrata.explain.finding import Finding
+from iostrata.explain.verdict import Verdict
+from iostrata.records import Bytes, Count, EpochNs, Ns, Rate, Record, Share
+
+VERSION = 2
+
+_T = TypeVar("_T")
+
+
+class Bounded(Record, Generic[_T], frozen=True):
+    """The first rows of a list, and how many more there were."""
+
+    rows: list[_T]
+    more: Count
+
+
+class Recording(Record, frozen=True):
+    """The run; times are 0 where they are not known."""
+
+    name: str
+    state: str
+    exit: int | None
+    start: EpochNs
+    end: EpochNs
+    host: str
+    user: str
+    events: Count
+    bytes: Bytes
+    message: str
+    command: str
+
+
+class Losses(Record, frozen=True):
+    """Calls that are in totals only, without task and category, or in no total."""
+
+    dropped: Count
+    collapsed: Count
+    lost: Count
+    rejected: Count
+
+
+class Process(Record, frozen=True):
+    """A process that was traced, or should have been; null where nothing is known."""
+
+    role: str | None
+    pid: int | None
+    host: str | None
+    job: str | None
+    task: str | None
+    exit: str | None
+    calls: Count | None
+    detail: Count | None
+    dropped: Count | None
+    collapsed: Count | None
+    lost: Count | None
+    rejected: Count | None
+
+
+class Completeness(Record, frozen=True):
+    """How much of the run was traced: `lines` are the first of the summary, word by word."""
+
+    lines: list[str]
+    more_lines: Count
+    incomplete: list[str]
+    traced: Count
+    total: Count
+    silent_layers: list[str]
+    absent_layers: list[str]
+    unfinished: Count
+    faulted_points: list[str]
+    losses: Losses
+    processes: Bounded[Process]
+
+
+class Layer(Record, frozen=True):
+    """Totals of a layer; `time_bound`: 99 of 100 estimates of the time are closer."""
+
+    layer: str
+    calls: Count
+    bytes_read: Bytes
+    bytes_written: Bytes
+    bytes_received: Bytes
+    bytes_sent: Bytes
+    time: Ns
+    time_bound: Ns | None
+    estimated: bool
+    errors: Count
+
+
+class Operation(Layer, frozen=True):
+    """Totals of an operation; `nested` are calls within a call of the same layer."""
+
+    op: str
+    nested: bool
+    bytes: Bytes
+
+
+class TimeSpent(Record, frozen=True):
+    """Time that threads of processes of a role spent in an operation, waiting included."""
+
+    role: str
+    layer: str
+    op: str
+    calls: Count
+    time: Ns
+    time_bound: Ns | None
+    estimated: bool
+
+
+class TaskPhase(Record, frozen=True):
+    """A phase of a task."""
+
+    phase: str
+    start: EpochNs
+    end: EpochNs
+    time: Ns
+
+
+class TaskLayer(Record, frozen=True):
+    """What a layer did for a task, on its own host and on the DataNodes."""
+
+    layer: str
+    calls: Count
+    bytes_read: Bytes
+    bytes_written: Bytes
+    bytes_received: Bytes
+    bytes_sent: Bytes
+    time: Ns
+
+
+class Task(Record, frozen=True):
+    """A task, or what a job did outside of its tasks (without task); null: it was not traced.
+
+    `time` is that of all its threads in calls.
+    """
+
+    job: str
+    task: str
+    role: str | None
+    host: str | None
+    start: EpochNs | None
+    end: EpochNs | None
+    exit: str | None
+    time: Ns
+    phases: list[TaskPhase]
+    layers: list[TaskLayer]
+
+
+class Step(Record, frozen=True):
+    """A step of the bytes: null where nothing was counted, which is not 0."""
+
+    title: str
+    layer: str
+    bytes: Bytes | None
+    factor: float | None
+
+
+class Flow(Record, frozen=True):
+    """From what applications asked for down to the disks."""
+
+    direction: str
+    steps: list[Step]
+
+
+class RequestSizes(Record, frozen=True):
+    """Calls of an operation by the classes of `ReportDocument.size_classes`."""
+
+    layer: str
+    op: str
+    calls: list[Count]
+
+
+class Target(Record, frozen=True, omit_defaults=True):
+    """A file, block or peer. Ids of blocks have more bits than a number of the page: they are text.
+
+    Where only some requests were recorded, numbers are `estimated`, each within its bound for 95 of
+    100; where too few were, `few` says that the numbers mean nothing.
+    """
+
+    layer: str
+    category: str | None
+    target: str
+    block: str | None
+    calls: Count
+    time: Ns
+    bytes_read: Bytes
+    bytes_written: Bytes
+    bytes_received: Bytes
+    bytes_sent: Bytes
+    estimated: bool = False
+    few: bool = False
+    calls_bound: Count = 0
+    time_bound: Ns = 0
+    bytes_read_bound: Bytes = 0
+    bytes_written_bound: Bytes = 0
+    bytes_received_bound: Bytes = 0
+    bytes_sent_bound: Bytes = 0
+
+
+class HostSizes(Record, frozen=True):
+    """What a host has; null where it is not known."""
+
+    mem_total: Bytes | None
+    space_total: Bytes | None
+
+
+class Histories(Record, frozen=True):
+    """Values for each bin of the axis, null without a sample: shares, rates and levels."""
+
+    cpu_user: list[Share | None]
+    cpu_system: list[Share | None]
+    cpu_iowait: list[Share | None]
+    disk_busy: list[Share | None]
+    disk_read: list[Rate | None]
+    disk_written: list[Rate | None]
+    net_received: list[Rate | None]
+    net_sent: list[Rate | None]
+    net_loopback: list[Rate | None]
+    mem_used: list[Bytes | None]
+    space_used: list[Bytes | None]
+
+
+class Host(Record, frozen=True):
+    """What a host did as a whole, other programs included."""
+
+    host: str
+    totals: HostSizes
+    values: Histories
+
+
+class Hosts(Record, frozen=True):
+    """`missing` says why there are none."""
+
+    missing: str
+    hosts: list[Host]
+    more: Count
+
+
+class Critical(Record, frozen=True):
+    """The chain of calls that the end of the job waited for; `more`: the shortest parts."""
+
+    wall: Ns
+    parts: list[Part]
+    by_function: list[PathTime]
+    more: Count
+
+
+class ReportDocument(Record, frozen=True):
+    """Every number that a report's page shows; it leaves out what is null. `empty` says why there
+    is nothing to show.
+    """
+
+    version: int
+    iostrata: str
+    run: Recording
+    completeness: Completeness
+    empty: str
+    layers: list[Layer]
+    ops: list[Operation]
+    axis: Axis
+    series: list[Series]
+    system: Hosts
+    tasks: Bounded[Task]
+    flow: list[Flow]
+    categories: Bounded[Category]
+    size_classes: list[str]
+    sizes: list[RequestSizes]
+    targets: Bounded[Target]
+    time_spent: Bounded[TimeSpent]
+    verdict: Verdict | None
+    findings: list[Finding] | None
+    tree: list[CallNode] | None
+    critical: Critical | None
