@@ -70,14 +70,17 @@ def commands() -> str:
     """The help of every command, as Markdown."""
     group = whole_command()
     _give_whole_sentences(group)
-    return get_docs_for_click(obj=group, ctx=typer.Context(group), name="iostrata")
+    text = get_docs_for_click(obj=group, ctx=typer.Context(group), name="iostrata")
+    return re.sub(r"(?m)^(    .*)\n\n(?=    )", r"\1\n", text)  # examples stand together
 
 
 def _give_whole_sentences(group: Any) -> None:
-    """Lists of commands show the first paragraph of the help, not its first 45 letters."""
-    for command in getattr(group, "commands", {}).values():
+    """Lists show the first paragraph of each help, not its first 45 letters; none is hidden."""
+    group.commands = {name: one for name, one in group.commands.items() if not one.hidden}
+    for command in group.commands.values():
         command.short_help = " ".join((command.help or "").split("\n\n")[0].split())
-        _give_whole_sentences(command)
+        if hasattr(command, "commands"):
+            _give_whole_sentences(command)
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> None:

@@ -16,15 +16,15 @@ from iostrata.errors import InternalError, UserError
 
 EXIT_CODES = """\
 Exit codes: 0 success · 1 a check failed (doctor) · 2 wrong use, or something you can mend (one
-line says what) · 3 a fault of iostrata · 130 interrupted. `record` passes the command's own exit
-code on (128 + n when signal n ended it, 127 not found, 126 not executable) and uses 125 when it
-could not start recording.
+line says what) · 3 a fault of iostrata · 130 interrupted. `record` ends with the exit code of its
+command (128 + n when signal n ended it, 127 not found, 126 not executable), or with 125 when it
+could not start to record.
 """
 
 app = typer.Typer(
     name="iostrata",
     cls=LazyGroup,
-    help="Shows every I/O of a Hadoop job through every layer it passes.",
+    help="Shows the I/O of Hadoop and Spark jobs in every Java layer, and why it happens.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     rich_markup_mode="markdown",

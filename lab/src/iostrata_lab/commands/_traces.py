@@ -46,17 +46,19 @@ def register(group: typer.Typer) -> None:
             "iostrata workload model nightly --out nightly.txt",
             "iostrata workload run requests --settings nightly.txt --set alpha=2   twice its rate",
             "iostrata workload model nightly --pause 0.5   threads have sessions with pauses",
-            "iostrata workload model nightly --out nightly.txt --gaps gaps.txt   its very gaps",
+            "iostrata workload model nightly --out nightly.txt --gaps gaps.txt   exactly its gaps",
         )
     )(model)
 
 
 def fit(
     trace: Annotated[str, typer.Argument(help="fb-2009, fb-2009-first50, or a file like them.")],
-    out: Annotated[Path | None, typer.Option(help="Also writes it there, as JSON.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the fit to this file, too, as JSON.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Fits gaps, sizes and shared inputs of a trace of SWIM: in few numbers, to draw jobs from."""
+    """Fits gaps, sizes and shared inputs of a trace of SWIM, to draw jobs from them."""
     from iostrata.cli.files import whole_file
     from iostrata_lab.workload.swim.fitting import fitted
     from iostrata_lab.workload.swim.trace import read
@@ -72,17 +74,19 @@ def fit(
 
 
 def history(
-    out: Annotated[Path, typer.Option(help="Where the trace goes.")],
+    out: Annotated[Path, typer.Option(help="File of the trace.")],
     folders: Annotated[
         list[str] | None,
-        typer.Argument(help="Of .jhist files, in HDFS or file:///…; else the cluster's own."),
+        typer.Argument(
+            help="Folders of .jhist files, in HDFS or file:///…; by default the cluster's own."
+        ),
     ] = None,
     lab: Annotated[
         str | None, typer.Option(help="A lab's cluster; else `hadoop` of the PATH.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Makes a trace of one's own MapReduce jobs, of the history that Hadoop keeps of them."""
+    """Makes a trace of your own MapReduce jobs from their history in Hadoop."""
     from iostrata.cli.files import whole_file
     from iostrata_lab.recording import cluster_of
     from iostrata_lab.workload.swim.history import jobs_of, text
@@ -99,19 +103,22 @@ def history(
 def model(
     run: RunArgument = None,
     pause: Annotated[
-        float, typer.Option(min=0, help="s: what a thread asks for sooner is of its session.")
+        float,
+        typer.Option(min=0, help="Requests of a thread that follow sooner, in s, are one session."),
     ] = 0.0,
     out: Annotated[
-        Path | None, typer.Option(help="Also writes it there, for `run requests --settings`.")
+        Path | None,
+        typer.Option(help="Write the model to this file, too, for `run requests --settings`."),
     ] = None,
     gaps: Annotated[
-        Path | None, typer.Option(help="Also writes the gaps there, to be sent as they were.")
+        Path | None,
+        typer.Option(help="Write the gaps to this file, too, to send them as they were."),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Fits a model to what a recorded run asked of HDFS, for the workload `requests`."""
+    """Fits a model to the requests of a recorded run to HDFS, for the workload `requests`."""
     from iostrata.cli.files import whole_file
     from iostrata_lab.workload.requests.model import gaps_of, model_of
 

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from iostrata_lab.clusters import DaemonStatus, Topology
 
 NameOption = Annotated[str | None, typer.Option("--name", help="Name of the lab.")]
-NameArgument = Annotated[str | None, typer.Argument(help="Name of the lab; the running one.")]
+NameArgument = Annotated[
+    str | None, typer.Argument(help="Name of the lab; by default the one that runs.")
+]
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(no_args_is_help=True, help="A real Hadoop cluster on this machine.")
-    up_group = typer.Typer(no_args_is_help=True, help="Brings a cluster up.")
+    group = typer.Typer(
+        no_args_is_help=True, help="Starts and ends Hadoop clusters on this machine."
+    )
+    up_group = typer.Typer(no_args_is_help=True, help="Starts a cluster.")
     up_group.command(
         "hadoop",
         epilog=examples(
@@ -73,7 +77,9 @@ def up(
         bool, typer.Option("--agent/--no-agent", help="Load the agent in daemons and containers.")
     ] = True,
     name: Annotated[str, typer.Option(help="Name of the lab.")] = "hadoop",
-    version: Annotated[str, typer.Option(help="Of Hadoop: 3.5.0, 3.4.2 or 3.3.6.")] = "3.5.0",
+    version: Annotated[
+        str, typer.Option(help="Version of Hadoop: 3.5.0, 3.4.2 or 3.3.6.")
+    ] = "3.5.0",
     conf: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A property of Hadoop, over the lab's own."),
@@ -181,23 +187,29 @@ def _facts(daemon: DaemonStatus) -> dict[str, Any]:
 def brake(
     node: Annotated[str, typer.Argument(help="node-1, or node-1.rack-1.")],
     disk: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Bytes/s read, as many written: 20MB/s.")
+        str | None,
+        typer.Option(metavar="RATE", help="Limit reads, and writes, to these bytes/s: 20MB/s."),
     ] = None,
     disk_ops: Annotated[
-        str | None, typer.Option(metavar="N", help="Requests/s read, as many written.")
+        str | None, typer.Option(metavar="N", help="Limit reads, and writes, to these requests/s.")
     ] = None,
     net: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Bytes/s sent, as many received: 10MB/s.")
+        str | None,
+        typer.Option(
+            metavar="RATE", help="Limit what it sends, and receives, to these bytes/s: 10MB/s."
+        ),
     ] = None,
-    cpu: Annotated[str | None, typer.Option(metavar="CORES", help="Cores: 0.5.")] = None,
+    cpu: Annotated[
+        str | None, typer.Option(metavar="CORES", help="Limit its processes to these cores: 0.5.")
+    ] = None,
     off: Annotated[bool, typer.Option("--off", help="Take all brakes away.")] = False,
     name: NameOption = None,
 ) -> None:
-    """Slows a node of a running lab down, or lets it go again.
+    """Slows a node of a running lab down, or releases it.
 
-    What is not named stays as it is; a limit of `off` takes one brake away.
-    The page cache is faster than any disk: setting a disk brake empties it of the node's files,
-    and so does setting it again.
+    Brakes that you do not name stay as they are; the limit `off` takes one brake away.
+    The page cache is faster than any disk, so setting a disk brake empties the cache of the files
+    of the node, and so does setting it again.
     """
     from iostrata_lab import clusters
     from iostrata_lab.clusters.brakes import changed

@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from iostrata_lab.workload.runner import Asked
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a study.")]
-LabOption = Annotated[str | None, typer.Option(help="A lab's cluster; else one of its own.")]
+LabOption = Annotated[
+    str | None, typer.Option(help="Use the cluster of this lab; by default one of its own.")
+]
 LAB = "study"
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(no_args_is_help=True, help="Studies of the papers, repeated.")
+    group = typer.Typer(no_args_is_help=True, help="Repeats the measurements of papers.")
     group.command("list", epilog=examples("iostrata study list", "iostrata study list --json"))(
         list_
     )
@@ -67,7 +69,7 @@ def list_(json: JsonOption = False) -> None:
 
 
 def describe(name: NameArgument, json: JsonOption = False) -> None:
-    """Says what a study measures, how that differs from the paper, and what may be asked of it."""
+    """Says what a study measures, how it differs from the paper, and lists its parameters."""
     from iostrata_lab.studies.catalog import study_named
 
     study = study_named(name)
@@ -86,7 +88,7 @@ def run(
     set_: SetOption = None,
     scale: ScaleOption = 1.0,
     seed: SeedOption = 1,
-    repeats: Annotated[int, typer.Option(min=1, max=100, help="Of each run.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, max=100, help="Repeats of each run.")] = 1,
     lab: LabOption = None,
     datanodes: Annotated[
         int, typer.Option(min=1, max=16, help="Of the cluster that it starts, without --lab.")
@@ -100,9 +102,9 @@ def run(
 ) -> None:
     """Runs workloads, records and analyses them, and says what agrees with the paper.
 
-    It starts a cluster of its own unless --lab names one, and ends it. Runs that are in the store
-    already, of the same parameters and seed on the same kind of cluster, are taken as they are: a
-    study that was interrupted goes on where it was.
+    Without --lab it starts a cluster of its own and ends it. A run that the store has already, with
+    the same parameters and seed on the same kind of cluster, is not recorded again, so a study that
+    was interrupted goes on where it was.
     """
     from iostrata.store.location import default_store
     from iostrata_lab.studies.catalog import study_named

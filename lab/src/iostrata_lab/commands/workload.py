@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from iostrata_lab.workload.runner import Done
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a workload.")]
-LabOption = Annotated[str | None, typer.Option(help="A lab's cluster; else `hadoop` of the PATH.")]
+LabOption = Annotated[
+    str | None,
+    typer.Option(help="Use the cluster of this lab; by default the `hadoop` of the PATH."),
+]
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(no_args_is_help=True, help="Workloads worth observing.")
+    group = typer.Typer(no_args_is_help=True, help="Runs workloads on a cluster.")
     group.command(
         "list", epilog=examples("iostrata workload list", "iostrata workload list --json")
     )(list_)
@@ -64,7 +67,7 @@ def list_(json: JsonOption = False) -> None:
 
 
 def describe(name: NameArgument, json: JsonOption = False) -> None:
-    """Says what a workload does, and what may be asked of it."""
+    """Says what a workload does, and lists its parameters."""
     from iostrata_lab.commands._recorded import print_parameters
     from iostrata_lab.workload.catalog import workload_named
 
@@ -83,29 +86,29 @@ def run(
     name: NameArgument,
     set_: SetOption = None,
     settings: Annotated[
-        Path | None, typer.Option(help="File of NAME=VALUE lines; what --set says goes first.")
+        Path | None, typer.Option(help="File of NAME=VALUE lines; --set goes first.")
     ] = None,
     scale: ScaleOption = 1.0,
     seed: SeedOption = 1,
     lab: LabOption = None,
-    record: Annotated[bool, typer.Option("--record", help="Trace it; not its input.")] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Trace the workload, without the making of its input.")
+    ] = False,
     run: Annotated[str | None, typer.Option("--run", help="Name of the recorded run.")] = None,
     budget: Annotated[
         str,
-        typer.Option(envvar="IOSTRATA_BUDGET", help="Of tracing, as `iostrata record` takes it."),
+        typer.Option(envvar="IOSTRATA_BUDGET", help="Budget of tracing, as for `iostrata record`."),
     ] = "1%",
     store: StoreOption = None,
-    folder: Annotated[
-        str, typer.Option(help="Folder in HDFS that is not there yet; one of its own in /tmp.")
-    ] = "",
-    keep: Annotated[bool, typer.Option("--keep", help="Leave that folder there.")] = False,
+    folder: Annotated[str, typer.Option(help="A new folder in HDFS; by default one in /tmp.")] = "",
+    keep: Annotated[bool, typer.Option("--keep", help="Keep that folder.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Runs a workload on a cluster and says what became of it.
+    """Runs a workload on a cluster and prints its result.
 
-    First its parameters and the cluster are checked; what cannot work is one line, and nothing has
-    been started. Whatever happens later, its jobs are ended and its files removed.
+    Its parameters and the cluster are checked first: one line says what cannot work, before
+    anything starts. Whatever happens later, its jobs are ended and its files are removed.
     """
     from iostrata.schema.detail import Detail, parse_budget
     from iostrata_lab.commands._recorded import Recorded, clean_up_at_every_end

@@ -10,17 +10,22 @@ import typer
 RunArgument = Annotated[str | None, typer.Argument(help="Name of a run; the latest by default.")]
 StoreOption = Annotated[
     Path | None,
-    typer.Option(help="Store of runs; $IOSTRATA_STORE, else ~/.local/share/iostrata."),
+    typer.Option(help="Store of runs; by default $IOSTRATA_STORE or ~/.local/share/iostrata."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Show no progress on standard error.")
+]
 
-# Of what `workload run` and `study run` do.
+# For `workload run` and `study run`.
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter.")
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable."),
 ]
-ScaleOption = Annotated[float, typer.Option(min=1e-6, help="Times the defaults of what scales.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Of all that is random.")]
+ScaleOption = Annotated[
+    float, typer.Option(min=1e-6, help="Multiply the defaults of parameters that scale.")
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of everything that is random.")]
 
 
 def examples(*lines: str) -> str:

@@ -43,9 +43,9 @@ def attach(
 ) -> None:
     """Brings the agent into running JVMs, which go on running.
 
-    From then on what they do for recorded jobs and clients stands in those runs, until
-    `iostrata detach`; what a program does by itself stands in the run that --run names.
-    Needs root or the JVM's own user.
+    Until `iostrata detach`, the runs of recorded jobs and clients hold what these JVMs do for them.
+    The run that --run names holds what a program does by itself.
+    It needs root or the user of the JVM.
     """
     directory = (dir or NODE_DIR).absolute()
     name = check_run_name(run) if run else ""

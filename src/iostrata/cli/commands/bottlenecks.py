@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "iostrata bottlenecks                  of the latest run, by its critical path",
-            "iostrata bottlenecks --by self        whose own time is longest, over all threads",
+            "iostrata bottlenecks --by self        by their own time, over all threads",
             "iostrata bottlenecks --json | jq '.functions[0]'",
         )
     )(bottlenecks)
@@ -51,7 +51,7 @@ def bottlenecks(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """What holds a run back, working and waiting for a peer told apart.
+    """Ranks the functions that held a run back, and separates working from waiting for a peer.
 
     The critical path adds up to the wall time of the job; self and total are of all threads.
     """

@@ -51,7 +51,7 @@ def calltree(
     run: RunArgument = None,
     depth: Annotated[int, typer.Option(min=1, help="Levels to show.")] = 12,
     least: Annotated[
-        float, typer.Option(min=0, max=100, help="Hide what took less, in % of all time.")
+        float, typer.Option(min=0, max=100, help="Hide functions that took less, in % of all time.")
     ] = 1.0,
     order: Annotated[
         Order,
@@ -69,13 +69,13 @@ def calltree(
     ] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(help="Leave these out: what they called hangs from what called them."),
+        typer.Option(help="Leave these out; what they called hangs from their caller."),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """What calls cause, across threads, processes and hosts: calls that came the same way are one.
+    """Shows what calls cause, across threads, processes and hosts.
 
     Calls that were only counted hang from the task, phase, block or RPC around them; their time is
     part of its self time, too. Numbers are scaled up, with ±, where only some requests were

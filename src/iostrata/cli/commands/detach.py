@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 def detach(pids: PidsArgument, json: JsonOption = False) -> None:
     """Takes the agent out of running JVMs, which go on running.
 
-    Every traced method gets its own bytes back; what was recorded is published by the collector.
-    An agent that was started with the JVM ends as well. One that is not there is no error.
+    Every traced method gets its own bytes back, and the collector publishes what was recorded.
+    An agent that was started with the JVM ends as well. A JVM without an agent is no error.
     """
     for_each(pids, detach_one, json)

@@ -20,8 +20,8 @@ def register(app: typer.Typer) -> None:
 def doctor(json: JsonOption = False) -> None:
     """Says what would not be traced on this machine, and how to mend it.
 
-    Checks Java, shared memory, rights, agent, collector, limits and the JVMs that are running.
-    Exit code 1 when recording would fail.
+    It checks Java, shared memory, rights, agent, collector, limits and the running JVMs.
+    It ends with exit code 1 when recording would fail.
     """
     from iostrata.record.checks import run_checks
 

@@ -43,7 +43,7 @@ def findings(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say what holds a run back, what to change, and what the change is expected to bring.
+    """Says what holds a run back, what to change, and what the change is expected to bring.
 
     The share of a finding is the part of the run's time that its cause took. A finding is severe
     from 20 %, a warning from 8 %, and a note from 3 %.

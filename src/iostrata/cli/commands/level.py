@@ -28,7 +28,7 @@ PATIENCE = 3.0
 def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
-            "iostrata level nightly task    fewer calls one by one, from now on",
+            "iostrata level nightly task                less detail, from now on",
             "iostrata level nightly --budget off        whatever it costs",
             "iostrata level nightly --sampling 1/100    one request of a hundred",
             "iostrata level nightly record --sampling 1/1 --json",
@@ -39,21 +39,24 @@ def register(app: typer.Typer) -> None:
 def level(
     run: Annotated[str, typer.Argument(help="Name of a run that is being recorded.")],
     level: Annotated[
-        str | None, typer.Argument(help="record, thread, phase, task or job; as it is if left out.")
+        str | None, typer.Argument(help="record, thread, phase, task or job; unchanged by default.")
     ] = None,
     budget: Annotated[
         str | None, typer.Option(help="Share of CPU time that tracing may cost, like 1%, or off.")
     ] = None,
     sampling: Annotated[
-        str | None, typer.Option(help="Share of the requests, 1/100, 1% or 0.01; 1/1: all.")
+        str | None,
+        typer.Option(
+            help="Share of the requests to record individually: 1/100, 1% or 0.01; 1/1 is all."
+        ),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Changes how much of a run that is being recorded is kept one by one.
+    """Changes how much detail a run records, while it goes on.
 
-    LEVEL is record, thread, phase, task or job, each keeping less than the one before; --sampling
-    keeps some of the requests only. What is not kept one by one is still in all totals.
+    LEVEL is record, thread, phase, task or job, and each records less detail than the one before.
+    With --sampling, only some of the requests are recorded individually. Totals hold every call.
     """
     if level is None and budget is None and sampling is None:
         raise UserError("nothing to change", "name a level, or say --budget 1% or --sampling 1/100")
@@ -83,7 +86,7 @@ def level(
     out = left_out(wanted.level)
     said = f", {out} only in sums" if out else ""
     if wanted.sampling != ALL_REQUESTS:
-        said += f", {sampling_text(wanted.sampling)} of the requests one by one"
+        said += f", {sampling_text(wanted.sampling)} of the requests individually"
     note(f"run {found.name}: level {wanted.level}, budget {budget_text(wanted.budget)}{said}")
     if progress.behind:
         note(f"{plural(progress.behind, 'process')} did not answer yet")

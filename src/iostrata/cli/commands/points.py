@@ -52,8 +52,8 @@ def points(
     """Lists the methods that are traced.
 
     A point that no end-to-end test fires is shown as unverified; --json says why.
-    With --check only those are listed that a Hadoop lacks, and exit code 1 says that one of them
-    counts bytes.
+    With --check, it lists only those that a Hadoop lacks; exit code 1 says that one of them counts
+    bytes.
     """
     if check is not None:
         if fired is not None:

@@ -12,7 +12,7 @@ from iostrata.cli.commands._arguments import examples
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
-        no_args_is_help=True, help="Prints what traces a cluster of your own; changes nothing."
+        no_args_is_help=True, help="Prints the change that traces a cluster of your own."
     )
 
     @group.callback()

@@ -39,11 +39,12 @@ def query(
     store: StoreOption = None,
     format: Annotated[Format, typer.Option(help="How rows are written.")] = Format.table,  # noqa: A002
 ) -> None:
-    """Asks a run in SQL: views events, sums (totals), calls (one row a call),
-    processes and system (one row a second and host).
+    """Answers a question about a run in SQL.
 
-    Times are ns, sizes bytes; flag 1 marks calls nested in a call of the same layer.
-    Nothing but the run can be read, and nothing can be written.
+    Views are sums (totals of every call), calls (one row per call that was recorded individually),
+    events (both), processes, system (one row per second and host) and pauses.
+    Times are in ns, sizes in bytes; flag 1 marks calls that are nested in a call of the same layer.
+    The SQL can read the run and nothing else, and cannot write.
     """
     with opened_run(store, run) as opened:
         names, rows = opened.user_query(sql)

@@ -39,50 +39,50 @@ def record(
         list[str], typer.Argument(help="The command and its arguments.", metavar="-- COMMAND...")
     ],
     dir: Annotated[  # noqa: A002
-        Path | None, typer.Option(help="Directory of a running collector, when not the node's.")
+        Path | None, typer.Option(help="Directory of a running collector; by default the node's.")
     ] = None,
-    lab: Annotated[str | None, typer.Option(help="Record on this lab's cluster.")] = None,
+    lab: Annotated[str | None, typer.Option(help="Record on the cluster of this lab.")] = None,
     run: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
     store: StoreOption = None,
     without_point: Annotated[
         list[str] | None,
-        typer.Option(help="Switch a point off on all processes (Class#method; for experiments)."),
+        typer.Option(help="Switch a point off in all processes (Class#method; for experiments)."),
     ] = None,
     level: Annotated[
         str,
         typer.Option(
-            help="How much is kept one by one: record, thread, phase, task or job, each less than "
-            "the one before. Sums are complete at each."
+            help="What to record individually: record, thread, phase, task or job, each less than "
+            "the one before. Sums are complete at each level."
         ),
     ] = "record",
     budget: Annotated[
         str,
         typer.Option(
             envvar="IOSTRATA_BUDGET",
-            help="Share of its CPU time that tracing may cost each process, like 1%; off: as much "
-            "as it takes. To stay within it, a process keeps its reads and writes in sums only.",
+            help="Share of its CPU time that tracing may cost each process, like 1%, or off. To "
+            "stay within it, a process records some reads and writes in sums only.",
         ),
     ] = "1%",
     sampling: Annotated[
         str,
         typer.Option(
-            help="Share of the requests (calls that nothing but a task encloses, with all that "
-            "they cause) that are kept one by one: 1/100, 1% or 0.01. Sums are complete."
+            help="Share of the requests to record individually: 1/100, 1% or 0.01. A request is a "
+            "call that nothing but a task encloses, with all that it causes. Sums are complete."
         ),
     ] = "1/1",
     points: Annotated[
         list[Path] | None,
-        typer.Option(help="A file with points of your own (docs/add-a-point.md); repeatable."),
+        typer.Option(help="Trace the methods of this file, too (docs/add-a-point.md); repeatable."),
     ] = None,
     private: Annotated[
-        bool, typer.Option(help="Use a collector of one's own, which sees one's own processes.")
+        bool, typer.Option(help="Use a collector of your own, which sees your own processes.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    """Runs a command and records the I/O of every Java process it starts.
+    """Runs a command and records the I/O of every Java process that it starts.
 
-    The command's output, exit code and signals are its own; nothing in it is changed.
-    A failing or interrupted command leaves a run too, marked as such.
+    The command keeps its output, its exit code and its signals.
+    A command that fails or is interrupted leaves a run, too, which says so.
     """
     try:
         request = request_for(command, dir, lab, run, store, private)

@@ -43,17 +43,17 @@ def report(
         Path | None,
         typer.Option("--output", "-o", help="The file; iostrata-RUN.html here by default."),
     ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     example: Annotated[
-        bool, typer.Option("--example", help="A recorded TeraSort that comes with iostrata.")
+        bool, typer.Option("--example", help="Show a recorded TeraSort that comes with iostrata.")
     ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Writes a run as one HTML file that needs no network and holds aggregates, never events.
+    """Writes a run as one HTML file that needs no network.
 
-    Its numbers are those of the summary; its size does not grow with the trace.
+    It holds aggregates and never events, so its size does not grow with the trace.
     """
     if example and run is not None:
         raise UserError(f"--example shows its own run, not {run}", "leave one of the two out")

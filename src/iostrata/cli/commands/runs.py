@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
-    """Lists the runs of the store, newest first, and yours in the store of the node's collector."""
+    """Lists recorded runs, newest first: those of the store, and yours in the node's store."""
     found = _visible(store or default_store())
     for run in found:
         say_incomplete(run.name, run.damage)

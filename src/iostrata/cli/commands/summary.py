@@ -38,12 +38,11 @@ def summary(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """What a run did: how complete the picture is, then totals by layer, operation, target, task;
-    last what holds it back (more: iostrata findings).
+    """Says what a run did, how completely it was traced, and what held it back.
 
-    Totals are exact whatever was dropped.
-    The time of a layer is summed over threads; a ~ marks times scaled up from sampled clocks.
-    Median, 95 % and 99 % of a call's time are at most a thousandth too short.
+    Totals are exact, whatever detail was dropped.
+    The time of a layer is summed over threads; ~ marks times that sampled clocks estimate.
+    Median, 95 % and 99 % of the time of calls are at most a thousandth too short.
     """
     from iostrata.explain.rank import RULE_STEPS
     from iostrata.show.totals import TOTALS_STEPS, totals

@@ -41,8 +41,8 @@ def weave(
 ) -> None:
     """Fills the cache of woven classes ahead of time.
 
-    The native loader hands out classes from it. What is not there is woven by the first JVM that
-    loads it, which takes that JVM some tenths of a second.
+    The native loader takes classes from this cache. The first JVM that loads a missing class weaves
+    it, which takes some tenths of a second.
     """
     from iostrata.record.classpath import ClassPath
     from iostrata.record.weaving import weave as fill
