@@ -1,7 +1,8 @@
 """What of a large matrix runs today: all in `make soak`, in `make test` a few that change daily.
 
 Tests of one matrix are marked `drawn(NAME, COUNT)`: of all with that name COUNT are run, which ones
-the seed says. A test marked `soak` is run by `make soak` only. The seed is today's date, or
+the seed says. Of cases marked `one_of(PARAMETER)` that differ in that parameter only, one is run. A
+test marked `soak` is run by `make soak` only. The seed is today's date, or
 IOSTRATA_TEST_SEED; it is printed, with what it chose and with the number of tests left out.
 """
 
@@ -36,23 +37,32 @@ def choose(items: Iterable[pytest.Item], seed: str = SEED, soak: bool = SOAK) ->
         return Chosen(items, [], [])
     matrices: dict[tuple[str, int], list[str]] = {}
     for item in items:
-        mark = item.get_closest_marker("drawn")
-        if mark:
-            matrices.setdefault(mark.args, []).append(item.nodeid)
+        if matrix := _matrix(item):
+            matrices.setdefault(matrix, []).append(item.nodeid)
     drawn = {
         nodeid
-        for (name, count), of_it in matrices.items()
-        for nodeid in random.Random(f"{seed} {name}").sample(of_it, min(count, len(of_it)))
+        for (name, count), cases in matrices.items()
+        for nodeid in random.Random(f"{seed} {name}").sample(cases, min(count, len(cases)))
     }
-    wanted = [item for item in items if _runs(item, drawn)]
+    wanted = [
+        item
+        for item in items
+        if (item.nodeid in drawn if _matrix(item) else not item.get_closest_marker("soak"))
+    ]
     kept = set(wanted)
     return Chosen(wanted, [item for item in items if item not in kept], sorted(drawn))
 
 
-def _runs(item: pytest.Item, drawn: set[str]) -> bool:
-    if item.get_closest_marker("drawn"):
-        return item.nodeid in drawn
-    return item.get_closest_marker("soak") is None
+def _matrix(item: pytest.Item) -> tuple[str, int] | None:
+    """The name of the matrix that it is a case of, and how many of its cases run."""
+    if mark := item.get_closest_marker("drawn"):
+        return mark.args[0], mark.args[1]
+    mark = item.get_closest_marker("one_of")
+    case = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+    if mark is None or mark.args[0] not in case:
+        return None
+    del case[mark.args[0]]
+    return f"{item.nodeid.partition('[')[0]} {case}", 1
 
 
 DRAWN = pytest.StashKey[tuple[int, list[str]]]()
@@ -87,8 +97,8 @@ def pytest_terminal_summary(
     if not left:
         return
     terminalreporter.write_line(
-        f"{left} tests are left to `make soak`; of {len(drawn)} the seed {SEED} said that they run"
-        " today (IOSTRATA_TEST_SEED repeats them):"
+        f"{left} tests are left to `make soak`. Of their matrices the seed {SEED} chose"
+        f" {len(drawn)} (IOSTRATA_TEST_SEED repeats the choice):"
     )
     for nodeid in drawn:
         terminalreporter.write_line(f"  {nodeid}")

@@ -6,12 +6,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.e2e import commands
 from tests.e2e.truth import Attempt, Block, Run
 
 from iostrata_lab.clusters.history import JobHistory
@@ -34,15 +34,7 @@ class Cluster:
 
     def iostrata(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
         """Runs a command of iostrata; its output is shown when the test fails."""
-        done = subprocess.run(
-            [sys.executable, "-m", "iostrata", *arguments],
-            env=self.environment,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        done = commands.run(arguments, self.environment, self.folder, timeout)
         print(f"$ iostrata {' '.join(arguments)}\n{done.stdout}{done.stderr}")
         return done
 

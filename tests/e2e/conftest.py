@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from tests.e2e import commands
 from tests.e2e.labs import Labs, group_of, in_order
 from tests.e2e.serving import Node, node
 from tests.e2e.truth import Run
@@ -188,16 +188,8 @@ def iostrata(tmp_path: Path) -> Iostrata:
     def run(
         *arguments: str, timeout: float = 180, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "iostrata", *arguments],
-            env={**os.environ, "IOSTRATA_STORE": str(tmp_path / "store"), **environment},
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        own = {**os.environ, "IOSTRATA_STORE": str(tmp_path / "store"), **environment}
+        done = commands.run(arguments, own, tmp_path, timeout)
         print(f"$ iostrata {' '.join(arguments)}\n{_end(done.stdout)}{_end(done.stderr)}")
         return done
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from tests.e2e import commands
+
 from iostrata.artifacts import native_binary
 
 
@@ -90,15 +92,7 @@ class Node:
         self.collector = 0  # its process
 
     def iostrata(self, *words: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "iostrata", *words],
-            env=self.environment,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=False,
-        )
+        done = commands.run(words, self.environment, self.folder, 180)
         print(f"$ iostrata {' '.join(words)}\n{done.stdout}{done.stderr}")
         return done
 

@@ -54,6 +54,7 @@ def file_calls(store: Path) -> int:
     )
 
 
+@pytest.mark.one_of("version")
 @pytest.mark.parametrize("version", JDKS)
 def test_a_jvm_that_runs(version: str, tmp_path: Path, classes: Path, here: Node) -> None:
     """GIVEN a JVM without agent WHEN one comes THEN each call is there; WHEN it goes, none."""
@@ -284,6 +285,7 @@ def proves(jdk: Path, on: Node, pid: int, folder: Path, packages: list[str], run
     print(f"{len(before)} methods, {len(changed)} of them changed while attached, none after")
 
 
+@pytest.mark.one_of("version")
 @pytest.mark.parametrize("version", JDKS)
 def test_bytes_of_the_classes(version: str, tmp_path: Path, classes: Path, here: Node) -> None:
     """GIVEN the class bytes of a live JVM THEN after detach each method is what it was."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.drawn import SOAK
 from tests.e2e import truth_mapreduce
 from tests.e2e.cluster import JOB, ONE_ATTEMPT
 from tests.e2e.mapreduce import SMALL_BUFFER, examples
@@ -78,14 +79,20 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sorted]:
         maps = f"-Dmapreduce.job.maps={MAPS}"
         site.cluster.hadoop(*jar, "teragen", maps, str(ROWS), "/tera/in")
         site.cluster.hadoop(*command(site, "plain"))
-        site.cluster.hadoop(*jar, "teravalidate", "/tera/plain", "/tera/validated")
-        said = site.cluster.hadoop("hadoop", "fs", "-cat", "/tera/validated/part-r-*")
-        # anything else it says is an error: a key out of order
-        (line,) = said.splitlines()
-        assert line.split()[0] == "checksum"
+        if SOAK:
+            is_sorted(site, jar)
         found = parts(site, "plain")
         assert len(found) == REDUCES
         yield Sorted(site, found)
+
+
+def is_sorted(site: Site, jar: tuple[str, ...]) -> None:
+    """By TeraValidate, of what was not recorded: that Hadoop sorts is no matter of tracing."""
+    site.cluster.hadoop(*jar, "teravalidate", "/tera/plain", "/tera/validated")
+    said = site.cluster.hadoop("hadoop", "fs", "-cat", "/tera/validated/part-r-*")
+    # anything else it says is an error: a key out of order
+    (line,) = said.splitlines()
+    assert line.split()[0] == "checksum"
 
 
 def ended_well(plain: Sorted, run: str, code: int, output: str) -> str:

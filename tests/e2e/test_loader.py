@@ -36,6 +36,10 @@ LOG_SYNC = 317  # FSEditLog#logSync
 NAMENODE = "org/apache/hadoop/hdfs/server/namenode"
 
 
+# A JDK a test and day; both in make soak.
+pytestmark = pytest.mark.one_of("bench")
+
+
 @dataclass
 class Traced:
     """What one JVM said and left."""

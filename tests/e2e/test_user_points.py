@@ -67,6 +67,7 @@ def summary(on: Node, run: str) -> dict[str, Any]:
     return dict(json.loads(on.iostrata("summary", run, "--json").stdout))
 
 
+@pytest.mark.one_of("version")
 @pytest.mark.parametrize("version", JDKS)
 def test_a_program_of_its_own(version: str, tmp_path: Path, classes: Path, here: Node) -> None:
     """GIVEN two files WHEN a program is recorded with them THEN each call counts, and what never

@@ -19,8 +19,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from tests.drawn import SEED, SOAK
 
 from iostrata import cli
 from iostrata.errors import UserError
@@ -413,10 +414,10 @@ def test_what_may_not_be_read_is_named(store: Path) -> None:
     ]
 
 
+@seed(int(SEED))
 @settings(
-    max_examples=80,
+    max_examples=400 if SOAK else 30,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

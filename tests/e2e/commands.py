@@ -1,0 +1,62 @@
+"""The command line, as a process of its own; what only reads a store runs in this one.
+
+That a process starts and ends as it should is tested by all that records. Reading in this process
+saves the second that imports and the first compilation of each expression take.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from iostrata import cli
+
+READING = ("summary", "query", "findings", "points", "export", "bottlenecks", "calltree", "runs")
+
+
+def run(
+    arguments: tuple[str, ...], environment: Mapping[str, str], folder: Path, timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command of iostrata in a folder; never raises because of its exit code."""
+    if arguments[0] in READING:
+        return _here(arguments, environment, folder)
+    return subprocess.run(
+        [sys.executable, "-m", "iostrata", *arguments],
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def _here(
+    arguments: tuple[str, ...], environment: Mapping[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    out, err, code = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO(), 0
+    before = dict(os.environ)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["iostrata", *arguments])
+        patch.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+    out.flush()
+    said = out.detach().getvalue().decode()
+    return subprocess.CompletedProcess(["iostrata", *arguments], code, said, err.getvalue())
