@@ -1,4 +1,4 @@
-"""How many bytes each layer moved for those that the layer above it was asked for."""
+"""How many bytes each layer transferred for the bytes that the layer above it was asked for."""
 
 from __future__ import annotations
 

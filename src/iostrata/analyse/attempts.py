@@ -72,20 +72,22 @@ def attempts() -> ir.Table:
         end=ran.end.max(),
         exit=ran["exit"].max(),
     )
-    found = ran.join(_work(), "task", how="left")
-    counted = {name: found[name].fill_null(0) for name in ("spills", "merges", "fetches", *_SKEWED)}
+    joined = ran.join(_work(), "task", how="left")
+    counted = {
+        name: joined[name].fill_null(0) for name in ("spills", "merges", "fetches", *_SKEWED)
+    }
     of_job = ibis.window(group_by="job")
-    is_map, is_reduce = found.role == "map", found.role == "reduce"
-    maps_end = found.end.max(where=is_map).over(of_job)
-    from_then = ibis.greatest(found.start, ibis.least(maps_end, found.end))
-    begin = ibis.ifelse(is_reduce & maps_end.notnull(), from_then, found.start)
-    found = found.select(
+    is_map, is_reduce = joined.role == "map", joined.role == "reduce"
+    maps_end = joined.end.max(where=is_map).over(of_job)
+    from_then = ibis.greatest(joined.start, ibis.least(maps_end, joined.end))
+    begin = ibis.ifelse(is_reduce & maps_end.notnull(), from_then, joined.start)
+    joined = joined.select(
         *("job", "task", "role", "host", "start", "end", "exit"),
-        dur=found.end - found.start,
-        worked=found.end - begin,
+        dur=joined.end - joined.start,
+        worked=joined.end - begin,
         **counted,
     )
-    return found.order_by("start", "task")
+    return joined.order_by("start", "task")
 
 
 def _work() -> ir.Table:
@@ -120,7 +122,7 @@ def stragglers() -> ir.Table:
         middle=quotient(rows.attempts - 1, 2),
         **{f"place_{name}": _place(rows, name) for name in ("worked", *_SKEWED)},
     )
-    found = rows.group_by("job", "role").agg(
+    grouped = rows.group_by("job", "role").agg(
         attempts=rows.attempts.max(),
         median=rows.worked.max(where=rows.place_worked == rows.middle),
         longest=rows.worked.max(),
@@ -131,10 +133,10 @@ def stragglers() -> ir.Table:
         },
         **{f"most_{name}": rows[name].max() for name in _SKEWED},
     )
-    return found.mutate(
-        skew=found.longest / found.median.nullif(0),
+    return grouped.mutate(
+        skew=grouped.longest / grouped.median.nullif(0),
         **{
-            f"skew_{name}": found[f"most_{name}"] / found[f"median_{name}"].nullif(0)
+            f"skew_{name}": grouped[f"most_{name}"] / grouped[f"median_{name}"].nullif(0)
             for name in _SKEWED
         },
     ).order_by("job", "role")

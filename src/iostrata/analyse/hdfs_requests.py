@@ -46,7 +46,7 @@ def hdfs_request_totals() -> ir.Table:
     written = written & (SUMS.category.fill_null("") == "hdfs")
     rows = SUMS.filter((hdfs & SUMS["op"].isin(REQUESTS) & outer(SUMS)) | read | written)
     name = ibis.ifelse(rows["op"] == "read_vectored", "read", rows["op"])
-    found = rows.group_by(op=name).agg(
+    grouped = rows.group_by(op=name).agg(
         calls=rows["count"].sum().cast("int64"), bytes=rows.bytes.sum().cast("int64")
     )
-    return found.order_by("op")
+    return grouped.order_by("op")

@@ -27,10 +27,10 @@ def links() -> ir.Table:
     """
     rows = _map_outputs().union(_packets())
     rows = rows.filter(rows.sender != rows.receiver, rows.bytes > 0)
-    found = rows.group_by("sender", "receiver").agg(
+    grouped = rows.group_by("sender", "receiver").agg(
         bytes=rows.bytes.sum().cast("int64"), time=rows.time.sum().cast("int64")
     )
-    return found.order_by("sender", "receiver")
+    return grouped.order_by("sender", "receiver")
 
 
 def _map_outputs() -> ir.Table:
@@ -48,7 +48,7 @@ def _packets() -> ir.Table:
     rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "send_packet", SUMS.task.notnull())
     sent = account(rows, "task", "host", counted=counted_once)
     ran = attempts().select("task", receiver="host")
-    found = sent.join(ran, "task", how="inner")
-    return found.select(
-        sender=found.host, receiver=found.receiver, bytes=found.bytes, time=found.time
+    joined = sent.join(ran, "task", how="inner")
+    return joined.select(
+        sender=joined.host, receiver=joined.receiver, bytes=joined.bytes, time=joined.time
     )

@@ -30,22 +30,22 @@ def locality(racks: Mapping[str, str] | None = None) -> ir.Table:
     """Per attempt a `Locality`. `racks` names the racks of hosts, as `Run.racks`; a host without
     one shares it with nobody.
 
-    What a client reads without a DataNode (short-circuit) is in none.
+    Bytes that a client reads without a DataNode (short-circuit) are in no column.
     """
     sent = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "send_packet", counted_once(SUMS))
     sent = sent.filter(sent.task.notnull(), sent.task != "")
     sent = sent.group_by("task", source=sent.host).agg(bytes=sent.bytes.sum().cast("int64"))
     ran = attempts().select("job", "role", "task", "host")
-    found = sent.join(ran, "task", how="inner")
-    near = found.source == found.host
-    beside = _rack(found.source, racks or {}) == _rack(found.host, racks or {})
+    joined = sent.join(ran, "task", how="inner")
+    near = joined.source == joined.host
+    beside = _rack(joined.source, racks or {}) == _rack(joined.host, racks or {})
     beside = ~near & beside.fill_null(False)
     return (
-        found.group_by("job", "role", "task", "host")
+        joined.group_by("job", "role", "task", "host")
         .agg(
-            local=found.bytes.sum(where=near).fill_null(0).cast("int64"),
-            rack_local=found.bytes.sum(where=beside).fill_null(0).cast("int64"),
-            remote=found.bytes.sum(where=~near & ~beside).fill_null(0).cast("int64"),
+            local=joined.bytes.sum(where=near).fill_null(0).cast("int64"),
+            rack_local=joined.bytes.sum(where=beside).fill_null(0).cast("int64"),
+            remote=joined.bytes.sum(where=~near & ~beside).fill_null(0).cast("int64"),
         )
         .order_by("job", "task")
     )

@@ -89,14 +89,14 @@ def runs(together: int = TOGETHER) -> ir.Table:
 
 def merged(together: int = TOGETHER) -> ir.Table:
     """Per layer, direction and bucket a `MergedSize`."""
-    found = runs(together)
-    found = found.mutate(bucket=bucket(found.bytes))
+    merges = runs(together)
+    merges = merges.mutate(bucket=bucket(merges.bytes))
     return (
-        found.group_by("layer", "direction", "bucket")
+        merges.group_by("layer", "direction", "bucket")
         .agg(
-            runs=found.count(),
-            calls=found.calls.sum().cast("int64"),
-            bytes=found.bytes.sum().cast("int64"),
+            runs=merges.count(),
+            calls=merges.calls.sum().cast("int64"),
+            bytes=merges.bytes.sum().cast("int64"),
         )
         .order_by("layer", "direction", "bucket")
     )

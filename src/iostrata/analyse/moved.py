@@ -39,11 +39,11 @@ class Timed(Record, frozen=True):
 def moved() -> ir.Table:
     """Each `Moved`. From sums: none is missing."""
     rows = SUMS.mutate(host=SUMS.host.fill_null(""), job=SUMS.job.fill_null(""))
-    found = rows.group_by("host", "layer", "job").agg(
+    grouped = rows.group_by("host", "layer", "job").agg(
         calls=rows["count"].sum(where=outer(rows)).fill_null(0).cast("int64"),
         **{BYTES_COLUMN[name]: value for name, value in bytes_by_direction(rows).items()},
     )
-    return found.order_by("host", "layer", "job")
+    return grouped.order_by("host", "layer", "job")
 
 
 def times() -> ir.Table:
@@ -52,7 +52,7 @@ def times() -> ir.Table:
     rows = rows.mutate(
         host=rows.host.fill_null(""), job=rows.job.fill_null(""), bucket=bucket(rows.dur)
     )
-    found = rows.group_by("host", "layer", "job", "bucket").agg(
+    grouped = rows.group_by("host", "layer", "job", "bucket").agg(
         calls=rows.count().cast("int64"), dur=rows.dur.sum().cast("int64")
     )
-    return found.order_by("host", "layer", "job", "bucket")
+    return grouped.order_by("host", "layer", "job", "bucket")

@@ -24,9 +24,9 @@ def operations() -> ir.Table:
     """Each `Operation`. From sums: none is missing."""
     rows = SUMS
     own = outer(rows)
-    found = rows.group_by("layer", "op").agg(
+    grouped = rows.group_by("layer", "op").agg(
         calls=rows["count"].sum(where=own).fill_null(0).cast("int64"),
         nested=rows["count"].sum(where=~own).fill_null(0).cast("int64"),
         errors=rows.errors.sum(where=own).fill_null(0).cast("int64"),
     )
-    return found.order_by("layer", "op")
+    return grouped.order_by("layer", "op")

@@ -1,4 +1,4 @@
-"""What each layer moved over time: sums, spread over bins of a time axis."""
+"""Calls and bytes of each layer over time: sums, spread over the bins of a time axis."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def over_time(start: int, width: int, within: int = SECOND, sums: ir.Table = SUM
     or of some of their rows. Bins before the first and after the last in which a layer did anything
     have no row.
 
-    A row of sums says what grew until its end. The collector looks at least once a second, so it
-    grew `within` that time before; sums of imported runs may be of all the time they cover. What a
-    row counted is spread over that time evenly, in whole bytes and calls: the bins of a layer add
-    up to its total exactly. What a clock put before `start` belongs to the first bin.
+    A row of sums says what was added until its end. The collector looks at least once a second, so
+    it was added `within` that time before; a sum of an imported run may cover all of its time. The
+    count of a row is spread over that time evenly, in whole bytes and calls, so that the bins of a
+    layer add up to its total exactly. What a clock put before `start` belongs to the first bin.
     """
     grown = _grown(start, within, sums)
     grown = grown.mutate(
@@ -72,9 +72,9 @@ def _grown(start: int, within: int, sums: ir.Table) -> ir.Table:
     )
     calls = rows["count"].sum(where=outer(rows)).fill_null(0).cast("int64")
     amounts = {"calls": calls, **bytes_by_direction(rows)}
-    found = rows.group_by("layer", "begin", "until").agg(**amounts)
+    grouped = rows.group_by("layer", "begin", "until").agg(**amounts)
     parts = [
-        found.select("layer", "begin", "until", what=ibis.literal(name), amount=name)
+        grouped.select("layer", "begin", "until", what=ibis.literal(name), amount=name)
         for name in amounts
     ]
     every = ibis.union(*parts)

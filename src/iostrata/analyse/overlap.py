@@ -68,9 +68,9 @@ def overlap() -> ir.Table:
         in_io=length.sum().cast("int64"), longest_io=length.max()
     )
     ran = attempts()
-    found = ran.filter(ran.dur > 0).join(per_task, "task", how="left")
-    in_io = found.in_io.fill_null(0)
-    return found.select(
+    joined = ran.filter(ran.dur > 0).join(per_task, "task", how="left")
+    in_io = joined.in_io.fill_null(0)
+    return joined.select(
         "job",
         "task",
         "role",
@@ -78,6 +78,6 @@ def overlap() -> ir.Table:
         "start",
         "dur",
         in_io=in_io,
-        longest_io=found.longest_io.fill_null(0),
-        share=in_io / found.dur,
+        longest_io=joined.longest_io.fill_null(0),
+        share=in_io / joined.dur,
     ).order_by("start", "task")

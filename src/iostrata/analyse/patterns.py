@@ -44,10 +44,10 @@ class Pattern(Stream, frozen=True):
 def patterns(least: int = LEAST) -> ir.Table:
     """Per stream of at least `least` requests a `Pattern`."""
     rows = _strides()
-    found = _ranked(rows).join(_breaks(rows), list(STREAM), how="left")
-    found = found.join(_facts(), list(STREAM), how="inner")
-    found = found.filter(found.requests >= least)
-    return found.select(
+    streams = _ranked(rows).join(_breaks(rows), list(STREAM), how="left")
+    streams = streams.join(_facts(), list(STREAM), how="inner")
+    streams = streams.filter(streams.requests >= least)
+    return streams.select(
         *STREAM,
         "requests",
         "bytes",
@@ -57,24 +57,24 @@ def patterns(least: int = LEAST) -> ir.Table:
         "stride_2",
         "stride_3",
         "again",
-        pattern=_name(found),
+        pattern=_name(streams),
     ).order_by(ibis.desc("bytes"), *STREAM)
 
 
-def _name(found: ir.Table) -> ir.StringValue:
+def _name(streams: ir.Table) -> ir.StringValue:
     def all_of(count: ir.IntegerValue, total: ir.IntegerValue) -> ir.BooleanValue:
         return count * _MOST >= total * (_MOST - 1)
 
-    regular = all_of(found.regular, found.breaks)
-    two = found.times + found.times_2
+    regular = all_of(streams.regular, streams.breaks)
+    two = streams.times + streams.times_2
     return ibis.cases(
-        (all_of(found.contiguous, found.strides), "contiguous"),
+        (all_of(streams.contiguous, streams.strides), "contiguous"),
         (
-            (found.times_3 >= 3) & all_of(two + found.times_3, found.strides) & regular,
+            (streams.times_3 >= 3) & all_of(two + streams.times_3, streams.strides) & regular,
             "3-d strided",
         ),
-        ((found.times_2 >= 3) & all_of(two, found.strides) & regular, "2-d strided"),
-        (all_of(found.times, found.strides), "fixed strided"),
+        ((streams.times_2 >= 3) & all_of(two, streams.strides) & regular, "2-d strided"),
+        (all_of(streams.times, streams.strides), "fixed strided"),
         else_="random",
     )
 
@@ -143,10 +143,10 @@ def _facts() -> ir.Table:
     usual = sized.filter(sized.place == 0).select(*STREAM, size=sized.bytes)
     window = ibis.window(group_by=STREAM, order_by=[rows.start, rows.offset, rows.bytes])
     placed = rows.mutate(place=ibis.row_number().over(window))
-    found = placed.group_by(*STREAM).agg(
+    first = placed.group_by(*STREAM).agg(
         requests=placed.count(),
         bytes=placed.bytes.sum().cast("int64"),
         offset=placed.offset.max(where=placed.place == 0),
         again=placed.count() - placed.offset.nunique(),
     )
-    return found.join(usual, list(STREAM), how="inner")
+    return first.join(usual, list(STREAM), how="inner")

@@ -1,4 +1,4 @@
-"""Each DataNode beside the others: how long its disks take, and how long those that send to it."""
+"""Each DataNode beside the others: the time of its disks, and of the DataNodes that send to it."""
 
 from __future__ import annotations
 
@@ -70,41 +70,41 @@ def slow_disks(least: int = LEAST) -> ir.Table:
     rows = rows.filter(rows.timed >= least)
     names = ("op", "host", "proc", "calls")
     rows = rows.select(*names, node=_node(rows), mean=rows.time / rows.timed)
-    found = beside_others(rows, "mean", among="op", who="node")
-    return found.drop("node").order_by("op", "host", "proc")
+    compared = beside_others(rows, "mean", among="op", who="node")
+    return compared.drop("node").order_by("op", "host", "proc")
 
 
 def slow_mirrors(least: int = LEAST) -> ir.Table:
     """Per DataNode to which others passed on at least so many packets a `PeerMirror`.
 
-    What a sender waits for is the network and the receiver, whose buffers are full while its disk
-    is slow: this is what Hadoop itself calls slow peers. Who received is known by the cause of its
-    `write_block`, which is the sender's. All of these calls are recorded individually.
+    A sender waits for the network and for the receiver, whose buffers are full while its disk is
+    slow. Hadoop itself calls such receivers slow peers. The cause of the receiver's `write_block`
+    says who sent to it. All of these calls are recorded individually.
     """
     sent = CALLS.filter(CALLS.layer == "hdfs", CALLS["op"] == "mirror_packet")
     sent = sent.select("block", "bytes", "dur", sender=sent.proc)
     rows = sent.join(_pipeline(), ["sender", "block"], how="inner")
-    found = rows.group_by("host", "proc").agg(
+    peers = rows.group_by("host", "proc").agg(
         senders=rows.sender.nunique(),
         packets=rows.count(),
         bytes=rows.bytes.sum().cast("int64"),
         time=rows.dur.sum().cast("int64"),
         max=rows.dur.max(),
     )
-    found = found.filter(found.packets >= least)
-    found = found.mutate(mean=found.time / found.packets, op=ibis.literal("mirror_packet"))
-    found = beside_others(found.mutate(node=_node(found)), "mean", among="op", who="node")
-    return found.drop("op", "node").order_by("host", "proc")
+    peers = peers.filter(peers.packets >= least)
+    peers = peers.mutate(mean=peers.time / peers.packets, op=ibis.literal("mirror_packet"))
+    peers = beside_others(peers.mutate(node=_node(peers)), "mean", among="op", who="node")
+    return peers.drop("op", "node").order_by("host", "proc")
 
 
 def _pipeline() -> ir.Table:
-    """Who received a block from whom, where that is one: sender, block, host, proc."""
+    """Per block and sender the DataNode that received it, if it is one: host, proc."""
     rows = CALLS.filter(CALLS.layer == "datanode", CALLS["op"] == "write_block")
     rows = rows.filter(rows.parent_proc.notnull())
-    found = rows.group_by("block", sender=rows.parent_proc).agg(
+    received = rows.group_by("block", sender=rows.parent_proc).agg(
         host=rows.host.max(), proc=rows.proc.max(), receivers=rows.proc.nunique()
     )
-    return found.filter(found.receivers == 1).drop("receivers")
+    return received.filter(received.receivers == 1).drop("receivers")
 
 
 def _node(rows: ir.Table) -> ir.StringValue:

@@ -23,16 +23,16 @@ class Phase(Record, frozen=True):
 def phases() -> ir.Table:
     """Per attempt and phase a `Phase`, in order of their begin.
 
-    A call begins exactly; sums begin when they were last looked at, so only where there is no call
-    the end of the first sum stands for the begin of the phase. What servers did for an attempt is
-    in none.
+    The begin of a call is exact, but that of a sum is the time at which the collector last looked
+    at it. So only where a phase has no call, it begins with the end of its first sum. What servers
+    did for an attempt is in no phase.
     """
     rows = EVENTS.filter(EVENTS.kind.isin(["call", "sum"]), EVENTS.phase.fill_null("") != "")
     rows = rows.semi_join(PROCESSES, ["proc", "task"])
     end, call = rows.start + rows.dur, rows.kind == "call"
-    found = rows.group_by("job", "task", "phase").agg(
+    grouped = rows.group_by("job", "task", "phase").agg(
         start=ibis.coalesce(rows.start.min(where=call), end.min()),
         end=end.max(),
         time=rows.dur.sum(where=call & outer(rows)).fill_null(0).cast("int64"),
     )
-    return found.order_by("start", "task", "phase")
+    return grouped.order_by("start", "task", "phase")

@@ -1,4 +1,4 @@
-"""What is read several times in one run."""
+"""Files and blocks that are read several times in one run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rereading() -> ir.Table:
     It is made of calls of all processes that were recorded individually and whose place is known.
     Of one place the longest read counts as the first.
 
-    What DataNodes read are blocks as they were asked for, not the packets of them.
+    DataNodes count with the blocks that they were asked for, not with the packets of these.
     """
     rows = requests()
     files = rows.filter(rows.direction == "read", rows.layer != "datanode")
@@ -39,10 +39,10 @@ def rereading() -> ir.Table:
     place = read.group_by("layer", "target", "block", "offset").agg(
         reads=read.count(), bytes=read.bytes.sum().cast("int64"), once=read.bytes.max()
     )
-    found = place.group_by("layer", "target", "block").agg(
+    grouped = place.group_by("layer", "target", "block").agg(
         reads=place.reads.sum().cast("int64"),
         places=place.count(),
         bytes=place.bytes.sum().cast("int64"),
         again=(place.bytes - place.once).sum().cast("int64"),
     )
-    return found.order_by(ibis.desc("again"), "layer", "target", "block")
+    return grouped.order_by(ibis.desc("again"), "layer", "target", "block")

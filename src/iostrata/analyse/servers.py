@@ -43,14 +43,14 @@ def namenode() -> ir.Table:
     operations too.
     """
     rows = SUMS.filter(SUMS.layer == "namenode")
-    found = rows.group_by("host", "op").agg(
+    grouped = rows.group_by("host", "op").agg(
         calls=rows["count"].sum().cast("int64"),
         time=rows.timed_dur.sum().fill_null(0).cast("int64"),
         timed=rows.timed.sum().fill_null(0).cast("int64"),
         max=rows["max"].max(),
         errors=rows.errors.sum().fill_null(0).cast("int64"),
     )
-    return found.order_by(ibis.desc("time"), "host", "op")
+    return grouped.order_by(ibis.desc("time"), "host", "op")
 
 
 def disks() -> ir.Table:
@@ -58,11 +58,11 @@ def disks() -> ir.Table:
     other nodes.
     """
     rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"].isin(DISK))
-    found = rows.group_by("host", "proc", "op").agg(
+    grouped = rows.group_by("host", "proc", "op").agg(
         calls=rows["count"].sum().cast("int64"),
         bytes=rows.bytes.sum(where=counted_once(rows)).fill_null(0).cast("int64"),
         time=rows.timed_dur.sum().fill_null(0).cast("int64"),
         timed=rows.timed.sum().fill_null(0).cast("int64"),
         max=rows["max"].max(),
     )
-    return found.order_by("op", "host", "proc")
+    return grouped.order_by("op", "host", "proc")

@@ -1,4 +1,4 @@
-"""Who fetched how much from whom: the matrix of a shuffle."""
+"""Which reduce fetched how much from which map: the matrix of a shuffle."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def shuffle() -> ir.Table:
     rows = CALLS.filter(CALLS.layer == "task", CALLS["op"].isin(RECEIVED), counted_once(CALLS))
     # what an executor of Spark serves to another one is of no task
     rows = rows.filter(rows.category == "shuffle", rows.task.fill_null("") != "")
-    found = rows.group_by("job", "peer", map=rows.target, reduce=rows.task).agg(
+    grouped = rows.group_by("job", "peer", map=rows.target, reduce=rows.task).agg(
         fetches=rows.count(),
         bytes=rows.bytes.sum().cast("int64"),
         time=rows.dur.sum().cast("int64"),
     )
-    return found.order_by("job", "map", "reduce")
+    return grouped.order_by("job", "map", "reduce")

@@ -41,7 +41,7 @@ def spills() -> ir.Table:
     def of(op: str, name: str) -> ir.IntegerScalar:
         return done[name].sum(where=done["op"] == op).fill_null(0).cast("int64")
 
-    found = done.group_by("job", "task", "role").agg(
+    grouped = done.group_by("job", "task", "role").agg(
         collected=of("collect", "calls"),
         appended=of("append", "calls"),
         bytes=of("append", "bytes"),
@@ -50,5 +50,5 @@ def spills() -> ir.Table:
         spill_time=of("spill", "time"),
         merge_time=of("merge", "time"),
     )
-    found = found.mutate(passes=found.appended / found.collected.nullif(0))
-    return found.order_by(ibis.desc("spills"), "job", "task", "role")
+    grouped = grouped.mutate(passes=grouped.appended / grouped.collected.nullif(0))
+    return grouped.order_by(ibis.desc("spills"), "job", "task", "role")

@@ -1,4 +1,4 @@
-"""Who waited in which queue: work that another thread took up, and the NameNode's lock."""
+"""Work that waited in a queue until a thread took it up, and requests that waited for a lock."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class NameNodeWait(Record, frozen=True):
 def queues() -> ir.Table:
     """Each `Queue`; the longest time together first."""
     rows = EVENTS.filter(EVENTS.kind == "link")
-    found = rows.group_by("host", "role", "layer", "op").agg(
+    grouped = rows.group_by("host", "role", "layer", "op").agg(
         waits=rows.count(),
         time=rows.dur.sum().fill_null(0).cast("int64"),
         longest=rows.dur.max().fill_null(0),
     )
-    return found.order_by(ibis.desc("time"), "host", "role", "layer", "op")
+    return grouped.order_by(ibis.desc("time"), "host", "role", "layer", "op")
 
 
 def namenode_waits() -> ir.Table:
@@ -76,5 +76,5 @@ def namenode_waits() -> ir.Table:
         what=(waiting.layer + "." + waiting["op"]).cases(*_QUEUES.items()),
     )
     names = ("host", "what", "waits", "time", "longest")
-    found = locks.select(*names).union(waiting.select(*names))
-    return found.order_by(ibis.desc("time"), "host", "what")
+    both = locks.select(*names).union(waiting.select(*names))
+    return both.order_by(ibis.desc("time"), "host", "what")

@@ -1,4 +1,4 @@
-"""What all rules know of a run: how long it took, and who worked for it."""
+"""Facts of a run that all rules use: how long it took, and which processes worked for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules are, and what they find."""
+"""Rules, their judgements, and the findings that are made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All rules over a run, and their findings in the order in which to read them."""
+"""Asks all rules about a run, and puts their findings in the order in which to read them."""
 
 from __future__ import annotations
 

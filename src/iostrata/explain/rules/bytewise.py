@@ -1,4 +1,4 @@
-"""Reads and writes of one byte: the most calls that bytes can cost."""
+"""Reads and writes of a single byte, each of which costs a call."""
 
 from __future__ import annotations
 

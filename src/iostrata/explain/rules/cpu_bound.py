@@ -1,4 +1,4 @@
-"""Work that the CPU limits: storage will not help."""
+"""Work that the CPU limits, so that faster storage does not help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attempts whose work was done again."""
+"""Attempts that ran in vain, because another attempt did their work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short tasks that mostly create their file system: the finding of S2 on short jobs."""
+"""Short tasks that spend most of their time on creating file systems."""
 
 from __future__ import annotations
 

@@ -12,18 +12,18 @@ ASKING = ("stat", "list", "locate")
 
 
 def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
-    asked = {op: one(rows, f"hdfs.{op}") for op in ASKING}
-    calls = sum(row.calls for row in asked.values())
+    questions = {op: one(rows, f"hdfs.{op}") for op in ASKING}
+    calls = sum(row.calls for row in questions.values())
     used = one(rows, "hdfs.open").calls + one(rows, "hdfs.create").calls
     if calls < LEAST or calls < 4 * used:
         return None
-    time = sum(row.time for row in asked.values())
+    time = sum(row.time for row in questions.values())
     return Judgement(
         share=facts.share(time),
         text=f"programs asked {count(calls)} questions about files, and opened or created "
         f"{plural(used, 'file')}; the questions took {seconds(time)}",
         evidence=[
-            *(Evidence(f"calls of {op}", row.calls, "count") for op, row in asked.items()),
+            *(Evidence(f"calls of {op}", row.calls, "count") for op, row in questions.items()),
             Evidence("files that were opened or created", used, "count"),
             Evidence("time of the questions", time, "ns"),
         ],

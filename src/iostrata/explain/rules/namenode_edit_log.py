@@ -1,4 +1,4 @@
-"""Changes of the name space that wait until the edit log is on disk."""
+"""Changes of the namespace that wait until the edit log is on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that wait for the lock of the name space."""
+"""Requests that wait for the lock of the namespace."""
 
 from __future__ import annotations
 

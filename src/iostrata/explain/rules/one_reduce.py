@@ -1,4 +1,4 @@
-"""One reduce does what several could."""
+"""Few reduces do work that more of them could share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several rules ask for."""
+"""Expressions, records and judgements that several rules share."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def small_requests(scope: Scope, direction: str, least: int, most: int) -> ir.Ta
     mean = rows.timed_dur / rows.weight.fill_null(rows.timed).nullif(0)
     each = ibis.least(mean.fill_null(0.0), 3.0 * rows["min"].fill_null(0))
     time = (rows["count"] * each).floor().cast("int64")
-    found = rows.group_by("layer").agg(
+    grouped = rows.group_by("layer").agg(
         calls=rows["count"].sum(where=small).fill_null(0).cast("int64"),
         bytes=rows.bytes.sum(where=small).fill_null(0).cast("int64"),
         time=time.sum(where=small).fill_null(0).cast("int64"),
         all_calls=rows["count"].sum().cast("int64"),
         all_bytes=rows.bytes.sum().cast("int64"),
     )
-    return found.order_by(ibis.desc("time"), "layer")
+    return grouped.order_by(ibis.desc("time"), "layer")
 
 
 def small_ones(

@@ -30,11 +30,11 @@ def evidence(scope: Scope) -> ir.Table:
     rows = attempts()
     rows = rows.filter(rows.role.isin(scope.roles), rows.dur.notnull())
     rows = rows.mutate(host=rows.host.fill_null(""))
-    found = rows.group_by("role", "host").agg(
+    hosts = rows.group_by("role", "host").agg(
         attempts=rows.count(), time=rows.worked.sum().cast("int64")
     )
-    found = found.filter(found.attempts >= LEAST).mutate(mean=found.time / found.attempts)
-    return beside_others(found, "mean", among="role", who="host").order_by("role", "host")
+    hosts = hosts.filter(hosts.attempts >= LEAST).mutate(mean=hosts.time / hosts.attempts)
+    return beside_others(hosts, "mean", among="role", who="host").order_by("role", "host")
 
 
 def judge(rows: list[HostAttempts], facts: Facts) -> Judgement | None:

@@ -1,4 +1,4 @@
-"""Reads of a few bytes: each pays for a call, and from HDFS for a request, whatever it moves."""
+"""Reads of a few bytes, each of which costs a call, and from HDFS a request."""
 
 from __future__ import annotations
 

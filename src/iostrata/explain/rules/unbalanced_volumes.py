@@ -31,10 +31,10 @@ def evidence(scope: Scope) -> ir.Table:
     )
     volume = rows.target.substr(0, rows.target.find("/current/BP-"))
     rows = rows.mutate(volume=volume)
-    found = rows.group_by("host", "proc", "volume").agg(
+    grouped = rows.group_by("host", "proc", "volume").agg(
         blocks=rows.block.nunique(), time=rows.dur.sum().fill_null(0).cast("int64")
     )
-    return found.order_by("host", "proc", ibis.desc("time"))
+    return grouped.order_by("host", "proc", ibis.desc("time"))
 
 
 def judge(rows: list[Volume], facts: Facts) -> Judgement | None:

@@ -1,4 +1,4 @@
-"""Map output that is written and shuffled as it is."""
+"""Map output that is written and shuffled without compression."""
 
 from __future__ import annotations
 

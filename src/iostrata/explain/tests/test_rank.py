@@ -27,7 +27,7 @@ def test_severities(share: float, most: Severity, named: Severity | None) -> Non
 
 
 def test_what_follows_from_a_cause_ranks_behind_it(facts_of: Made) -> None:
-    found = explain(
+    findings = explain(
         facts_of(
             [
                 did("datanode", "disk_sync", 600, 40 * MS, "DataNode"),
@@ -36,7 +36,7 @@ def test_what_follows_from_a_cause_ranks_behind_it(facts_of: Made) -> None:
             ]
         )
     )
-    assert [(each.rule, each.because) for each in found] == [
+    assert [(each.rule, each.because) for each in findings] == [
         ("datanode-sync", []),
         ("local-sync", []),
         ("frequent-flush", ["datanode-sync"]),

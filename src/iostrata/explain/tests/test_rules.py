@@ -20,8 +20,8 @@ from iostrata.store.tests.made import SECOND
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_the_cause_ranks_first(facts_of: Made, case: Case) -> None:
     tables = {"processes": case.processes} if case.processes else {}
-    found = explain(facts_of(case.events, **tables))
-    first = found[0]
+    findings = explain(facts_of(case.events, **tables))
+    first = findings[0]
     assert (first.rule, first.seen) == (case.rule, case.seen)
     assert first.share == pytest.approx(case.share, rel=0.01)
     assert first.query.startswith(("SELECT", "WITH"))
@@ -34,17 +34,19 @@ def test_input_of_the_same_rack_is_told_apart(facts_of: Made) -> None:
         {"name": host, "host": host, "pid": None, "rack": "/one"} for host in ("node0", "node1")
     ]
     facts = facts_of(case.events, processes=case.processes, cluster={"datanodes": nodes})
-    found = explain(facts)[0]
-    assert (found.rule, found.seen) == (case.rule, case.seen)
-    said = {one.what: one.value for one in found.evidence}
-    assert said["bytes from other hosts"] == said["bytes of these from the same rack"] == 80 * MB
+    finding = explain(facts)[0]
+    assert (finding.rule, finding.seen) == (case.rule, case.seen)
+    values = {one.what: one.value for one in finding.evidence}
+    assert (
+        values["bytes from other hosts"] == values["bytes of these from the same rack"] == 80 * MB
+    )
 
 
 def test_a_busy_core_is_no_matter_of_storage(facts_of: Made) -> None:
     tasks = [attempt("map", n, 0, 30, cpu=29 * SECOND) for n in range(4)]
-    (found,) = explain(facts_of([], processes=tasks))
-    assert (found.rule, found.severity) == ("cpu-bound", "warning")
-    assert found.gain is None
+    (finding,) = explain(facts_of([], processes=tasks))
+    assert (finding.rule, finding.severity) == ("cpu-bound", "warning")
+    assert finding.gain is None
 
 
 def test_every_rule_has_a_case() -> None:
@@ -89,8 +91,8 @@ def test_spark_has_the_same_evidence(facts_of: Made, spark: Any) -> None:
     # THEN what each rule judges is the same on both engines
     for rule in RULES:
         evidence = rule.evidence(everybody)
-        found, other = (
+        rows, other = (
             sorted(each.records(evidence, rule.row), key=repr) for each in (facts.engine, engine)
         )
-        assert found, rule.name
-        assert found == other, rule.name
+        assert rows, rule.name
+        assert rows == other, rule.name
