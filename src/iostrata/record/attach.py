@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from iostrata.artifacts import agent_for, agent_jar
@@ -10,11 +9,11 @@ from iostrata.errors import UserError
 from iostrata.record.collector import Collector
 from iostrata.record.hotspot import Attachment, JvmProcess, find_target
 from iostrata.record.jvms import has_live_agent
+from iostrata.records import Record
 from iostrata.schema.points import POINTS
 
 
-@dataclass(frozen=True)
-class AgentChange:
+class AgentChange(Record, frozen=True):
     """What became of one JVM.
 
     `line` is the agent's own word, `points` are those woven now (`Class#method`), `classes` how
@@ -23,7 +22,7 @@ class AgentChange:
 
     pid: int
     line: str
-    points: list[str] = field(default_factory=list)
+    points: list[str] = []  # noqa: RUF012
     classes: int = 0
     failed: str = ""
 
@@ -52,10 +51,10 @@ def attach(pid: int, collector: Collector, run: str = "") -> AgentChange:
         options.append(f"run={run}")
     if target.own_pid != pid:
         options.append(f"pid={pid}")  # the collector knows it by the pid that we see
-    said = _load(target, agent, ",".join(options))
+    answer = _load(target, agent, ",".join(options))
     named = {str(point.id): f"{point.cls}#{point.method}" for point in POINTS}
-    woven = [named.get(number, number) for number in said.get("woven", "").split(",") if number]
-    return _outcome(pid, said, woven)
+    woven = [named.get(number, number) for number in answer.get("woven", "").split(",") if number]
+    return _outcome(pid, answer, woven)
 
 
 def detach(pid: int) -> AgentChange:
@@ -64,13 +63,12 @@ def detach(pid: int) -> AgentChange:
     if not has_live_agent(pid):
         return AgentChange(pid, "no agent is attached")
     jar = _jar_of(target)
-    said = _load(target, jar, "detach")
-    return _outcome(pid, said, [])
+    return _outcome(pid, _load(target, jar, "detach"), [])
 
 
-def _outcome(pid: int, said: dict[str, str], points: list[str]) -> AgentChange:
-    classes = int(said.get("classes", "0"))
-    return AgentChange(pid, said.get("line", ""), points, classes, said.get("failed", ""))
+def _outcome(pid: int, answer: dict[str, str], points: list[str]) -> AgentChange:
+    classes = int(answer.get("classes", "0"))
+    return AgentChange(pid, answer.get("line", ""), points, classes, answer.get("failed", ""))
 
 
 def _jar_of(target: JvmProcess) -> Path:
@@ -120,9 +118,9 @@ def _load(target: JvmProcess, agent: Path, options: str) -> dict[str, str]:
             lines = Path(path).read_text("utf-8", "replace").splitlines()
     finally:
         attachment.close()
-    said = dict(line.split("=", 1) for line in lines if "=" in line)
-    if not said:
+    answer = dict(line.split("=", 1) for line in lines if "=" in line)
+    if not answer:
         raise UserError(f"pid {target.pid}: the agent did not answer", "see its standard error")
-    if "refused" in said:
-        raise UserError(f"pid {target.pid}: {said['refused']}", "see its standard error")
-    return said
+    if "refused" in answer:
+        raise UserError(f"pid {target.pid}: {answer['refused']}", "see its standard error")
+    return answer

@@ -6,7 +6,6 @@ import os
 import resource
 import subprocess
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -15,24 +14,22 @@ from iostrata.artifacts import agent_jar, native_binary
 from iostrata.errors import UserError
 from iostrata.record.collector import NODE_DIR, collector_of
 from iostrata.record.jvms import running_jvms
+from iostrata.records import Record
 
 SHM = Path("/dev/shm")
 ENOUGH_SHM = 256 * 1024**2
 OLDEST_JAVA = 8
 
 
-@dataclass(frozen=True)
-class Check:
-    """`state`: ok, warning (something would not be traced) or bad (recording would fail)."""
+class Check(Record, frozen=True):
+    """`state`: ok, warning (something would not be traced) or bad (recording would fail); `found`:
+    what is so; `remedy`: how to mend it.
+    """
 
     name: str
     state: Literal["ok", "warning", "bad"]
     found: str
     remedy: str = ""
-
-    def as_dict(self) -> dict[str, str]:
-        """The check as JSON values."""
-        return asdict(self)
 
 
 def run_checks() -> list[Check]:
@@ -42,15 +39,14 @@ def run_checks() -> list[Check]:
 
 def java() -> Iterable[Check]:
     """Each Java that PATH, JAVA_HOME or the usual folder names, with its version."""
-    found = False
-    for home in jdks.homes():
+    homes = jdks.homes()
+    for home in homes:
         major, text = jdks.version(home) or (OLDEST_JAVA, "version not known")
-        found = True
         if major < OLDEST_JAVA:
             yield Check("java", "bad", f"{home}: {text}", f"use Java {OLDEST_JAVA} or newer")
         else:
             yield Check("java", "ok", f"{home}: {text}")
-    if not found:
+    if not homes:
         yield Check("java", "bad", "no JDK found", "apt-get install openjdk-17-jdk-headless")
 
 
@@ -66,18 +62,18 @@ def shared_memory() -> Iterable[Check]:
     total, free = space.f_frsize * space.f_blocks, space.f_frsize * space.f_bavail
     mode = status.st_mode & 0o7777
     flags = ", noexec" if space.f_flag & os.ST_NOEXEC else ""
-    found = f"{total >> 20} MiB, {free >> 20} MiB free, mode {mode:04o}{flags}"
+    room = f"{total >> 20} MiB, {free >> 20} MiB free, mode {mode:04o}{flags}"
     if not os.access(SHM, os.W_OK | os.X_OK) or space.f_flag & os.ST_RDONLY:
-        yield Check("/dev/shm", "bad", f"{found}, not writable", "chmod 1777 /dev/shm")
+        yield Check("/dev/shm", "bad", f"{room}, not writable", "chmod 1777 /dev/shm")
     elif free < ENOUGH_SHM:
         yield Check(
             "/dev/shm",
             "warning",
-            found,
+            room,
             "detail would be dropped (totals stay exact): free some, or docker run --shm-size=1g",
         )
     else:
-        yield Check("/dev/shm", "ok", found)
+        yield Check("/dev/shm", "ok", room)
 
 
 def rights() -> Iterable[Check]:
@@ -88,13 +84,13 @@ def rights() -> Iterable[Check]:
         return
     try:
         Path("/proc/1/stat").read_text()
-        seen = "processes of others are visible"
+        others = "processes of others are visible"
     except OSError:
-        seen = "processes of others are hidden (hidepid)"
+        others = "processes of others are hidden (hidepid)"
     yield Check(
         "rights",
         "ok" if collector_of(NODE_DIR) else "warning",
-        f"uid {uid}: {seen}",
+        f"uid {uid}: {others}",
         "" if collector_of(NODE_DIR) else "daemons of other users need a collector run as root",
     )
 
@@ -126,7 +122,7 @@ def native() -> Iterable[Check]:
     """The native binary: it starts and says its version."""
     try:
         binary = native_binary()
-        said = subprocess.run(
+        version = subprocess.run(
             [str(binary), "--version"], capture_output=True, text=True, timeout=10, check=True
         )
     except UserError as error:
@@ -134,7 +130,7 @@ def native() -> Iterable[Check]:
     except (OSError, subprocess.SubprocessError) as error:
         yield Check("native", "bad", f"{binary} does not run: {error}", "build it here: make build")
     else:
-        yield Check("native", "ok", f"{binary}: {said.stdout.strip()}")
+        yield Check("native", "ok", f"{binary}: {version.stdout.strip()}")
 
 
 def collector() -> Iterable[Check]:
@@ -145,12 +141,12 @@ def collector() -> Iterable[Check]:
     else:
         yield Check("collector", "ok", "none on this node: record starts one for each run")
     for directory in sorted(SHM.glob("iostrata-lab-*")):
-        found = collector_of(directory)
-        if found is None:
+        running = collector_of(directory)
+        if running is None:
             remedy = f"iostrata lab down {directory.name.removeprefix('iostrata-lab-')}"
             yield Check("collector", "warning", f"the collector of {directory} is gone", remedy)
         else:
-            yield Check("collector", "ok", f"{directory}: pid {found.pid}, store {found.store}")
+            yield Check("collector", "ok", f"{directory}: pid {running.pid}, store {running.store}")
 
 
 def limits() -> Iterable[Check]:
@@ -165,12 +161,12 @@ def limits() -> Iterable[Check]:
 
 def jvms() -> Iterable[Check]:
     """JVMs that are running and would not be traced."""
-    found = running_jvms()
-    for jvm in found:
+    running = running_jvms()
+    for jvm in running:
         if jvm.reason:
             yield Check("jvm", "warning", f"{jvm.name} pid {jvm.pid}: {jvm.reason}", jvm.remedy)
-    traced = sum(1 for jvm in found if not jvm.reason)
-    yield Check("jvms", "ok", f"{len(found)} running, {traced} of them with the agent")
+    traced = sum(1 for jvm in running if not jvm.reason)
+    yield Check("jvms", "ok", f"{len(running)} running, {traced} of them with the agent")
 
 
 CHECKS: tuple[Callable[[], Iterable[Check]], ...] = (

@@ -6,17 +6,16 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from iostrata.artifacts import agent_jar, native_loader
 from iostrata.errors import InternalError, UserError
 from iostrata.record.classpath import ClassPath
+from iostrata.records import Record
 from iostrata.schema.points import POINTS
 
 
-@dataclass(frozen=True)
-class WovenClass:
+class WovenClass(Record, frozen=True):
     """A class of the cache: was it `new` or `known`, how many of its points it has and lacks."""
 
     state: str
@@ -25,9 +24,8 @@ class WovenClass:
     missing: int
 
 
-@dataclass(frozen=True)
-class Filled:
-    """Where the cache is, and the classes that it has now."""
+class WovenCache(Record, frozen=True):
+    """Where the cache is, for which java, and the classes that it has now."""
 
     cache: str
     java: str
@@ -36,10 +34,10 @@ class Filled:
     @property
     def failed(self) -> list[WovenClass]:
         """Those that could not be kept."""
-        return [one for one in self.classes if one.state == "failed"]
+        return [each for each in self.classes if each.state == "failed"]
 
 
-def weave(paths: Iterable[ClassPath], cache: Path | None, java: Path) -> Filled:
+def weave(paths: Iterable[ClassPath], cache: Path | None, java: Path) -> WovenCache:
     """Weaves what has points in `paths` and in the JDK of `java`.
 
     `cache`: a folder, None for the user's own. Raises UserError.
@@ -60,11 +58,12 @@ def weave(paths: Iterable[ClassPath], cache: Path | None, java: Path) -> Filled:
     where = head.removeprefix("cache\t")
     if where.startswith("none: "):
         raise UserError(f"no cache: {where.removeprefix('none: ')}", "name another: --cache DIR")
-    found = [row.split("\t") for row in rows]
-    listed = [
-        WovenClass(row[0], row[1].replace("/", "."), int(row[2]), int(row[3])) for row in found
+    cells = [row.split("\t") for row in rows]
+    woven = [
+        WovenClass(state, name.replace("/", "."), int(found), int(missing))
+        for state, name, found, missing, *_ in cells
     ]
-    return Filled(where, str(java), listed)
+    return WovenCache(where, str(java), woven)
 
 
 def _extract(paths: Iterable[ClassPath], target: Path) -> None:
@@ -73,11 +72,11 @@ def _extract(paths: Iterable[ClassPath], target: Path) -> None:
     names = sorted({point.cls.replace(".", "/") + ".class" for point in POINTS})
     for path in paths:
         for name in names:
-            found = path.find(name)
+            content = path.find(name)
             file = target / name
-            if found and not file.exists():
+            if content and not file.exists():
                 file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(found[0])
+                file.write_bytes(content[0])
 
 
 def _java(command: list[str]) -> str:
@@ -86,9 +85,9 @@ def _java(command: list[str]) -> str:
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     except OSError as error:
         raise UserError(f"{command[0]}: {error.strerror}", "name a java: --java PATH") from error
-    said = " / ".join(line for line in done.stderr.splitlines() if "not tracing" in line)
-    if said:
-        raise UserError(said.partition("not tracing: ")[2], "iostrata doctor")
+    refusal = " / ".join(line for line in done.stderr.splitlines() if "not tracing" in line)
+    if refusal:
+        raise UserError(refusal.partition("not tracing: ")[2], "iostrata doctor")
     if done.returncode or not done.stdout.startswith("cache\t"):
         raise InternalError(
             f"filling the cache: exit code {done.returncode}: {done.stderr or done.stdout}"

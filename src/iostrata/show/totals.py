@@ -14,9 +14,11 @@ from typing import Any
 
 from iostrata.analyse import sample
 from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.point_calls import UserPoint, user_points
 from iostrata.analyse.sizes import size_classes
 from iostrata.analyse.targets import targets as by_target
 from iostrata.progress import Progress, silent
+from iostrata.records import builtins
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FIRST_USER_POINT, FLAG, LAYER
 from iostrata.schema.points import POINTS
@@ -24,7 +26,6 @@ from iostrata.schema.roles import HDFS_SERVERS
 from iostrata.show.cost import Cost, cost
 from iostrata.show.coverage import Coverage, coverage
 from iostrata.show.latency import latencies
-from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run
 
@@ -113,7 +114,7 @@ class Totals:
             "orphans": self.orphans,
             "sampled": self.sampled,
             "sizes": self.sizes,
-            "user_points": [point.as_dict() for point in self.user_points],
+            "user_points": builtins(self.user_points),
             "pauses": self.pauses,
             "hosts": self.hosts,
         }
@@ -152,7 +153,7 @@ def totals(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) -
         sizes=in_layer_order(_sizes(opened)),
         pauses=opened.rows(_PAUSES),
         unfinished=opened.rows(_UNFINISHED)[0]["n"],
-        user_points=user_points(opened),
+        user_points=user_points(DuckDb(opened), opened.run),
         hosts=opened.rows(_HOSTS),
     )
 

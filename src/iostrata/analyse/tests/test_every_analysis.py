@@ -29,7 +29,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "targets_alike": (5,),
 }
 # Of what a made run has nothing.
-NOTHING = {"gaps", "hdfs_requests", "queues", "shuffle", "slow_mirrors", "spills"}
+NOTHING = {"gaps", "hdfs_requests", "queues", "shuffle", "slow_mirrors", "spills", "woven_points"}
 # Their rows are calls, with all columns of these.
 WITHOUT_RECORD = {"requests"}
 # Those whose record is still to come.

@@ -15,6 +15,7 @@ from iostrata.errors import UserError
 from iostrata.record.attach import AgentChange
 from iostrata.record.attach import attach as attach_one
 from iostrata.record.collector import NODE_DIR, collector_of
+from iostrata.records import builtins
 from iostrata.store.location import check_run_name
 from iostrata.text import plural, printable
 
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "iostrata attach 4711                 a NameNode that was started without the agent",
-            "iostrata attach 4711 --run my-run    a program of its own, while my-run records",
+            "iostrata attach 4711 --run my-run    a program of its own, while my-run is recorded",
             "iostrata attach $(pgrep -f DataNode) --json",
         )
     )(attach)
@@ -36,9 +37,11 @@ def register(app: typer.Typer) -> None:
 def attach(
     pids: PidsArgument,
     dir: Annotated[  # noqa: A002
-        Path | None, typer.Option(help="Directory of a running collector, when not the node's.")
+        Path | None, typer.Option(help="Directory of a running collector; by default the node's.")
     ] = None,
-    run: Annotated[str | None, typer.Option(help="The run that all their calls belong to.")] = None,
+    run: Annotated[
+        str | None, typer.Option(help="The run to which all calls of these JVMs belong.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Brings the agent into running JVMs, which go on running.
@@ -57,7 +60,7 @@ def attach(
 
 
 def for_each(pids: Sequence[int], act: Callable[[int], AgentChange], json: bool) -> None:
-    """Acts on every JVM and says what became of each; exit code 2 when one of them refused."""
+    """Acts on every JVM and says what became of each; exit code 2 when it failed for one."""
     documents, failed = [], False
     for pid in pids:
         try:
@@ -68,7 +71,7 @@ def for_each(pids: Sequence[int], act: Callable[[int], AgentChange], json: bool)
             if not json:
                 complain(error.message, error.remedy)
             continue
-        documents.append(dict(outcome.__dict__))
+        documents.append(builtins(outcome))
         if not json:
             print(printable(_line(outcome)))
             if outcome.failed:

@@ -8,6 +8,7 @@ import typer
 
 from iostrata.cli.commands._arguments import JsonOption, examples
 from iostrata.cli.console import print_json
+from iostrata.records import builtins
 from iostrata.text import printable
 
 _MARKS = {"ok": "ok  ", "warning": "warn", "bad": "BAD "}
@@ -25,12 +26,12 @@ def doctor(json: JsonOption = False) -> None:
     """
     from iostrata.record.checks import run_checks
 
-    found = run_checks()
+    checks = run_checks()
     if json:
-        print_json([check.as_dict() for check in found])
+        print_json(builtins(checks))
     else:
-        for check in found:
+        for check in checks:
             print(printable(f"{_MARKS[check.state]}  {check.name}: {check.found}"))
             if check.remedy:
                 print(printable(f"      → {check.remedy}"))
-    sys.exit(1 if any(check.state == "bad" for check in found) else 0)
+    sys.exit(1 if any(check.state == "bad" for check in checks) else 0)

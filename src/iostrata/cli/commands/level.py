@@ -37,12 +37,13 @@ def register(app: typer.Typer) -> None:
 
 
 def level(
-    run: Annotated[str, typer.Argument(help="Name of a run that is being recorded.")],
+    run: Annotated[str, typer.Argument(help="The name of a run that is being recorded.")],
     level: Annotated[
         str | None, typer.Argument(help="record, thread, phase, task or job; unchanged by default.")
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(help="Share of CPU time that tracing may cost, like 1%, or off.")
+        str | None,
+        typer.Option(help="Share of CPU time that tracing may take, such as 1%, or off."),
     ] = None,
     sampling: Annotated[
         str | None,
@@ -67,27 +68,27 @@ def level(
         changes["budget"] = parse_budget(budget)
     if sampling is not None:
         changes["sampling"] = check_sampling(sampling)
-    found = find_run(store or default_store(), run)
-    collector = collector_of(Path(found.collector)) if found.collector else None
-    if found.state != "recording" or collector is None:
-        raise UserError(f"run {run} is not being recorded: {found.state}", "iostrata runs")
-    wanted = replace(read_progress(collector, found.name).detail, **changes)
-    change_detail(collector, found.name, wanted)
+    recorded = find_run(store or default_store(), run)
+    collector = collector_of(Path(recorded.collector)) if recorded.collector else None
+    if recorded.state != "recording" or collector is None:
+        raise UserError(f"run {run} is not being recorded: {recorded.state}", "iostrata runs")
+    wanted = replace(read_progress(collector, recorded.name).detail, **changes)
+    change_detail(collector, recorded.name, wanted)
     deadline = time.monotonic() + PATIENCE
-    progress = read_progress(collector, found.name)
+    progress = read_progress(collector, recorded.name)
     while time.monotonic() < deadline and (progress.detail != wanted or progress.behind):
         time.sleep(0.05)
-        progress = read_progress(collector, found.name)
+        progress = read_progress(collector, recorded.name)
     if json:
-        print_json({"run": found.name, **_values(progress.detail), "behind": progress.behind})
+        print_json({"run": recorded.name, **_values(progress.detail), "behind": progress.behind})
         return
     if progress.detail != wanted:
         raise UserError(f"the collector of {collector.dir} did not answer", "iostrata doctor")
-    out = left_out(wanted.level)
-    said = f", {out} only in sums" if out else ""
+    summed = left_out(wanted.level)
+    limits = f", {summed} only summed" if summed else ""
     if wanted.sampling != ALL_REQUESTS:
-        said += f", {sampling_text(wanted.sampling)} of the requests individually"
-    note(f"run {found.name}: level {wanted.level}, budget {budget_text(wanted.budget)}{said}")
+        limits += f", {sampling_text(wanted.sampling)} of the requests individually"
+    note(f"run {recorded.name}: level {wanted.level}, budget {budget_text(wanted.budget)}{limits}")
     if progress.behind:
         note(f"{plural(progress.behind, 'process')} did not answer yet")
 

@@ -8,15 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
+from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.point_calls import UserPoint, calls_of_points, user_points
 from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError
+from iostrata.records import builtins
 from iostrata.schema.pointfile import USER_FIELDS
 from iostrata.schema.points import POINTS, Point
 from iostrata.schema.users import full_name, read_user_points
 from iostrata.schema.verified import point_key, verified_points
-from iostrata.show.userpoints import UserPoint, user_points
 from iostrata.text import count
 
 SHOWN = ("found", "missing", "other version", "of the JDK", "of Spark")
@@ -25,25 +27,24 @@ SHOWN = ("found", "missing", "other version", "of the JDK", "of Spark")
 def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
-            "iostrata points                      every point and what verifies it",
-            "iostrata points --fired my-run       how often each was called in a run",
+            "iostrata points                      all points, and how many tests call each",
+            "iostrata points --fired my-run       how often a run called each",
             "iostrata points --fired latest --json",
-            'iostrata points --check "$(hadoop classpath)"   what this Hadoop lacks',
-            "iostrata points --check mine.toml    would `record --points mine.toml` take it",
+            'iostrata points --check "$(hadoop classpath)"   the points that this Hadoop lacks',
+            "iostrata points --check mine.toml    whether `record --points` would take it",
         )
     )(points)
 
 
 def points(
     fired: Annotated[
-        str | None, typer.Option(help="Count the calls of this run (`latest` for the latest).")
+        str | None, typer.Option(help="Count the calls of each point in this run, or in `latest`.")
     ] = None,
     check: Annotated[
         str | None,
         typer.Option(
             metavar="CLASSPATH|FILE.toml",
-            help="Look the points up in jars, folders and DIR/*, exit code 1 if data is missing; "
-            "or check a file of points.",
+            help="Look the points up in jars, folders and DIR/*, or check a file of points.",
         ),
     ] = None,
     store: StoreOption = None,
@@ -68,16 +69,15 @@ def points(
     if fired is not None:
         name = None if fired == "latest" else fired
         with opened_run(store, name) as opened:
-            rows = opened.rows('SELECT point, sum("count")::BIGINT AS n FROM sums GROUP BY point')
-            users = user_points(opened)
-        counts = {int(row["point"]): int(row["n"]) for row in rows if row["point"] is not None}
+            engine = DuckDb(opened)
+            counts, users = calls_of_points(engine), user_points(engine, opened.run)
     if json:
-        print_json([*(_facts(point, counts) for point in POINTS), *(u.as_dict() for u in users)])
+        print_json([*(_facts(point, counts) for point in POINTS), *builtins(users)])
         return
     header = ["id", "layer", "op", "mode", "tests" if counts is None else "calls", "method"]
-    rows_ = [_row(point, counts) for point in POINTS]
-    rows_ += [_row_of_user(point) for point in users]
-    print_table(header, rows_, {0} if counts is None else {0, 4})
+    rows = [_row(point, counts) for point in POINTS]
+    rows += [_row_of_user(point) for point in users]
+    print_table(header, rows, {0} if counts is None else {0, 4})
 
 
 def _check_file(file: Path, json: bool) -> None:
@@ -100,22 +100,25 @@ def _check(text: str, json: bool) -> None:
     from iostrata.record.classpath import ClassPath, check
 
     path = ClassPath(text)
-    found = check(path)
-    missing = [one for one in found if one.lacking]
+    states = check(path)
+    missing = [each for each in states if each.lacking]
     for entry in path.absent:
         note(f"{entry} in the class path does not exist")
     if json:
         print_json(
-            [{**_facts(f.point, None), "state": f.state, "source": f.source or None} for f in found]
+            [
+                {**_facts(each.point, None), "state": each.state, "source": each.source or None}
+                for each in states
+            ]
         )
     else:
         if missing:
             rows = [[str(f.point.id), f.point.layer, f.state, _method(f.point)] for f in missing]
             print_table(["id", "layer", "state", "method"], rows, {0})
-        states = Counter("missing" if one.lacking else one.state for one in found)
-        shown = ", ".join(f"{states[name]} {name}" for name in SHOWN if states[name])
+        counts = Counter("missing" if each.lacking else each.state for each in states)
+        shown = ", ".join(f"{counts[name]} {name}" for name in SHOWN if counts[name])
         print(f"Hadoop {path.version() or 'of unknown version'}: {shown}")
-    if any(one.point.bytes for one in missing):
+    if any(each.point.bytes for each in missing):
         raise typer.Exit(1)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +12,13 @@ import typer
 from iostrata.cli.commands._arguments import JsonOption, examples
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
+from iostrata.records import builtins
 
 
 def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
-            'iostrata weave "$(hadoop classpath)"      what the first tasks would weave themselves',
+            'iostrata weave "$(hadoop classpath)"      so that no task has to weave',
             "iostrata weave lib/job.jar lib/more.jar",
             "iostrata weave --cache /var/cache/iostrata   the JDK's own classes only",
         )
@@ -28,14 +28,14 @@ def register(app: typer.Typer) -> None:
 def weave(
     classpath: Annotated[
         list[str] | None,
-        typer.Argument(help="Jars, folders and DIR/*, also several with colons between."),
+        typer.Argument(help="Jars, folders and DIR/*, with colons between several."),
     ] = None,
     cache: Annotated[
         Path | None,
-        typer.Option(help="Folder of the cache; by default the user's own, /var/tmp/iostrata-UID."),
+        typer.Option(help="Folder of the cache; by default /var/tmp/iostrata-UID."),
     ] = None,
     java: Annotated[
-        Path | None, typer.Option(help="The java whose own classes are woven, too.")
+        Path | None, typer.Option(help="The java whose own classes are woven as well.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -55,15 +55,15 @@ def weave(
         note(f"{entry} in the class path does not exist")
     filled = fill(paths, cache, Path(named))
     if json:
-        print_json(asdict(filled))
+        print_json(builtins(filled))
     else:
-        states = Counter(one.state for one in filled.classes)
-        found = sum(one.found for one in filled.classes)
-        missing = sum(one.missing for one in filled.classes)
+        states = Counter(each.state for each in filled.classes)
+        woven = sum(each.found for each in filled.classes)
+        missing = sum(each.missing for each in filled.classes)
         print(
-            f"{len(filled.classes)} classes with {found} points in {filled.cache}: "
+            f"{len(filled.classes)} classes with {woven} points in {filled.cache}: "
             f"{states['new']} new, {states['known']} known; {missing} points of other versions"
         )
     if filled.failed:
-        names = ", ".join(one.name for one in filled.failed)
+        names = ", ".join(each.name for each in filled.failed)
         raise UserError(f"not kept in {filled.cache}: {names}", "is there room, may it be written?")
