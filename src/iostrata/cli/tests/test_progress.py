@@ -39,8 +39,6 @@ class Terminal:
             stdout=subprocess.DEVNULL,
             stderr=terminal,
             env=environment,
-            # whoever runs the tests in the background ignores SIGINT, and what it starts does, too
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         os.close(terminal)
         self.text = ""
