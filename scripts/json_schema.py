@@ -4,13 +4,15 @@
     scripts/json_schema.py          write docs/reference/json/NAME.schema.json
     scripts/json_schema.py --check  exit 1 and name each file that is out of date
 
-The page of the report takes its types from them: `npm run generate` in report/.
+The pages take their types from them: `npm run generate` in report/.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,9 @@ import msgspec
 
 from iostrata.analyse.calltree.bottlenecks import Bottlenecks
 from iostrata.analyse.calltree.trees import CallNode
+from iostrata.analyse.comparison import Comparison
 from iostrata.explain.verdict import Explanation
+from iostrata.records import Record
 from iostrata.show.report.model import ReportDocument
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference/json"
@@ -26,15 +30,32 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs/reference/json"
 TYPES: dict[str, Any] = {
     "bottlenecks": Bottlenecks,
     "calltree": list[CallNode],
+    "compare": Comparison,
     "findings": Explanation,
     "report": ReportDocument,
 }
 
 
 def schema(kind: Any) -> str:
-    """The JSON schema of a type, as text."""
-    made = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | msgspec.json.schema(kind)
-    return json.dumps(made, indent=2) + "\n"
+    """The JSON schema of what a type is printed as, as text."""
+    (made,), types = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    whole = {record.__name__ for record in _records(Record) if not _omits(record)}
+    for name, described in types.items():
+        described["description"] = inspect.cleandoc(described.get("description", ""))
+        if name in whole:  # fields with defaults are printed, too
+            described["required"] = list(described["properties"])
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps({**draft, **made, "$defs": types}, indent=2) + "\n"
+
+
+def _records(kind: type[Record]) -> Iterator[type[Record]]:
+    for record in kind.__subclasses__():
+        yield record
+        yield from _records(record)
+
+
+def _omits(record: type[Record]) -> bool:
+    return record.__struct_config__.omit_defaults
 
 
 def main() -> None:

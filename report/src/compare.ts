@@ -1,6 +1,7 @@
 // The page of a comparison: what makes the runs differ as runs, then a table for each thing compared.
 
-import type { Change, Compared, Comparison, Difference } from "./comparison.ts";
+import type { ComparedTable, Comparison, Difference, Metric } from "./comparison.ts";
+import { DIRECTIONS } from "./directions.ts";
 import { caption, h, name, section } from "./dom.ts";
 import { figure } from "./figure.ts";
 import { intervals } from "./intervals.ts";
@@ -9,8 +10,7 @@ import { type Column, table } from "./table.ts";
 import { count, seconds, size } from "./text.ts";
 
 const MOST = 12; // rows of a table at first
-const DIRECTIONS = ["read", "written", "received", "sent"];
-const BYTES = ["bytes", ...DIRECTIONS.map((way) => `bytes_${way}`)];
+const BYTES = ["bytes", ...DIRECTIONS.map((direction) => `bytes_${direction}`)];
 
 function show(found: Comparison): void {
   const navigation = h("nav", { "aria-label": "Sections" });
@@ -65,7 +65,7 @@ function alike(found: Comparison): HTMLElement {
   );
 }
 
-function part(compared: Compared): HTMLElement {
+function part(compared: ComparedTable): HTMLElement {
   const drawn = compared.id === "layers" ? intervals(compared.rows) : null;
   return section(
     compared.id,
@@ -86,7 +86,7 @@ function part(compared: Compared): HTMLElement {
   );
 }
 
-function columns(compared: Compared): Column<Difference>[] {
+function columns(compared: ComparedTable): Column<Difference>[] {
   const used = ["calls", ...BYTES].filter((metric) =>
     compared.rows.some((row) => row.metrics[metric] !== undefined),
   );
@@ -122,7 +122,7 @@ function columns(compared: Compared): Column<Difference>[] {
   ];
 }
 
-function value(title: string, of: (change: Change) => number): Column<Difference> {
+function value(title: string, of: (change: Metric) => number): Column<Difference> {
   const time = (row: Difference) => (row.metrics.time ? of(row.metrics.time) : 0);
   return {
     title,
@@ -134,7 +134,7 @@ function value(title: string, of: (change: Change) => number): Column<Difference
 
 /** As the text has it: `+12 % (+8 % to +16 %)`; the values of the runs as its title. */
 function cell(
-  change: Change | undefined,
+  change: Metric | undefined,
   text: (value: number) => string,
   interval = false,
 ): HTMLElement | string {

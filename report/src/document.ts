@@ -2,7 +2,7 @@
 
 /**
  * Every number that a report's page shows; it leaves out what is null. `empty` says why there
- *     is nothing to show.
+ * is nothing to show.
  */
 export interface ReportDocument {
   version: number;
@@ -295,7 +295,7 @@ export interface BoundedTask {
 /**
  * A task, or what a job did outside of its tasks (without task); null: it was not traced.
  *
- *     `time` is that of all its threads in calls.
+ * `time` is that of all its threads in calls.
  */
 export interface Task {
   job: string;
@@ -434,8 +434,8 @@ export interface BoundedTarget {
 /**
  * A file, block or peer. Ids of blocks have more bits than a number of the page: they are text.
  *
- *     Where only some requests were recorded, numbers are `estimated`, each within its bound for 95 of
- *     100; where too few were, `few` says that the numbers mean nothing.
+ * Where only some requests were recorded, numbers are `estimated`, each within its bound for 95 of
+ * 100; where too few were, `few` says that the numbers mean nothing.
  */
 export interface Target {
   layer: string;
@@ -530,7 +530,7 @@ export interface Verdict {
 }
 /**
  * One cause, as it is shown; `gain` is null where nothing is known, `because` names the rules
- *     whose findings this one follows from.
+ * whose findings this one follows from.
  */
 export interface Finding {
   rule: string;
@@ -559,13 +559,13 @@ export interface Evidence {
 }
 /**
  * One thing to do: the exact setting, from which value to which; `setting` is empty where the
- *     program itself has to change.
+ * program itself has to change.
  */
 export interface Change {
   what: string;
-  setting?: string;
-  before?: string;
-  after?: string;
+  setting: string;
+  before: string;
+  after: string;
 }
 /**
  * The least and the most that a change is expected to bring back.
@@ -579,15 +579,15 @@ export interface Gain {
    * a part of 1
    */
   high: number;
-  of?: "time of the run";
+  of: "time of the run";
 }
 /**
  * Calls that share a place in a tree.
  *
- *     Calls, time, self and bytes have a bound each, and are null where too few requests were drawn.
- *     `scaled` is the time scaled up however few they are: for order and width only.
- *     Times of one call are null where they are not known; `estimated`: from sampled clocks.
- *     A node with `collapsed` has no layer and stands for so many nodes that are not shown.
+ * Calls, time, self and bytes have a bound each, and are null where too few requests were drawn.
+ * `scaled` is the time scaled up however few they are: for order and width only.
+ * Times of one call are null where they are not known; `estimated`: from sampled clocks.
+ * A node with `collapsed` has no layer and stands for so many nodes that are not shown.
  */
 export interface CallNode {
   layer: string;

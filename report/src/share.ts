@@ -1,6 +1,6 @@
 // Changes as text, the same as iostrata/show/compare/lines.py prints them.
 
-import type { Change } from "./comparison.ts";
+import type { Metric } from "./comparison.ts";
 import { seconds } from "./text.ts";
 
 /** `-5.2 %`, `+40 %`, `x 3.4`, `x 120`: what grew by that share. */
@@ -18,7 +18,7 @@ function factor(value: number): string {
 
 /** The change of a value, and its interval if that is wanted and known: all of it is a share, a
  * factor or a difference. */
-export function percent(change: Change, text: (value: number) => string, interval = false): string {
+export function percent(change: Metric, text: (value: number) => string, interval = false): string {
   if (change.first === change.second) return "=";
   const { low, high, least, most } = change;
   if (interval && least !== null && most !== null) {

@@ -86,7 +86,7 @@ export function setting(change: Change): HTMLElement {
   return h(
     "span",
     { class: "setting" },
-    code(change.setting ?? ""),
+    code(change.setting),
     change.before || change.after ? ": " : null,
     change.before ? code(change.before) : null,
     change.after ? " → " : null,

@@ -52,7 +52,7 @@ class ComparedTable(Record, frozen=True):
     title: str
     keys: RowKey
     rows: list[Difference]
-    more: Count = 0
+    more: Count
 
 
 class Comparison(Record, frozen=True):
@@ -94,7 +94,7 @@ def compare(
         unlike=unlike(first, second),
         notes=[ONE_RUN if alone else METHOD],
         tables=[
-            ComparedTable(table.id, table.title, table.keys, _rows(table, first, second))
+            ComparedTable(table.id, table.title, table.keys, _rows(table, first, second), 0)
             for table in TABLES
         ],
     )

@@ -45,12 +45,14 @@ class Bottlenecks(Record, frozen=True):
     """Functions, the one that holds the run back most first; `by` of RANKS.
 
     `wall`: of the critical path. `sampled`: times of calls are estimates from some requests.
+    `incomplete`: what of the run is in no readable file.
     """
 
     by: str
     wall: Ns
     sampled: bool
     functions: list[Bottleneck]
+    incomplete: list[str]
 
 
 class _Pipes(Account, frozen=True):
@@ -65,7 +67,7 @@ def bottlenecks(opened: OpenedRun, by: str = "critical", step: Progress = silent
     pipes = DuckDb(opened).records(reading_pipes(), _Pipes)
     ranked = _ranked(trees.functions, pipes, path.by_function)
     ranked.sort(key=lambda row: (-getattr(row, by), row.layer, row.op, row.role))
-    return Bottlenecks(by, path.wall, trees.sampled, ranked)
+    return Bottlenecks(by, path.wall, trees.sampled, ranked, opened.incomplete)
 
 
 def _ranked(

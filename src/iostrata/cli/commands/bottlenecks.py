@@ -62,6 +62,6 @@ def bottlenecks(
     with opened_run(store, run) as opened, progress(STEPS, quiet) as step:
         functions = ranked(opened, by.value, step)
     if json:
-        print_json(builtins(functions) | {"incomplete": opened.incomplete})
+        print_json(builtins(functions))
     else:
         print("\n".join(bottleneck_lines(functions, most)))

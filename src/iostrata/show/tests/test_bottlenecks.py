@@ -13,7 +13,10 @@ OTHER = Bottleneck("fs", "read", "map", "a", 2, 9 * MS)
 
 def test_the_first_functions_and_how_many_more() -> None:
     lines = bottleneck_lines(
-        Bottlenecks("critical", 1000 * MS, sampled=False, functions=[WORKS, WAITS, OTHER]), 1
+        Bottlenecks(
+            "critical", 1000 * MS, sampled=False, functions=[WORKS, WAITS, OTHER], incomplete=[]
+        ),
+        1,
     )
     assert lines[0] == "critical path: 1.00 s, 34 % of it waiting for a peer"
     assert lines[2].split() == [
@@ -27,5 +30,5 @@ def test_the_first_functions_and_how_many_more() -> None:
 
 
 def test_a_run_without_calls_has_no_path() -> None:
-    none = Bottlenecks("critical", 0, sampled=False, functions=[])
+    none = Bottlenecks("critical", 0, sampled=False, functions=[], incomplete=[])
     assert bottleneck_lines(none, 9) == ["no calls were recorded: iostrata summary says why"]

@@ -156,4 +156,4 @@ def test_a_run_without_calls_has_no_path(tmp_path: Path) -> None:
     with OpenedRun(find_run(tmp_path, "r")) as opened:
         ranked = bottlenecks(opened)
         assert critical_path(opened).parts == []
-    assert ranked == Bottlenecks("critical", 0, sampled=False, functions=[])
+    assert ranked == Bottlenecks("critical", 0, sampled=False, functions=[], incomplete=[])
