@@ -46,7 +46,7 @@ def test_the_example_shows_its_numbers(
     assert found.texts("h2") == [
         document["verdict"]["text"], "Bandwidth and operations over time", "Job and tasks",
         "Critical path", "Hottest targets", "Call tree", "What each layer did",
-        "The way of the bytes", "Who waited for what", "Hosts", "Request sizes",
+        "The way of the bytes", "Where threads spent their time", "Hosts", "Request sizes",
         "Findings in full", "Method and completeness",
     ]  # fmt: skip
     assert len(found.texts(".sticky nav a")) == len(found.texts("h2")) - 1

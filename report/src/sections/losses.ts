@@ -6,7 +6,7 @@ import { table } from "../table.ts";
 import { count } from "../text.ts";
 
 const KINDS: [keyof Losses, string][] = [
-  ["dropped", "Calls in totals, but not one by one: a buffer was full."],
+  ["dropped", "Calls in totals only, without detail: a buffer was full."],
   ["collapsed", "Calls in totals, but without task and category: a table of counters was full."],
   ["lost", "Calls in no total."],
   ["rejected", "Segments or names that could not be made."],

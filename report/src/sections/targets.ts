@@ -13,7 +13,7 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
     : "";
   const sampled = rows.some((row) => row.estimated);
   const scaled = sampled
-    ? " Numbers with ~ are scaled up from the requests kept one by one, and within ± for 95 of 100."
+    ? " Numbers with ~ are scaled up from the requests that were recorded individually, and within ± for 95 of 100."
     : "";
   return section(
     "targets",
@@ -54,8 +54,8 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
       },
     ),
     caption(
-      `What the calls kept one by one were about, by time; operations too frequent to keep are ` +
-        `in the totals of the layers only.${dropped}${scaled}`,
+      `The files, blocks and peers of the calls that were recorded individually, by time; ` +
+        `operations that are counted only are in the totals of the layers.${dropped}${scaled}`,
     ),
   );
 }

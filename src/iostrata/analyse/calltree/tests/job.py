@@ -54,7 +54,7 @@ class Job:
             self.call(3, "java.write", start + 410, self.random.randrange(50), block)
 
     def sums(self) -> list[Row]:
-        """Of calls: all that were kept one by one and some more; most below anchors."""
+        """Of calls: all that were recorded individually and some more; most below scopes."""
         rows = []
         for row in self.rows:
             anchor = self.random.choice([0, row["span"], row["parent"] or 0])

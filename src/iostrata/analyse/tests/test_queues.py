@@ -4,7 +4,7 @@ from operator import attrgetter
 from typing import Any
 
 from iostrata.analyse.tests.conftest import Traced
-from iostrata.analyse.waits import NameNodeWait, Queue, namenode_waits, queues
+from iostrata.analyse.queues import NameNodeWait, Queue, namenode_waits, queues
 from iostrata.store.tests.made import row_of_sum
 
 
