@@ -3,8 +3,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from iostrata.analyse.tests.conftest import Traced
 from iostrata.analyse.queues import NameNodeWait, Queue, namenode_waits, queues
+from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import row_of_sum
 
 

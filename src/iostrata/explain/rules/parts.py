@@ -9,9 +9,9 @@ from ibis.expr import types as ir
 
 from iostrata.analyse import account as accounts
 from iostrata.analyse.account import Account
+from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
 from iostrata.analyse.tables import SUMS, counted_once
-from iostrata.analyse.queues import queues
 from iostrata.explain.facts import Facts, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement
 from iostrata.records import Bytes, Count, Ns, Record
