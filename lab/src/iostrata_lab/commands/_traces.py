@@ -167,7 +167,7 @@ def _say_model(model: Model, settings: dict[str, str]) -> None:
     asked = sum(model.operations.values())
     print(
         f"{count(asked)} requests in {model.seconds:.1f} s, {model.rate:.1f}/s; "
-        f"{count(model.kept)} of them kept one by one, on {count(model.files.seen)} files\n"
+        f"{count(model.kept)} of them recorded individually, on {count(model.files.seen)} files\n"
     )
     _say_gaps(model.gaps)
     print()

@@ -41,7 +41,7 @@ def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
 
 
 def _measure(opened: OpenedRun) -> Row:
-    """Calls, those kept one by one, bytes in each form; spans, nodes and trees.
+    """Calls, those recorded individually, bytes in each form; spans, nodes and trees.
 
     `raw` are the slots that the kept calls take in shared memory, `stored` the Parquet files of
     all events: sums, contexts and links, too.
@@ -96,7 +96,7 @@ class _Counted(io.RawIOBase):
 def _conclude(samples: Sequence[Sample]) -> Outcome:
     groups = by_label(samples)
     events = Table(
-        "Bytes per call that is kept one by one; medians over repeats",
+        "Bytes per call that is recorded individually; medians over repeats",
         ["workload", "calls", "kept", "JSON spans", "text", "slots", "Parquet", "Parquet in all"],
         [_event_cells(label, of) for label, of in groups.items()],
     )
@@ -180,10 +180,11 @@ COMPRESSION = Study(
     about="bytes of events and numbers of call trees, before and after",
     source="S2: Liu et al., NPC 2018, section 2.2; S1: IOSIG+, section II.A",
     differences=(
-        "the raw trace is what our exports write of the same calls: JSON spans of OpenTelemetry "
-        "(HTrace, which the paper extends, is gone) and lines as of strace",
+        "the raw trace is what our exports write of the same calls: JSON spans of "
+        "OpenTelemetry (HTrace, which the paper extends, is gone) and lines like those of "
+        "strace",
         "trees are merged after recording, not while it goes on",
-        "all layers down to Java files and sockets, not HDFS alone",
+        "the trace has all layers down to Java files and sockets, not HDFS alone",
     ),
     parameters=PARAMETERS,
     plan=_plan,

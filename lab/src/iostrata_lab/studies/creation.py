@@ -132,9 +132,10 @@ CREATION = Study(
     about="creating file systems against the time of the job, across input sizes",
     source='S2: Liu et al., NPC 2018, section 3.2, "Impact of File Size"',
     differences=(
-        "RandomTextWriter's words; the sizes are those of its parameters, not tiny to huge",
+        "the words are those of RandomTextWriter; the sizes are those of its parameters, not "
+        "tiny to huge",
         "every call counts, at every size; the paper sampled from 1 down to 0.0001",
-        "one machine and its number of containers, not five slaves",
+        "there is one machine with its number of containers, not five slaves",
         "application time is that of the recorded command, from its start to its end",
     ),
     parameters=(

@@ -192,14 +192,15 @@ FUNCTIONS = Study(
     about="top functions by total and self time across workloads",
     source='S2: Liu et al., NPC 2018, section 3.2, "Across Workloads"',
     differences=(
-        "jobs of Hadoop's own examples and HiBench's algorithms on Spark, not HiBench itself; "
-        "Spark's only where they are asked for (jobs), of a size of their own",
-        "one machine for client, NameNode, DataNodes and tasks, not seven",
+        "the jobs are Hadoop's own examples and the algorithms of HiBench on Spark, not "
+        "HiBench itself; jobs of Spark run only when you ask for them (jobs), at a size of "
+        "their own",
+        "client, NameNode, DataNodes and tasks share one machine, not seven",
         "functions are operations of a layer; rpc and java (files, sockets) are ranked as well",
         "every call counts; the paper sampled 5 % of machine learning",
-        "what only waits for a peer (WAITING_OPERATIONS of analyse/calltree/waiting.py, reading a "
-        f"pipe) is not ranked, nor is the self time of {' and '.join(WAIT_FOR_READER)}, which wait "
-        "for the reader of a block",
+        "what only waits for a peer (`WAITING_OPERATIONS` of analyse/calltree/waiting.py, "
+        "reading a pipe) is not ranked; neither is the self time of "
+        f"{' and '.join(WAIT_FOR_READER)}, which wait for the reader of a block",
     ),
     parameters=PARAMETERS,
     plan=_plan,

@@ -157,10 +157,10 @@ LAYERS = Study(
     about="two layers of RandomTextWriter over time",
     source="S1: Feng et al., IOSIG+, CLUSTER 2015, section III.D, Fig. 4",
     differences=(
-        "records are counted one by one, but not their bytes: the bytes of the upper layer are "
-        "those that tasks write to HDFS, with the format of the file",
-        "the whole run, not a window of it",
-        "DataNodes of one machine, not of sixteen",
+        "each record is counted, but not its bytes; the bytes of the upper layer are those "
+        "that tasks write to HDFS, with the format of the file",
+        "the study shows the whole run, not a window of it",
+        "the DataNodes run on one machine, not on sixteen",
     ),
     parameters=(
         Parameter("size", "of the text", 1 << 30, BYTES, low=1 << 10, high=1 << 50, scaled=True),

@@ -19,7 +19,7 @@ def text(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> list[str]
     lines.append("")
     for claim in outcome.claims:
         lines += [f"{claim.verdict}: {claim.says}", f"    {claim.because}"]
-    lines += ["", "Other than in the paper:", *(f"- {one}" for one in study.differences)]
+    lines += ["", "Differences from the paper:", *(f"- {one}" for one in study.differences)]
     return lines
 
 
@@ -35,7 +35,7 @@ def markdown(study: Study, outcome: Outcome, samples: Sequence[Sample], command:
         f"| {_cell(claim.says)} | {claim.verdict} | {_cell(claim.because)} |"
         for claim in outcome.claims
     ]
-    lines += ["", "Other than in the paper:", "", *(f"- {one}" for one in study.differences)]
+    lines += ["", "Differences from the paper:", "", *(f"- {one}" for one in study.differences)]
     return "\n".join(lines) + "\n"
 
 

@@ -211,12 +211,13 @@ REQUESTS = Study(
     about="mean delays of functions of HDFS by the rate of requests: Table 1",
     source='S2: Liu et al., NPC 2018, section 3.2, "Impact of Request Frequency", Table 1',
     differences=(
-        "the paper's base rate and its fits of AliCloud are not published: `base`, and the "
-        "substitutes that `workload describe requests-alicloud` names",
-        "the paper's clients are many processes on another machine; here a session makes a "
-        "FileSystem of its own (`client`), all in one JVM on the machine of the cluster",
-        "total is not defined in the paper: here the mean of a request from when a thread took "
-        "it until it was done, with the creation of the session's FileSystem",
+        "the base rate of the paper and its fits of AliCloud are not published; `base` and "
+        "the substitutes that `workload describe requests-alicloud` names stand in for them",
+        "the clients of the paper are many processes on another machine; here each session "
+        "makes a FileSystem of its own (`client`), all in one JVM on the machine of the "
+        "cluster",
+        "the paper does not define total; here it is the mean of a request from when a thread "
+        "took it until it was done, with the creation of the session's FileSystem",
         "the rates run one after the other on the same daemons, every other repeat backwards",
     ),
     parameters=(

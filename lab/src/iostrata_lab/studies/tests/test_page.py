@@ -45,7 +45,7 @@ Calls
 |---|---|---|
 | more above | agrees | 12 over 3 |
 
-Other than in the paper:
+Differences from the paper:
 
 - one machine
 """
@@ -66,7 +66,7 @@ def test_a_terminal_gets_the_same() -> None:
         "agrees: more above",
         "    12 over 3",
         "",
-        "Other than in the paper:",
+        "Differences from the paper:",
         "- one machine",
     ]  # fmt: skip
 

@@ -50,7 +50,7 @@ class Observed:
 @dataclass(frozen=True)
 class Model:
     """`rate` is requests/s, `operations` how many were asked for, `kept` how many of them were
-    kept one by one; `session` is requests, `think` s; sizes are mean bytes.
+    recorded individually; `session` is requests, `think` s; sizes are mean bytes.
     """
 
     rate: float
