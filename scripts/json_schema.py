@@ -21,7 +21,10 @@ import msgspec
 from iostrata.analyse.calltree.bottlenecks import Bottlenecks
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.comparison import Comparison
+from iostrata.analyse.live import LiveView
 from iostrata.explain.verdict import Explanation
+from iostrata.record.checks import Check
+from iostrata.record.weaving import WovenCache
 from iostrata.records import Record
 from iostrata.show.report.model import ReportDocument
 
@@ -31,8 +34,11 @@ TYPES: dict[str, Any] = {
     "bottlenecks": Bottlenecks,
     "calltree": list[CallNode],
     "compare": Comparison,
+    "doctor": list[Check],
     "findings": Explanation,
     "report": ReportDocument,
+    "top": LiveView,
+    "weave": WovenCache,
 }
 
 
