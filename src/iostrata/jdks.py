@@ -63,5 +63,9 @@ def version(home: Path) -> tuple[int, str] | None:
 
 def newest_of(major: int) -> Path | None:
     """The home of a Java of that major version; None if there is none."""
-    found = [(told[1], home) for home in homes() if (told := version(home)) and told[0] == major]
+    found = [
+        ([int(number) for number in re.findall(r"\d+", told[1])], home)
+        for home in homes()
+        if (told := version(home)) and told[0] == major
+    ]
     return max(found)[1] if found else None
