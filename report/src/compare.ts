@@ -54,7 +54,7 @@ function alike(found: Comparison): HTMLElement {
     : "The runs were recorded alike";
   return section(
     "completeness",
-    "How far the runs compare",
+    "Whether the runs can be compared",
     h(
       "div",
       { class: lines.length ? "completeness partial" : "completeness" },
@@ -72,8 +72,8 @@ function part(compared: ComparedTable): HTMLElement {
     compared.title,
     drawn &&
       figure(
-        "By how much the time of each layer grew from A to B, with the interval that the repeats " +
-          "allow. An interval that holds 0 is no change that one could tell from noise.",
+        "Growth of the time of each layer from A to B, with the interval that the repeats allow. " +
+          "If an interval holds 0, the change may be noise.",
         drawn,
       ),
     table(columns(compared), compared.rows, {
@@ -82,7 +82,7 @@ function part(compared: ComparedTable): HTMLElement {
       ...(compared.rows.length > MOST ? { search: (row) => row.key.join(" ") } : {}),
       ...(compared.more ? { note: `${count(compared.more)} more rows are not in this page.` } : {}),
     }),
-    caption("In the order of the time that a change explains; times are summed over threads."),
+    caption("Rows whose change explains the most time come first; times are summed over threads."),
   );
 }
 

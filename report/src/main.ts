@@ -29,7 +29,7 @@ const SECTIONS: [string, Make][] = [
   ["Targets", targets],
   ["Call tree", tree],
   ["Layers", layers],
-  ["Way of the bytes", flow],
+  ["Bytes through the layers", flow],
   ["Time spent", spent],
   ["Hosts", hosts],
   ["Request sizes", sizes],

@@ -46,7 +46,7 @@ def test_the_example_shows_its_numbers(
     assert found.texts("h2") == [
         document["verdict"]["text"], "Bandwidth and operations over time", "Job and tasks",
         "Critical path", "Hottest targets", "Call tree", "What each layer did",
-        "The way of the bytes", "Where threads spent their time", "Hosts", "Request sizes",
+        "Bytes through the layers", "Where threads spent their time", "Hosts", "Request sizes",
         "Findings in full", "Method and completeness",
     ]  # fmt: skip
     assert len(found.texts(".sticky nav a")) == len(found.texts("h2")) - 1
@@ -162,7 +162,7 @@ def test_a_run_without_tasks_and_hosts(chrome: Browser, iostrata: Iostrata, tmp_
     ]
     make_run(tmp_path / "store", "r", events, [process("java", 1)])
     found = report_of(chrome, iostrata, tmp_path)
-    assert found.texts("#tasks p") == ["No job or task seen."]
+    assert found.texts("#tasks p") == ["No job or task was traced."]
     assert found.texts("#hosts p") == ["Hosts were not sampled in this run."]
     assert found.texts(".bylayer tbody tr")[0].split() == ["posix", "1", "µs", "4.0", "KiB"]
     # no rule found anything: the verdict says so, what would stand empty is not there

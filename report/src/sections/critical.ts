@@ -27,10 +27,10 @@ export function critical(run: ReportDocument, selection: Selection): HTMLElement
     "Critical path",
     sums,
     figure(
-      "The chain of calls that the end of the job waited for, over the time of the run: above " +
-        "what worked, in the colour of its layer, below what waited for another process or " +
-        "thread. Only a change of what stands here makes the job shorter. Gaps are time in " +
-        `which no traced call of the path was open.${left(path)}`,
+      "The chain of calls that the end of the job waited for, over the time of the run. Calls " +
+        "that worked are above, in the colour of their layer; calls that waited for another " +
+        "process or thread are below. The job becomes shorter only if something in this chain " +
+        `does. Gaps are time in which no traced call of the path was open.${left(path)}`,
       legend(layers.map((layer) => [printable(layer), layerColour(layer)])),
       brushed(
         selection,
@@ -42,14 +42,17 @@ export function critical(run: ReportDocument, selection: Selection): HTMLElement
     h(
       "p",
       { class: "caption" },
-      "Time on the path, working and waiting apart. It adds up to the wall time that the path " +
-        "covers, unlike times summed over threads. It follows the selected interval.",
+      "Time on the path, separated into working and waiting. It adds up to the wall time that " +
+        "the path covers, unlike times that are summed over threads. It follows the selected " +
+        "interval.",
     ),
   );
 }
 
 function left({ more }: Critical): string {
-  return more ? ` The ${count(more)} shortest parts are not drawn, and in no interval.` : "";
+  return more
+    ? ` The ${count(more)} shortest parts are not drawn, and no interval holds them.`
+    : "";
 }
 
 function label(path: Critical): string {
@@ -68,7 +71,8 @@ function said(rows: PathTime[], path: Critical, selection: Selection): string {
   const part = (ns: number) => `${seconds(ns)} (${percent(wall > 0 ? ns / wall : 0)})`;
   const where = selection.bins ? `From ${selection.text()}` : `Of ${seconds(path.wall)}`;
   const rest = wall - working - waiting;
-  const other = rest > wall / 200 ? ` The other ${part(rest)} are in nothing listed here.` : "";
+  const other =
+    rest > wall / 200 ? ` The other ${part(rest)} belong to no function of this list.` : "";
   return `${where} the path worked for ${part(working)} and waited for ${part(waiting)}.${other}`;
 }
 

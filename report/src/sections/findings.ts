@@ -126,7 +126,7 @@ function query(sql: string, place: number): HTMLElement {
     h(
       "details",
       {},
-      h("summary", {}, "Query that repeats these numbers, for iostrata query"),
+      h("summary", {}, "The query that repeats these numbers with iostrata query"),
       h(
         "pre",
         { tabindex: 0, role: "region", "aria-label": `query of finding ${place + 1}` },

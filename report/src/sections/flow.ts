@@ -1,4 +1,4 @@
-// The way of the bytes: what was asked for, and what became of it on the way to the disks.
+// Bytes through the layers: those that applications asked for, and those of each step down to the disks.
 
 import * as Plot from "@observablehq/plot";
 import { DIRECTIONS } from "../directions.ts";
@@ -20,17 +20,18 @@ export function flow(run: ReportDocument): HTMLElement {
   const height = 26 * names.length + 34;
   return section(
     "flow",
-    "The way of the bytes",
+    "Bytes through the layers",
     ...run.flow.map(({ direction, steps }) => steps_(direction, steps)),
     run.flow.length
       ? caption(
-          "Times: bytes of a step over the bytes of the first, which is what applications asked " +
-            "for. At the DataNodes it holds replication, at the disks what is stored beside the data.",
+          "The factor is the bytes of a step over those of the first step, which applications " +
+            "asked for. At the DataNodes it includes replication, at the disks it includes what " +
+            "is stored beside the data.",
         )
       : null,
     h("h3", {}, "Bytes by layer"),
     figure(
-      "Bytes that each layer moved, by direction.",
+      "Bytes of each layer, by direction.",
       legend(used.map((name) => [name, COLOURS[name] ?? ""])),
       drawn(
         "Bytes by layer and direction, the same numbers as the table of layers",
@@ -81,7 +82,7 @@ export function flow(run: ReportDocument): HTMLElement {
         search: (row) => `${row.layer} ${row.category} ${row.role}`,
       },
     ),
-    caption("What the bytes of a layer belong to, and in which kind of process they were moved."),
+    caption("Bytes of each layer, by the kind of data and by the kind of process."),
   );
 }
 

@@ -82,11 +82,11 @@ export function hosts({ system }: ReportDocument, selection: Selection): HTMLEle
     "hosts",
     "Hosts",
     figure(
-      "What each host did as a whole, other programs included, on the time axis of the run: " +
-        "processors as a share of all cores, disks and network per second, memory and the file " +
-        "systems that hold data directories up to their size. Gaps had no sample. Numbers beside a " +
-        "title are means over the selected interval, of the whole run when none is selected." +
-        (system.more ? ` And ${system.more} more hosts.` : ""),
+      "What each host did as a whole, other programs included, on the time axis of the run. " +
+        "Processors are a share of all cores, disks and network are per second, and memory and " +
+        "the file systems of data directories reach up to their size. Gaps had no sample. " +
+        "Numbers beside a title are means over the selected interval, or over the whole run." +
+        (system.more ? ` ${system.more} more hosts are not shown.` : ""),
       ...shown,
     ),
   );

@@ -12,9 +12,9 @@ export function layers(run: ReportDocument): HTMLElement {
     "What each layer did",
     table(columns(run.layers), run.layers, { label: "layers" }),
     caption(
-      "Totals over the whole run, from counters that lose nothing; the same numbers as " +
-        "iostrata summary. Time is summed over all threads; ~ marks times scaled up from sampled " +
-        "clocks. Layers lie within each other: their bytes and times do not add up across rows.",
+      "Totals over the whole run, from counters that lose nothing, as in iostrata summary. " +
+        "Time is summed over all threads; ~ marks times that are scaled up from sampled clocks. " +
+        "Layers lie within each other, so their bytes and times do not add up across rows.",
     ),
     h("h3", {}, "Operations"),
     table(operations(run.ops), run.ops, {
@@ -23,7 +23,7 @@ export function layers(run: ReportDocument): HTMLElement {
       search: (row) => `${row.layer} ${row.op}`,
     }),
     caption(
-      "In brackets: calls within a call of the same layer, which are in no total of the layer.",
+      "Calls in brackets lie within a call of the same layer, so no total of the layer has them.",
     ),
   );
 }

@@ -34,11 +34,11 @@ export function losses({ completeness }: ReportDocument): HTMLElement[] {
         {},
         h("dt", {}, "unfinished"),
         h("dd", { class: "number" }, count(completeness.unfinished)),
-        h("dd", {}, "Calls still open when their process died."),
+        h("dd", {}, "Calls that were still open when their process died."),
       ),
     ),
     losing.length ? byProcess(losing) : h("p", { class: "nothing" }, "No process lost anything."),
-    caption("Counted by the tracer in every process: what it loses it counts, and shows here."),
+    caption("The tracer counts in every process what it loses."),
   ];
 }
 

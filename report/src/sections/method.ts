@@ -61,20 +61,20 @@ function notes(run: ReportDocument): string[] {
     (run.tree ? ", the call tree" : "") + (run.critical ? ", the critical path" : "");
   const gains = run.findings?.some((finding) => finding.gain);
   return [
-    "Totals come from counters that lose nothing; calls recorded individually are detail and may be a " +
-      `part: the hottest targets${explained}, the begin of phases.`,
+    "Totals come from counters that lose nothing. These parts come from calls that were recorded " +
+      `individually, which may be some of all: the hottest targets${explained}, the begin of phases.`,
     "Calls and times of a layer leave out calls within a call of the same layer; bytes that an " +
-      "enclosing call counts are counted once.",
+      "enclosing call counts, too, are counted once.",
     `The time axis has ${count(run.axis.bins)} bins of ${clock(run.axis.bin / 1e9)}; counters ` +
-      "are looked at once a second, so bins within a second share what it brought.",
+      "are read once a second, so bins within a second share its values.",
     estimated
-      ? "Times with ~ are scaled up from calls that were timed: of very frequent calls all are " +
-        "counted and a part is timed. ± holds for 99 of 100."
+      ? "Times with ~ are scaled up from timed calls: all very frequent calls are counted, but " +
+        "only some are timed. ± holds for 99 of 100."
       : "",
     sampled
       ? "Only some requests were recorded individually: targets are scaled up from them."
       : "",
-    run.system.missing ? "" : "Hosts: one sample a second of what the kernel counted.",
+    run.system.missing ? "" : "Hosts have one sample a second of what the kernel counts.",
     gains ? "Expected gains are predictions, as shares of the job's time, not measurements." : "",
   ].filter(Boolean);
 }

@@ -118,8 +118,8 @@ function byLayer({ layers }: ReportDocument): HTMLElement {
     h(
       "p",
       { class: "caption" },
-      "Time summed over threads, bytes of all directions. Layers lie within each other, so rows " +
-        "do not add up. ~ is estimated.",
+      "Time is summed over threads, bytes over all directions. Layers lie within each other, so " +
+        "rows do not add up. ~ marks an estimate.",
     ),
   );
 }

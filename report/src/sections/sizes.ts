@@ -37,8 +37,8 @@ export function sizes(run: ReportDocument): HTMLElement {
     "sizes",
     "Request sizes",
     figure(
-      "Calls that moved data, by the bytes they moved, stacked by operation; each layer has its " +
-        "own scale. Unknown are calls counted after a table of counters was full.",
+      "Calls that transferred data, by their bytes, stacked by operation; each layer has its own " +
+        "scale. Calls that were counted after a table of counters was full are unknown.",
       legend(ops.map((op) => [op, colour.get(op) ?? ""])),
       h("div", { class: "grid" }, ...grid),
     ),

@@ -41,9 +41,9 @@ export function spent({ time_spent: { rows, more } }: ReportDocument): HTMLEleme
     ),
     caption(
       "Time that threads of each kind of process spent in calls, summed over threads, without " +
-        "calls within calls of the same layer. The time of a layer contains that of the layers " +
-        "below it, and the time that a call waits for the other side: a DataNode that receives " +
-        "a block waits for its client.",
+        "calls within calls of the same layer. The time of a layer contains the time of the " +
+        "layers below it. It also contains the time that a call waits for the other side, as a " +
+        "DataNode waits for the client whose block it receives.",
     ),
   );
 }

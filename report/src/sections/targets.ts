@@ -9,11 +9,11 @@ import { directions, moved, near } from "./layers.ts";
 export function targets({ targets: { rows, more }, completeness }: ReportDocument): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.time));
   const dropped = completeness.losses.dropped
-    ? " Some calls are in totals only: they are not in this table."
+    ? " Some calls are in totals only, so this table does not have them."
     : "";
   const sampled = rows.some((row) => row.estimated);
   const scaled = sampled
-    ? " Numbers with ~ are scaled up from the requests that were recorded individually, and within ± for 95 of 100."
+    ? " Numbers with ~ are scaled up from the requests that were recorded individually, and within ± in 95 of 100 cases."
     : "";
   return section(
     "targets",
@@ -50,12 +50,12 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
         label: "targets",
         most: 15,
         search: (row) => `${row.layer} ${row.category} ${title(row)}`,
-        ...(more ? { note: "and others, which took less time" } : {}),
+        ...(more ? { note: "others took less time" } : {}),
       },
     ),
     caption(
       `The files, blocks and peers of the calls that were recorded individually, by time; ` +
-        `operations that are counted only are in the totals of the layers.${dropped}${scaled}`,
+        `counted-only operations are in the totals of the layers.${dropped}${scaled}`,
     ),
   );
 }

@@ -24,7 +24,11 @@ interface Bar {
 export function tasks(run: ReportDocument, selection: Selection): HTMLElement {
   const { rows, more } = run.tasks;
   if (!rows.length) {
-    return section("tasks", "Job and tasks", h("p", { class: "nothing" }, "No job or task seen."));
+    return section(
+      "tasks",
+      "Job and tasks",
+      h("p", { class: "nothing" }, "No job or task was traced."),
+    );
   }
   const layers = run.layers.map((row) => row.layer).filter((layer) => bytes(rows, layer));
   const status = h("p", { class: "status", role: "status" });
@@ -50,10 +54,10 @@ export function tasks(run: ReportDocument, selection: Selection): HTMLElement {
       ...(more ? { note: `and ${count(more)} more, which took less time` } : {}),
     }),
     caption(
-      "Bytes: what a layer moved for the task, all directions, on its own host and on the " +
-        "DataNodes. Calls: time of all its threads in traced calls of all layers. Phases: from " +
-        "the first to the last call seen in each. The numbers are those of whole tasks, also when " +
-        "an interval is selected: it decides which tasks are shown.",
+      "Bytes are those of a layer for the task, in all directions, on its own host and on the " +
+        "DataNodes. Calls are the time of all its threads in traced calls of all layers. A phase " +
+        "lasts from its first to its last traced call. The numbers are those of whole tasks; a " +
+        "selected interval decides only which tasks are shown.",
     ),
   );
 }
@@ -154,13 +158,13 @@ function timeline(run: ReportDocument, selection: Selection): HTMLElement | null
   }
   selection.follow(fill);
   const marked = path.length
-    ? "The critical path stands above them: what the end of the job waited for, light where that " +
-      "waited itself. "
+    ? "Above them stands the critical path, which the end of the job waited for; it is light " +
+      "where it waited itself. "
     : "";
   return figure(
-    `Tasks in order of their start over the time of the run; grey while the process lives, ` +
-      `coloured from the first to the last call of a phase. ${marked}Select an interval to see ` +
-      `the tasks that lived in it.`,
+    `Tasks in the order of their start, over the time of the run. They are grey while the ` +
+      `process lives, and coloured from the first to the last call of a phase. ${marked}Select an ` +
+      `interval to see the tasks that lived in it.`,
     legend([
       ["process", "var(--life)"],
       ...names.map((p): [string, string] => [printable(p.toLowerCase()), colour.get(p) ?? ""]),

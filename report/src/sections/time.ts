@@ -58,11 +58,11 @@ export function time(run: ReportDocument, selection: Selection): HTMLElement {
       h("label", { for: scale.id, class: "choice" }, scale, "same scale for all layers"),
     ),
     figure(
-      `Left: bytes per second, stacked by direction. Right: calls per second. One axis for all ` +
-        `layers, in bins of ${clock(axis.bin / 1e9)} from the start of the run; bins of a layer ` +
-        `add up to its total. What a counter gained is spread over the second in which it did. ` +
-        `Draw over a figure to select an interval: tasks, hosts and the critical path follow; ` +
-        `Escape takes it back.`,
+      `Bytes per second are on the left, stacked by direction; calls per second are on the ` +
+        `right. All layers have one axis, in bins of ${clock(axis.bin / 1e9)} from the start of ` +
+        `the run. The bins of a layer add up to its total; the growth of a counter is spread ` +
+        `over the second of that growth. Draw over a figure to select an interval: tasks, hosts ` +
+        `and the critical path follow it; Escape takes it back.`,
       legend(used.map((name) => [name, COLOURS[name] ?? ""])),
       h(
         "div",
@@ -112,7 +112,7 @@ function panel(
           (width) => chart(bytes, axis, width, bytesTick, most(layer)),
         ),
       )
-    : h("p", { class: "nothing" }, "moves no data");
+    : h("p", { class: "nothing" }, "transfers no data");
   const operations = over(
     drawn(`Operations of layer ${layer.layer}, at most ${perSecond(highest)}`, HEIGHT, (width) =>
       chart(calls, axis, width, perSecond, highest),

@@ -20,20 +20,20 @@ export function tree(run: ReportDocument): HTMLElement | null {
     "Call tree",
     figure(
       "Calls of all processes and threads of the whole run, merged: equal calls below equal " +
-        "callers are one box, as wide as their time summed over threads, in the colour of their " +
-        "layer; the next lower row is what they called, also in other processes. What ran at the " +
-        "same time shares the width of its caller. By self time a box is as wide as the self " +
-        "time in it and below it. Click or Enter zooms in, Escape out, arrow keys move, h hides " +
-        "a function: its time becomes its caller's.",
+        "callers are one box. Its width is their time, summed over threads, and its colour is " +
+        "their layer. The row below a box has the calls that it made, also in other processes. " +
+        "Calls that ran at the same time share the width of their caller. By self time, a box is " +
+        "as wide as the self times in it and below it. Click or Enter zooms in, Escape zooms " +
+        "out, and arrow keys move; h hides a function, and its time becomes its caller's.",
       legend(layers.map((layer) => [printable(layer), layerColour(layer)])),
       icicle.element,
     ),
     h("h3", {}, "Functions"),
     functions,
     caption(
-      "The same tree by function, most self time first. Self: in the function and in nothing " +
-        "traced below it; self times add up. Total: with all below it, a function within itself " +
-        "counted once.",
+      "The same tree by function, with the most self time first. Self time is time in the " +
+        "function and in no traced call below it; self times add up. Total time includes the " +
+        "calls below it, and counts a function within itself once.",
     ),
   );
 }
