@@ -38,9 +38,9 @@ class Interval:
 
     def facts(self) -> dict[str, Any]:
         """For JSON, which has no NaN: None instead."""
-        found = asdict(self)
+        values = asdict(self)
         return {k: v if not isinstance(v, float) or math.isfinite(v) else None
-                for k, v in found.items()}  # fmt: skip
+                for k, v in values.items()}  # fmt: skip
 
 
 def mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
@@ -75,7 +75,7 @@ def bootstrap(values: Sequence[float], confidence: float = CONFIDENCE) -> Interv
         return mean(values, confidence)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", scipy_stats.DegenerateDataWarning)
-        found = scipy_stats.bootstrap(
+        ends = scipy_stats.bootstrap(
             (np.asarray(values),),
             np.mean,
             n_resamples=RESAMPLES,
@@ -84,8 +84,8 @@ def bootstrap(values: Sequence[float], confidence: float = CONFIDENCE) -> Interv
         ).confidence_interval
     return Interval(
         float(np.mean(values)),
-        float(found.low),
-        float(found.high),
+        float(ends.low),
+        float(ends.high),
         n,
         detectable(values, confidence),
     )
@@ -106,10 +106,10 @@ def _errors_needed(n: int, confidence: float) -> float:
     critical = float(scipy_stats.t.ppf((1 + confidence) / 2, n - 1))
 
     def lacks(shift: float) -> float:
-        seen = scipy_stats.nct.sf(critical, n - 1, shift)
-        seen += scipy_stats.nct.cdf(-critical, n - 1, shift)
+        power = scipy_stats.nct.sf(critical, n - 1, shift)
+        power += scipy_stats.nct.cdf(-critical, n - 1, shift)
         # Far above what is asked scipy's distribution gives NaN.
-        return 1 - POWER if math.isnan(seen) else float(seen) - POWER
+        return 1 - POWER if math.isnan(power) else float(power) - POWER
 
     # Two values need a shift of some 20 standard errors; no number of them needs more.
     return float(optimize.brentq(lacks, 0.0, 100.0))
@@ -131,15 +131,15 @@ def line(points: Sequence[tuple[float, float]], confidence: float = CONFIDENCE) 
     n = len(points)
     if n < 3 or len({x for x, _ in points}) < 2:
         return None
-    found = scipy_stats.linregress([x for x, _ in points], [y for _, y in points])
+    fit = scipy_stats.linregress([x for x, _ in points], [y for _, y in points])
     times = float(scipy_stats.t.ppf((1 + confidence) / 2, n - 2))
 
     def interval(value: float, error: float) -> Interval:
         return Interval(float(value), float(value - times * error), float(value + times * error), n)
 
     return Line(
-        fixed=interval(found.intercept, found.intercept_stderr),
-        slope=interval(found.slope, found.stderr),
+        fixed=interval(fit.intercept, fit.intercept_stderr),
+        slope=interval(fit.slope, fit.stderr),
     )
 
 
@@ -151,7 +151,7 @@ class Verdict:
     why: str
 
 
-def verdict(found: Interval, bar: float, problems: Sequence[str] = ()) -> Verdict:
+def verdict(cost: Interval, bar: float, problems: Sequence[str] = ()) -> Verdict:
     """Whether a cost stays below `bar`.
 
     A pass is earned by an interval that lies below the bar as a whole, of a measurement that
@@ -159,28 +159,28 @@ def verdict(found: Interval, bar: float, problems: Sequence[str] = ()) -> Verdic
     dropped, not traced, not as ordered), and that does not claim that tracing saves CPU.
     A fail needs the whole interval above the bar. Everything else is inconclusive.
     """
-    problem = _why_not(found, problems)
+    problem = _why_not(cost, problems)
     if problem:
         return Verdict("inconclusive", problem)
-    between = f"{found.low:+.2%} to {found.high:+.2%}"
-    if found.low > bar:
+    between = f"{cost.low:+.2%} to {cost.high:+.2%}"
+    if cost.low > bar:
         return Verdict("fail", f"{between} lies above {bar:.0%}")
-    if found.high >= bar:
+    if cost.high >= bar:
         return Verdict("inconclusive", f"{between} holds {bar:.0%}")
-    if found.high < 0:
+    if cost.high < 0:
         return Verdict("inconclusive", f"{between}: tracing saves nothing, something else differs")
-    if not found.detectable <= bar:
-        seen = f"the smallest cost it would see is {found.detectable:.2%}"
-        return Verdict("inconclusive", f"{between} lies below {bar:.0%}, but {seen}")
+    if not cost.detectable <= bar:
+        detectable = f"the smallest cost it would see is {cost.detectable:.2%}"
+        return Verdict("inconclusive", f"{between} lies below {bar:.0%}, but {detectable}")
     return Verdict("pass", f"{between} lies below {bar:.0%}")
 
 
-def _why_not(found: Interval, problems: Sequence[str]) -> str:
+def _why_not(cost: Interval, problems: Sequence[str]) -> str:
     if problems:
         return "; ".join(problems)
-    if found.n < FEWEST_PAIRS:
-        return f"{found.n} pairs, at least {FEWEST_PAIRS} are needed"
-    if not all(map(math.isfinite, (found.estimate, found.low, found.high))):
+    if cost.n < FEWEST_PAIRS:
+        return f"{cost.n} pairs, at least {FEWEST_PAIRS} are needed"
+    if not all(map(math.isfinite, (cost.estimate, cost.low, cost.high))):
         return "no interval"
     return ""
 

@@ -88,12 +88,12 @@ def _first_line(recorded: Recorded) -> str:
 
     try:
         with OpenedRun(find_run(recorded.store, recorded.run)) as opened:
-            found = totals(opened)
+            summed = totals(opened)
     except UserError as error:
         complain(error.message, error.remedy)
         return "the run cannot be read back"
-    first = "; ".join(completeness(found)[:4])
-    return first if found.layers else f"{first}: {why_empty(found)}"
+    first = "; ".join(completeness(summed)[:4])
+    return first if summed.layers else f"{first}: {why_empty(summed)}"
 
 
 def request_for(

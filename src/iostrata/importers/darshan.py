@@ -211,8 +211,8 @@ class _Log:
             self.account.note(f"one by one are {some} (DXT), all are in totals")
 
     def _job(self, job: dict[str, Any]) -> None:
-        known = [thread.proc or 0 for thread in self.writer.threads]
-        self.first = 1 + max(known, default=0)
+        numbers = [thread.proc or 0 for thread in self.writer.threads]
+        self.first = 1 + max(numbers, default=0)
         self.start = job["start_time_sec"] * _SECOND + job["start_time_nsec"]
         end = job["end_time_sec"] * _SECOND + job["end_time_nsec"]
         self.length = max(0, end - self.start, _nanoseconds(job["run_time"]))
@@ -252,11 +252,11 @@ class _Log:
         return number
 
     def _record(self, line: dict[str, Any]) -> None:
-        of = MODULES[line["of"]]
+        module = MODULES[line["of"]]
         names, fnames = self.counters[line["of"]]
         values = dict(zip(names, line["c"], strict=False))
         times = dict(zip(fnames, line["f"], strict=False))
-        DarshanRecord(self, of, line["rank"], self._target(line["id"]), values, times).write()
+        DarshanRecord(self, module, line["rank"], self._target(line["id"]), values, times).write()
 
     def _segments(self, line: dict[str, Any]) -> None:
         self.traced = True
@@ -286,7 +286,7 @@ class DarshanRecord:
     """Counters of a file in a rank, or in all that shared it."""
 
     log: _Log
-    of: Module
+    module: Module
     rank: int
     target: Target
     values: dict[str, int]
@@ -294,23 +294,23 @@ class DarshanRecord:
 
     def write(self) -> None:
         """Hands sums to the writer; raises ValueError for numbers that no file has."""
-        for op, counters in self.of.data.items():
+        for op, counters in self.module.data.items():
             self._data(op, self._count(counters))
             self.log.moves += self._count(counters)
-        counts = {op: self._count(names) for op, names in self.of.other.items()}
-        timed = sum(n for op, n in counts.items() if op not in self.of.untimed)
+        counts = {op: self._count(names) for op, names in self.module.other.items()}
+        timed = sum(n for op, n in counts.items() if op not in self.module.untimed)
         left = self._time("META_TIME")
         for op, count in counts.items():
             if count:
-                share = 0 if op in self.of.untimed else left * count // timed
-                if op not in self.of.untimed:
+                share = 0 if op in self.module.untimed else left * count // timed
+                if op not in self.module.untimed:
                     left, timed = left - share, timed - count
                 begin, dur = self._when("OPEN_START", "CLOSE_END")
                 self._sum(op, begin, dur, histogram.Sizes(count, 0, 0), share, estimated=True)
 
     def _data(self, op: str, count: int) -> None:
         way, moved = _MOVED[op]
-        size = max(0, self.values.get(f"{self.of.prefix}_{moved}", 0))
+        size = max(0, self.values.get(f"{self.module.prefix}_{moved}", 0))
         begin, dur = self._when(f"{way}_START", f"{way}_END")
         left, calls = self._time(f"{way}_TIME"), count
         most = self._time(f"MAX_{way}_TIME") or None
@@ -320,10 +320,10 @@ class DarshanRecord:
             self._sum(op, begin, dur, part, share, most)
 
     def _sizes(self, way: str, count: int, size: int) -> list[histogram.Sizes]:
-        if not self.of.sizes:
+        if not self.module.sizes:
             return [histogram.Sizes(count, size, None if size else 0)] if count else []
-        prefix = self.of.prefix
-        names = [self.of.sizes.format(way=way, name=name) for name in histogram.NAMES]
+        prefix = self.module.prefix
+        names = [self.module.sizes.format(way=way, name=name) for name in histogram.NAMES]
         counts = [max(0, self.values.get(f"{prefix}_{name}", 0)) for name in names]
         common = {
             self.values.get(f"{prefix}_ACCESS{i}_ACCESS", 0): max(
@@ -348,7 +348,7 @@ class DarshanRecord:
             op,
             begin,
             dur,
-            layer=self.of.layer,
+            layer=self.module.layer,
             target=self.log.writer.target(self.target),
             count=part.count,
             size=part.bytes,
@@ -360,10 +360,10 @@ class DarshanRecord:
 
     def _count(self, names: tuple[str, ...]) -> int:
         """Counters that a log does not have are -1 in it."""
-        return sum(max(0, self.values.get(f"{self.of.prefix}_{name}", 0)) for name in names)
+        return sum(max(0, self.values.get(f"{self.module.prefix}_{name}", 0)) for name in names)
 
     def _time(self, name: str) -> int:
-        time = self.times.get(f"{self.of.prefix}_F_{name}", 0.0)
+        time = self.times.get(f"{self.module.prefix}_F_{name}", 0.0)
         self.log.negative += time < 0
         return _nanoseconds(time)
 

@@ -58,17 +58,17 @@ class Descriptors:
 
     def at(self, number: int, path: str) -> Description:
         """The description of a descriptor, of which the trace says that it is `path` (or '')."""
-        found = self._files.get(number)
-        if found is None or (path and found.path != path and not _same(found.path, path)):
-            found = description(path or _STANDARD.get(number, ""))
-            self._files[number] = found
-        return found
+        opened = self._files.get(number)
+        if opened is None or (path and opened.path != path and not _same(opened.path, path)):
+            opened = description(path or _STANDARD.get(number, ""))
+            self._files[number] = opened
+        return opened
 
     def renamed(self, before: str, after: str) -> None:
         """Files keep their place under another name."""
-        for found in self._files.values():
-            if found.path == before:
-                found.path = after
+        for file in self._files.values():
+            if file.path == before:
+                file.path = after
 
     def put(self, number: int, opened: Description) -> None:
         """A new descriptor."""
@@ -96,9 +96,9 @@ _STANDARD = {0: "stdin", 1: "stdout", 2: "stderr"}
 _SOCKETS = ("TCP:", "TCPv6:", "UDP:", "UDPv6:", "UNIX", "NETLINK:", "RAW:", "RAWv6:", "PING:")
 
 
-def _same(known: str, path: str) -> bool:
+def _same(name: str, path: str) -> bool:
     """A socket has another name once it is connected."""
-    return description(known).socket and description(path).socket
+    return description(name).socket and description(path).socket
 
 
 def _peer(path: str) -> str:

@@ -46,9 +46,9 @@ def split(counts: list[int], count: int, size: int, common: dict[int, int]) -> l
     limit = {i: counts[i] * (_most(i, size) if missing > 0 else _least(i)) for i in used}
     room = sum(abs(limit[i] - guessed[i]) for i in used)
     share = abs(missing) / room if room else 0.0
-    found = {i: int(guessed[i] + (limit[i] - guessed[i]) * share) for i in used}
-    found[used[-1]] += size - sum(found.values())
-    return [Sizes(counts[i], found[i], (found[i] // counts[i]).bit_length()) for i in used]
+    sizes = {i: int(guessed[i] + (limit[i] - guessed[i]) * share) for i in used}
+    sizes[used[-1]] += size - sum(sizes.values())
+    return [Sizes(counts[i], sizes[i], (sizes[i] // counts[i]).bit_length()) for i in used]
 
 
 def _least(position: int) -> int:

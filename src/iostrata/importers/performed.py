@@ -168,30 +168,30 @@ class _Call:
         return self._arguments[position] if in_range else _NO_ARGUMENT
 
     def _number(self, position: int) -> int | None:
-        found = descriptor(self._argument(position))
-        return found[0] if found else None
+        parsed = descriptor(self._argument(position))
+        return parsed[0] if parsed else None
 
     def _file(self, position: int) -> Description | None:
-        found = descriptor(self._argument(position))
-        if found is None or found[0] is None:
+        parsed = descriptor(self._argument(position))
+        if parsed is None or parsed[0] is None:
             return None
-        return self._files.at(found[0], found[1]) if found[0] >= 0 else Description("")
+        return self._files.at(parsed[0], parsed[1]) if parsed[0] >= 0 else Description("")
 
     def _place(
         self, file: Description, position: int | None, size: int, writes: bool
     ) -> int | None:
         """Where it began: where an argument says, else where the description stands."""
-        said = None if position is None else integer(self._argument(position))
-        return file.moved(size, writes) if said is None else said
+        place = None if position is None else integer(self._argument(position))
+        return file.moved(size, writes) if place is None else place
 
     def _named(self, how: calls.PathArgument) -> str:
         """The path of an argument, completed where the trace says what it is relative to."""
         path = string(self._argument(how.path))
         base = self._files.directory
         if how.directory is not None:
-            found = descriptor(self._argument(how.directory))
-            base = found[1] if found else ""
-            if found and found[0] is None and base:
+            folder = descriptor(self._argument(how.directory))
+            base = folder[1] if folder else ""
+            if folder and folder[0] is None and base:
                 self._files.directory = base
         if path is None:
             return ""

@@ -47,8 +47,8 @@ def recognises(begin: bytes) -> bool:
 
 def read(path: Path, writer: RunWriter, account: ImportAccount) -> None:
     """Hands the calls of a file to the writer."""
-    found = _OF_PROCESS.fullmatch(path.name)
-    trace = _Trace(writer, account, int(found[1]) if found and int(found[1]) < _MOST_PID else 0)
+    named = _OF_PROCESS.fullmatch(path.name)
+    trace = _Trace(writer, account, int(named[1]) if named and int(named[1]) < _MOST_PID else 0)
     understood = True
     for where, text in lines_of(path, account):
         try:
@@ -116,29 +116,29 @@ class _Trace:
         if self._writer.calls and not self._timed:
             self._account.note("no durations: strace ran without -T")
 
-    def _pid(self, said: int | None) -> int:
+    def _pid(self, pid: int | None) -> int:
         """The first process has no number until another one begins, where strace wrote to a
         terminal: the first number that nobody forked is its own.
         """
-        if said is None:
+        if pid is None:
             return self._unnamed
         first = self._threads.get(0)
-        if self._unnamed == 0 and first is not None and said not in self._threads:
+        if self._unnamed == 0 and first is not None and pid not in self._threads:
             if self._forking() is not None:
-                return said
-            self._unnamed, first.tid, first.process.pid = said, said, said
-            self._threads[said] = self._threads.pop(0)
+                return pid
+            self._unnamed, first.tid, first.process.pid = pid, pid, pid
+            self._threads[pid] = self._threads.pop(0)
             self._rename(first)
-        return said
+        return pid
 
     def _thread(self, tid: int) -> _Thread:
-        found = self._threads.get(tid)
-        if found is None:
+        thread = self._threads.get(tid)
+        if thread is None:
             # its first call may come before the return of the one that made it
             parent = self._forking()
             made = parent.open[1] if parent and parent.open else ""
-            found = self._begin(tid, self._made_by(parent, made, tid))
-        return found
+            thread = self._begin(tid, self._made_by(parent, made, tid))
+        return thread
 
     def _begin(self, tid: int, process: _Process) -> _Thread:
         thread = _Thread(self._writer.thread(_row(process, tid)), tid, process)
@@ -167,12 +167,12 @@ class _Trace:
     def _forked(self, thread: _Thread, child: int | None, made: str) -> None:
         if child is None or not 0 < child < _MOST_PID or child == thread.tid:
             return
-        known = self._threads.get(child)
-        if known is None:
+        begun = self._threads.get(child)
+        if begun is None:
             self._begin(child, self._made_by(thread, made, child))
-        elif ("CLONE_THREAD" in made) != (known.process is thread.process):
-            known.process = self._made_by(thread, made, child)  # two were forking: the other one
-            self._rename(known)
+        elif ("CLONE_THREAD" in made) != (begun.process is thread.process):
+            begun.process = self._made_by(thread, made, child)  # two were forking: the other one
+            self._rename(begun)
 
     def _call(self, thread: _Thread, at: int, text: str) -> bool:
         rest = resumed(text)

@@ -66,35 +66,35 @@ class ProcessEnd:
 
 def line(text: str) -> Line:
     """Splits off pid and time."""
-    found = _LINE.match(text)
-    assert found is not None  # it matches anything
-    pid = found[1] or found[2]
-    at = _nanoseconds(found[3], found[4]) if found[3] else None
-    return Line(int(pid) if pid else None, at, found[5])
+    match = _LINE.match(text)
+    assert match is not None  # it matches anything
+    pid = match[1] or match[2]
+    at = _nanoseconds(match[3], match[4]) if match[3] else None
+    return Line(int(pid) if pid else None, at, match[5])
 
 
 def name_of(text: str) -> str:
     """The name of the call that a text begins with; empty for none."""
-    found = _NAME.match(text)
-    return found[1] if found else ""
+    match = _NAME.match(text)
+    return match[1] if match else ""
 
 
 def resumed(text: str) -> tuple[str, str] | None:
     """Name and rest of `<... NAME resumed>REST`."""
-    found = _RESUMED.match(text)
-    return (found[1], text[found.end() :]) if found else None
+    match = _RESUMED.match(text)
+    return (match[1], text[match.end() :]) if match else None
 
 
 def unfinished(text: str) -> str | None:
     """The first half of a call, without the words that say that it is one."""
-    found = _UNFINISHED.search(text)
-    return text[: found.start()] if found else None
+    match = _UNFINISHED.search(text)
+    return text[: match.start()] if match else None
 
 
 def ended(text: str) -> ProcessEnd | None:
     """The end of a thread."""
-    found = _END.match(text)
-    return ProcessEnd(int(found[1]) if found[1] else None, found[2] or "") if found else None
+    match = _END.match(text)
+    return ProcessEnd(int(match[1]) if match[1] else None, match[2] or "") if match else None
 
 
 def split(text: str) -> tuple[list[str], Result] | None:
@@ -115,23 +115,23 @@ def split(text: str) -> tuple[list[str], Result] | None:
             arguments.append(text[begin : token.start()].strip())
             begin = position
     arguments.append(text[begin : position - 1].strip())
-    found = _RESULT.match(text, position)
-    return (arguments, _result(found)) if found else None
+    match = _RESULT.match(text, position)
+    return (arguments, _result(match)) if match else None
 
 
-def _result(found: re.Match[str]) -> Result:
-    value = int(found[1]) if found[1] else int(found[2], 16) if found[2] else None
-    named = _FD.fullmatch(f"0{found[4]}") if found[4] else None
-    dur = _nanoseconds(found[6], found[7]) if found[6] else None
-    return Result(value, unescaped(named[2] or "") if named else "", found[5] or "", dur)
+def _result(match: re.Match[str]) -> Result:
+    value = int(match[1]) if match[1] else int(match[2], 16) if match[2] else None
+    named = _FD.fullmatch(f"0{match[4]}") if match[4] else None
+    dur = _nanoseconds(match[6], match[7]) if match[6] else None
+    return Result(value, unescaped(named[2] or "") if named else "", match[5] or "", dur)
 
 
 def descriptor(argument: str) -> tuple[int | None, str] | None:
     """Number and name of `3</path>`; None as number for AT_FDCWD; None for anything else."""
-    found = _FD.fullmatch(argument)
-    if found is None:
+    match = _FD.fullmatch(argument)
+    if match is None:
         return None
-    return None if found[1] == "AT_FDCWD" else int(found[1]), unescaped(found[2] or "")
+    return None if match[1] == "AT_FDCWD" else int(match[1]), unescaped(match[2] or "")
 
 
 def string(argument: str) -> str | None:
@@ -143,8 +143,8 @@ def string(argument: str) -> str | None:
 
 def integer(argument: str) -> int | None:
     """A number, also in brackets (`[7]`, `[0] => [7]`: the first)."""
-    found = re.match(r"\[?(-?\d{1,19})\b", argument)
-    return int(found[1]) if found else None
+    match = re.match(r"\[?(-?\d{1,19})\b", argument)
+    return int(match[1]) if match else None
 
 
 def unescaped(text: str) -> str:
@@ -152,10 +152,10 @@ def unescaped(text: str) -> str:
     if "\\" not in text:
         return text
     raw, position = bytearray(), 0
-    for found in _ESCAPE.finditer(text):
-        raw += text[position : found.start()].encode("utf-8", "surrogatepass")
-        raw += _unescaped(found[1])
-        position = found.end()
+    for match in _ESCAPE.finditer(text):
+        raw += text[position : match.start()].encode("utf-8", "surrogatepass")
+        raw += _unescaped(match[1])
+        position = match.end()
     raw += text[position:].encode("utf-8", "surrogatepass")
     return raw.decode("utf-8", "backslashreplace")
 

@@ -134,14 +134,14 @@ def _storable(cell: Any) -> Any:
 
 def _check_totals(db: duckdb.DuckDBPyConnection) -> None:
     """Raises UserError for a trace whose sums do not fit into 64 bits."""
-    found = db.execute(
+    row = db.execute(
         "SELECT max(greatest(total_bytes, total_asked, total_time, total_calls)) FROM ("
         'SELECT sum(bytes) AS total_bytes, sum(asked) AS total_asked, sum("count") AS total_calls, '
         "sum(coalesce(time, dur)) AS total_time FROM rows)"
     ).fetchone()
-    if found and found[0] is not None and found[0] >= 1 << 63:
+    if row and row[0] is not None and row[0] >= 1 << 63:
         raise UserError(
-            f"the trace adds up to {found[0]}, more than any has: bytes, calls or ns",
+            f"the trace adds up to {row[0]}, more than any has: bytes, calls or ns",
             "it is damaged",
         )
 

@@ -64,14 +64,14 @@ class _Reader:
         self.skip(4)  # access, this
         parent = self.u2()
         self.skip(2 * self.u2())  # interfaces
-        found = ClassFile(self.texts[self.classes[parent]] if parent else "")
+        parsed = ClassFile(self.texts[self.classes[parent]] if parent else "")
         for access, name, _ in self.members():
             if not access & STATIC:
-                found.fields.add(name)
+                parsed.fields.add(name)
         for access, name, descriptor in self.members():
             if not access & (NATIVE | ABSTRACT):
-                found.methods.add((name, descriptor))
-        return found
+                parsed.methods.add((name, descriptor))
+        return parsed
 
     def constants(self) -> None:
         count, index = self.u2(), 1

@@ -98,8 +98,8 @@ class ClassPath:
 
     def version(self) -> str:
         """Hadoop's version without what a distribution adds to it; empty if not known."""
-        found = self.find(VERSION_FILE)
-        match = VERSION.search(found[0]) if found else None
+        file = self.find(VERSION_FILE)
+        match = VERSION.search(file[0]) if file else None
         return match[1].decode() if match else ""
 
 
@@ -113,12 +113,12 @@ def _finding(path: ClassPath, point: Point, version: str) -> PointState:
     if point.cls.startswith(JDK):
         return PointState(point, "of the JDK")
     name = point.cls.replace(".", "/") + ".class"
-    found = path.find(name)
-    if found is None and point.cls.startswith(SPARK):
+    file = path.find(name)
+    if file is None and point.cls.startswith(SPARK):
         return PointState(point, "of Spark")  # a class path of Hadoop's has none of it
-    if found is None:
+    if file is None:
         return PointState(point, "class missing" if _expected(point, version) else "other version")
-    raw, source = found
+    raw, source = file
     try:
         state = _state(point, parse(raw))
     except BadClassError as error:

@@ -61,7 +61,7 @@ def collector_of(directory: Path) -> Collector | None:
         return None
     facts = key_values(directory / "collector")
     try:
-        found = Collector(
+        collector = Collector(
             dir=directory,
             store=Path(facts["store"]),
             pid=int(facts["pid"]),
@@ -72,13 +72,13 @@ def collector_of(directory: Path) -> Collector | None:
         )
     except (KeyError, ValueError):
         return None
-    return found if found.alive else None
+    return collector if collector.alive else None
 
 
 def has_successor(collector: Collector) -> bool:
     """True when another live collector drains the directory into the same store."""
-    found = collector_of(collector.dir)
-    return found is not None and found.store == collector.store
+    successor = collector_of(collector.dir)
+    return successor is not None and successor.store == collector.store
 
 
 def start_collector(directory: Path, store: Path, name: str, exit_when_idle: bool) -> Collector:
@@ -108,9 +108,9 @@ def start_collector(directory: Path, store: Path, name: str, exit_when_idle: boo
         )
     deadline = time.monotonic() + START_TIMEOUT
     while time.monotonic() < deadline:
-        found = collector_of(directory)
-        if found is not None and found.pid == child.pid:
-            return Collector(**{**found.__dict__, "started": True})
+        started = collector_of(directory)
+        if started is not None and started.pid == child.pid:
+            return Collector(**{**started.__dict__, "started": True})
         if child.poll() is not None:
             raise UserError(f"the collector did not start: {last_line(log)}", f"see {log}")
         time.sleep(0.01)
@@ -155,8 +155,8 @@ def sweep() -> None:
 def _abandoned(place: Path) -> bool:
     """Ours, no collector lives there, and none can be starting (a minute old)."""
     try:
-        found = place.stat()
+        status = place.stat()
     except FileNotFoundError:  # its recording has just ended
         return False
-    old = time.time() - found.st_mtime > 60
-    return found.st_uid == os.getuid() and old and collector_of(place) is None
+    old = time.time() - status.st_mtime > 60
+    return status.st_uid == os.getuid() and old and collector_of(place) is None

@@ -135,10 +135,10 @@ class Attachment:
             raise UserError(
                 f"pid {pid} cannot read the agent {agent}", "chmod a+r, or another --dir"
             )
-        said = " ".join(rest.split()) or f"code {code}"
+        reason = " ".join(rest.split()) or f"code {code}"
         library = agent.suffix == ".so"
         raise UserError(
-            f"pid {pid} did not load the agent: {said}",
+            f"pid {pid} did not load the agent: {reason}",
             "try IOSTRATA_LOADER=javaagent" if library else "see its standard error",
         )
 

@@ -61,8 +61,8 @@ def read_progress(collector: Collector, run: str) -> RunProgress:
         value = json.loads((collector.store / run / "progress.json").read_text("utf-8"))
     except (OSError, ValueError):
         return RunProgress()
-    known = {name: value[name] for name in RunProgress.__dataclass_fields__ if name in value}
-    return RunProgress(**known)
+    fields = {name: value[name] for name in RunProgress.__dataclass_fields__ if name in value}
+    return RunProgress(**fields)
 
 
 def announce(
@@ -117,7 +117,7 @@ def wait_for(
     run: str,
     states: tuple[str, ...],
     timeout: float,
-    seen: Callable[[RunProgress], None] = lambda _: None,
+    show: Callable[[RunProgress], None] = lambda _: None,
 ) -> RunProgress | None:
     """Waits for one of the states; None after `timeout` seconds or when the collector is gone.
 
@@ -128,7 +128,7 @@ def wait_for(
     while True:
         living = collector.alive or has_successor(collector)
         progress = read_progress(collector, run)
-        seen(progress)
+        show(progress)
         if progress.state in states:
             return progress
         if not living or time.monotonic() > deadline:

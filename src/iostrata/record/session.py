@@ -80,7 +80,7 @@ def new_run_name() -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
-def record(request: RecordRequest, seen: Callable[[RunProgress], None]) -> Recorded:
+def record(request: RecordRequest, show: Callable[[RunProgress], None]) -> Recorded:
     """Records the command; raises UserError before it is started, never afterwards."""
     if (request.store / request.run).exists():
         raise UserError(f"run {request.run} exists already in {request.store}", "choose another")
@@ -90,7 +90,7 @@ def record(request: RecordRequest, seen: Callable[[RunProgress], None]) -> Recor
         try:
             agent = stage_agent(collector.dir) if collector.started else agent_for(collector.dir)
             option = agent_option(agent, collector.dir, request.run)
-            recorded = _Recording(request, collector, signals, seen).run(option)
+            recorded = _Recording(request, collector, signals, show).run(option)
         finally:
             if collector.started:
                 stop_collector(collector)
@@ -119,12 +119,12 @@ class _Recording:
         request: RecordRequest,
         collector: Collector,
         signals: Signals,
-        seen: Callable[[RunProgress], None],
+        show: Callable[[RunProgress], None],
     ) -> None:
         self.request = request
         self.collector = collector
         self.signals = signals
-        self.seen = seen
+        self.show = show
         self.start = time.time_ns()
         self.next_look = 0.0
 
@@ -136,10 +136,10 @@ class _Recording:
         environment = with_agent(self.request.environment, option)
         ended = run_command(self.request.command, environment, self.signals, self._look)
         end = time.time_ns()
-        done, message = self._finish(ended)
-        published = done is not None
+        last, message = self._finish(ended)
+        published = last is not None
         state = _state(ended, published)
-        progress = done or protocol.read_progress(self.collector, name)
+        progress = last or protocol.read_progress(self.collector, name)
         message = message or ended.error or progress.message
         cluster = self.request.survey(progress.jobs) if self.request.survey else {}
         self._write_facts(state, end=end, exit=ended.code, message=message, cluster=cluster)
@@ -169,8 +169,8 @@ class _Recording:
             raise KeyboardInterrupt
         if not collector.alive:
             raise UserError(f"the collector of {collector.dir} ended", "iostrata doctor")
-        said = protocol.read_progress(collector, request.run)
-        why = f": {said.message}" if said.message else ""
+        progress = protocol.read_progress(collector, request.run)
+        why = f": {progress.message}" if progress.message else ""
         raise UserError(
             f"the collector of {collector.dir} did not start run {request.run} within "
             f"{timeout:.0f} s{why}",
@@ -181,28 +181,28 @@ class _Recording:
         now = time.monotonic()
         if now >= self.next_look:
             self.next_look = now + 0.5
-            self.seen(protocol.read_progress(self.collector, self.request.run))
+            self.show(protocol.read_progress(self.collector, self.request.run))
 
     def _finish(self, ended: CommandEnd) -> tuple[RunProgress | None, str]:
         """The last answer and a message; a second signal ends the waiting."""
         already = len(self.signals.received)
 
         def watch(progress: RunProgress) -> None:
-            self.seen(progress)
+            self.show(progress)
             if len(self.signals.received) > already:
                 raise KeyboardInterrupt
 
         try:
             protocol.end(self.collector, self.request.run, ended.code)
-            done = protocol.wait_for(
+            last = protocol.wait_for(
                 self.collector, self.request.run, ("done",), FINISH_TIMEOUT, watch
             )
         except UserError as error:
             return None, error.message
         except KeyboardInterrupt:
             return None, "interrupted while the last events were being published"
-        if done is not None:
-            return done, ""
+        if last is not None:
+            return last, ""
         if not self.collector.alive:
             return None, "the collector ended before the run did"
         return None, f"not all was published within {FINISH_TIMEOUT:.0f} s"
@@ -234,7 +234,7 @@ class _Recording:
         try:
             write_facts(run_dir, facts)
         except OSError as error:
-            self.seen(RunProgress(message=f"{run_dir}/run.json: {error.strerror}"))
+            self.show(RunProgress(message=f"{run_dir}/run.json: {error.strerror}"))
 
     def _link_into_own_store(self) -> None:
         """A run in the node's store, which others may not list, is found through our own store."""
@@ -245,7 +245,7 @@ class _Recording:
             own.mkdir(parents=True, exist_ok=True, mode=0o700)
             (own / self.request.run).symlink_to(self.collector.store / self.request.run)
         except OSError as error:
-            self.seen(RunProgress(message=f"{own}: {error.strerror}"))
+            self.show(RunProgress(message=f"{own}: {error.strerror}"))
 
 
 def _user() -> str:

@@ -53,8 +53,8 @@ def weave(paths: Iterable[ClassPath], cache: Path | None, java: Path) -> WovenCa
             if "," in option:
                 raise UserError(f"{option}: a comma ends an option of the agent", "move it")
         agent = f"-agentpath:{native_loader()}={','.join(options)}"
-        done = _java([str(java), agent, "-jar", str(jar), str(classes)])
-    head, *rows = done.splitlines() or [""]
+        output = _java([str(java), agent, "-jar", str(jar), str(classes)])
+    head, *rows = output.splitlines() or [""]
     where = head.removeprefix("cache\t")
     if where.startswith("none: "):
         raise UserError(f"no cache: {where.removeprefix('none: ')}", "name another: --cache DIR")
@@ -82,14 +82,16 @@ def _extract(paths: Iterable[ClassPath], target: Path) -> None:
 def _java(command: list[str]) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_TOOL_OPTIONS"}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        ended = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environment
+        )
     except OSError as error:
         raise UserError(f"{command[0]}: {error.strerror}", "name a java: --java PATH") from error
-    refusal = " / ".join(line for line in done.stderr.splitlines() if "not tracing" in line)
+    refusal = " / ".join(line for line in ended.stderr.splitlines() if "not tracing" in line)
     if refusal:
         raise UserError(refusal.partition("not tracing: ")[2], "iostrata doctor")
-    if done.returncode or not done.stdout.startswith("cache\t"):
+    if ended.returncode or not ended.stdout.startswith("cache\t"):
         raise InternalError(
-            f"filling the cache: exit code {done.returncode}: {done.stderr or done.stdout}"
+            f"filling the cache: exit code {ended.returncode}: {ended.stderr or ended.stdout}"
         )
-    return done.stdout
+    return ended.stdout

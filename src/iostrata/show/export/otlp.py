@@ -120,9 +120,9 @@ def _text(run: str, call: Call) -> str:
 
 
 def _facts(call: Call) -> Facts:
-    known: Facts = [("layer", call.layer), ("op", call.op)]
-    known += [fact for fact in call.facts() if fact[0] != "waited"]
-    named: Facts = [(_CONVENTIONS.get(name) or f"iostrata.{name}", value) for name, value in known]
+    facts: Facts = [("layer", call.layer), ("op", call.op)]
+    facts += [fact for fact in call.facts() if fact[0] != "waited"]
+    named: Facts = [(_CONVENTIONS.get(name) or f"iostrata.{name}", value) for name, value in facts]
     return [*named, ("thread.id", call.tid), ("thread.name", call.thread)]
 
 

@@ -87,8 +87,8 @@ class OtlpClient:
 
 def _pause(answer: HTTPResponse, tried: int) -> float:
     """Seconds: what the receiver asks for, else twice as long each time."""
-    asked = answer.getheader("Retry-After", "")
-    return min(float(asked) if asked.isdecimal() else 0.5 * 2**tried, _LONGEST_WAIT)
+    wait = answer.getheader("Retry-After", "")
+    return min(float(wait) if wait.isdecimal() else 0.5 * 2**tried, _LONGEST_WAIT)
 
 
 def _rejected(content: bytes) -> int:

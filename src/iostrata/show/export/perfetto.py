@@ -127,9 +127,9 @@ class _Thread:
 
     def _iid(self, packet: TracePacket, kind: str, text: str) -> int:
         key = (kind, text)
-        known = self._interned.get(key)
-        if known is not None:
-            return known
+        iid = self._interned.get(key)
+        if iid is not None:
+            return iid
         iid = self._interned[key] = len(self._interned) + 1
         entry = getattr(packet.interned_data, kind).add()
         entry.iid = iid

@@ -142,15 +142,15 @@ class _Lane:
 
 def _merged(name: str, stacks: Counter[Stack]) -> dict[str, Any]:
     """A sampled profile: a sample per stack, its weight the self time in ns."""
-    known = sorted(stacks.items())
+    weighed = sorted(stacks.items())
     return {
         "type": "sampled",
         "name": name,
         "unit": "nanoseconds",
         "startValue": 0,
         "endValue": sum(stacks.values()),
-        "samples": [list(stack) for stack, _ in known],
-        "weights": [weight for _, weight in known],
+        "samples": [list(stack) for stack, _ in weighed],
+        "weights": [weight for _, weight in weighed],
     }
 
 

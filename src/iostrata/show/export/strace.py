@@ -60,11 +60,11 @@ class _Files:
 
     def number(self, target: str) -> int:
         """Of an open file, or one that is opened with it."""
-        known = self._numbers.get(target)
-        if known is None:
-            known = heappop(self._free) if self._free else len(self._numbers) + 3
-            self._numbers[target] = known
-        return known
+        number = self._numbers.get(target)
+        if number is None:
+            number = heappop(self._free) if self._free else len(self._numbers) + 3
+            self._numbers[target] = number
+        return number
 
     def close(self, target: str) -> int:
         """The number that is free from now on."""
@@ -80,10 +80,10 @@ def _numbers(source: Source) -> dict[tuple[str, int, int], int]:
     pids = {pid for *_, pid in threads}
     unused = _above(max(pids, default=0))
     numbers: dict[tuple[str, int, int], int] = {}
-    seen: set[tuple[str, int]] = set()
+    started: set[tuple[str, int]] = set()
     for host, proc, tid, pid in threads:
-        first = (host, proc) not in seen and pid in pids and pid > 0
-        seen.add((host, proc))
+        first = (host, proc) not in started and pid in pids and pid > 0
+        started.add((host, proc))
         if first:
             pids.remove(pid)
         numbers[host, proc, tid] = pid if first else next(unused)
@@ -126,15 +126,15 @@ def _system_call(call: Call, name: str, files: _Files) -> tuple[str, str]:
     if name == "fsync":
         return file, "0"
     moved = max(call.bytes or 0, 0)
-    asked = moved if call.asked is None else call.asked
+    wanted = moved if call.asked is None else call.asked
     rest = {"recvfrom": ", 0, NULL, NULL", "sendto": ", 0, NULL, 0"}.get(name, "")
-    return f'{file}, ""..., {asked}{rest}', str(moved)
+    return f'{file}, ""..., {wanted}{rest}', str(moved)
 
 
 def _other_call(call: Call) -> tuple[str, str]:
     given = [] if call.target is None else [f'"{_escaped(call.target)}"']
-    asked = call.asked if call.asked is not None else call.bytes or None
-    given += [str(value) for value in (asked, call.offset) if value is not None]
+    wanted = call.asked if call.asked is not None else call.bytes or None
+    given += [str(value) for value in (wanted, call.offset) if value is not None]
     return ", ".join(given), str(max(call.bytes or 0, 0))
 
 
