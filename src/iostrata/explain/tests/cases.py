@@ -8,10 +8,9 @@ from typing import Any
 from iostrata.explain.tests.made import MS, attempt, attempts, call, did, link
 from iostrata.store.tests.made import SECOND
 
-Row = dict[str, Any]
 US = 1000
 KB, MB = 1 << 10, 1 << 20
-DATA: Row = {"category": "hdfs", "size_class": 11}
+DATA: dict[str, Any] = {"category": "hdfs", "size_class": 11}
 SOCKET = {"category": "socket"}
 POOL = "current/BP-1/current/finalized"
 
@@ -23,19 +22,19 @@ class Case:
     rule: str
     seen: str
     share: float
-    events: list[Row]
-    processes: list[Row] = field(default_factory=list)
+    events: list[dict[str, Any]]
+    processes: list[dict[str, Any]] = field(default_factory=list)
 
 
-def disk(proc: int, each: int) -> Row:
+def disk(proc: int, each: int) -> dict[str, Any]:
     return did("datanode", "write", 1000, each, "DataNode", proc=proc, category="blk")
 
 
-def maps(op: str, calls: int, each: int, **more: Any) -> Row:
+def maps(op: str, calls: int, each: int, **more: Any) -> dict[str, Any]:
     return did("task", op, calls, each, "map", **more)
 
 
-def fetched(peer: str, host: str, size: int, dur: int) -> Row:
+def fetched(peer: str, host: str, size: int, dur: int) -> dict[str, Any]:
     return call("task", "receive", "attempt_1_0001_m_000000_0", dur, "client", host=host, peer=peer,
                 bytes=size, category="shuffle")  # fmt: skip
 

@@ -7,7 +7,6 @@ from typing import Any
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import SECOND, START, process, row_of_call, row_of_sum
 
-Row = dict[str, Any]
 MINUTE = 60 * SECOND
 MS = SECOND // 1000
 JOB = "job_1_0001"
@@ -15,25 +14,29 @@ JOB = "job_1_0001"
 PROGRAM = process("client", 1, proc=1, host="node", start=START, end=START + MINUTE, cpu=SECOND)
 
 
-def did(layer: str, op: str, calls: int, each: int, role: str = "client", **more: Any) -> Row:
+def did(
+    layer: str, op: str, calls: int, each: int, role: str = "client", **more: Any
+) -> dict[str, Any]:
     """A sum of calls that took `each` ns, the quickest as well, within another of their layer."""
     given = {"timed_dur": calls * each, "min": each, "max": each, "proc": 1, "host": "node"}
     given |= {"flags": FLAG["inner"]}
     return row_of_sum(layer, op, count=calls, role=role, **{**given, **more})
 
 
-def call(layer: str, op: str, target: str, each: int, role: str = "client", **more: Any) -> Row:
+def call(
+    layer: str, op: str, target: str, each: int, role: str = "client", **more: Any
+) -> dict[str, Any]:
     """A call that was recorded individually."""
     given = {"start": START, "dur": each, "proc": 1, "host": "node"}
     return row_of_call(layer, op, target, role=role, **{**given, **more})
 
 
-def link(layer: str, op: str, waited: int) -> Row:
+def link(layer: str, op: str, waited: int) -> dict[str, Any]:
     """Work that waited for its thread, at the NameNode."""
     return {"kind": "link", "layer": layer, "op": op, "dur": waited, "role": "NameNode", "proc": 9}
 
 
-def attempt(role: str, number: int, begin: float, end: float, **more: Any) -> Row:
+def attempt(role: str, number: int, begin: float, end: float, **more: Any) -> dict[str, Any]:
     """An attempt of a task, `begin` and `end` in seconds of the run."""
     name = f"attempt_1_0001_{role[0]}_{number:06}_{more.pop('again', 0)}"
     times = {"start": START + int(begin * SECOND), "end": START + int(end * SECOND)}
@@ -41,6 +44,6 @@ def attempt(role: str, number: int, begin: float, end: float, **more: Any) -> Ro
     return process(role, 10 + number, job=JOB, task=name, **{**given, **times, **more})
 
 
-def attempts(role: str, ends: list[float], begin: float = 0) -> list[Row]:
+def attempts(role: str, ends: list[float], begin: float = 0) -> list[dict[str, Any]]:
     """Attempts that all begin together."""
     return [attempt(role, number, begin, end) for number, end in enumerate(ends)]
