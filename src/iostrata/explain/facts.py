@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeVar
+from functools import cache, cached_property
+from typing import Any, Generic, TypeVar
 
 from ibis.expr import types as ir
 
@@ -31,6 +31,14 @@ class Scope:
     def workers(self, rows: ir.Table = SUMS) -> ir.Table:
         """Rows of those alone."""
         return rows.filter(rows.role.isin(self.roles))
+
+
+@dataclass(frozen=True)
+class Query(Generic[_R]):
+    """One expression over a run, for the processes of a scope; its rows are records of a type."""
+
+    expression: Callable[[Scope], ir.Table]
+    row: type[_R]
 
 
 class Worker(Record, frozen=True):
@@ -62,9 +70,13 @@ class Facts:
         self.engine = engine
         self.run = run
 
-    def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
-        """The rows of an expression over the run as records."""
-        return self.engine.records(expression, kind)
+    def answer(self, query: Query[_R]) -> list[_R]:
+        """The rows of a query over the run."""
+        return self.engine.records(_expression(query, self.scope), query.row)
+
+    def sql(self, query: Query[_R]) -> str:
+        """A query in the words of the engine."""
+        return self.engine.sql(_expression(query, self.scope))
 
     @cached_property
     def scope(self) -> Scope:
@@ -81,7 +93,7 @@ class Facts:
             start=rows.start.nullif(0).fill_null(self.begin),
             end=rows.end.nullif(0).fill_null(self.begin + self.wall),
         )
-        return self.records(made.order_by("start", "task"), Worker)
+        return self.engine.records(made.order_by("start", "task"), Worker)
 
     @cached_property
     def begin(self) -> int:
@@ -97,7 +109,7 @@ class Facts:
     @cached_property
     def _span(self) -> tuple[int, int]:
         ends = EVENTS.start + EVENTS.dur.fill_null(0)
-        (span,) = self.records(EVENTS.agg(first=EVENTS.start.min(), last=ends.max()), _Span)
+        (span,) = self.engine.records(EVENTS.agg(first=EVENTS.start.min(), last=ends.max()), _Span)
         return span.first or 0, span.last or 0
 
     @cached_property
@@ -144,5 +156,10 @@ class Facts:
         """ns that a task takes to start and to end, on average: its process without `task.run`."""
         runs = self.scope.workers().filter(lambda t: (t.layer == "task") & (t["op"] == "run"))
         summed = runs.agg(time=runs.timed_dur.sum().fill_null(0).cast("int64"))
-        (ran,) = self.records(summed, _Time)
+        (ran,) = self.engine.records(summed, _Time)
         return max(0, self.worked - ran.time) // max(1, len(self.workers))
+
+
+@cache  # to build an expression takes a while
+def _expression(query: Query[Any], scope: Scope) -> ir.Table:
+    return query.expression(scope)

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query
 from iostrata.records import Record, Share
 
 Unit = Literal["ns", "bytes", "count", "share", "text"]
@@ -61,21 +59,20 @@ class Judgement(Record, frozen=True):
 class Rule(Generic[_R]):
     """A cause that can be seen in a trace.
 
-    `evidence` is one expression, and its SQL goes with the finding; `judge` reads its rows, which
-    are records of the type `row`. `most` is the highest severity: a rule that storage cannot mend,
-    or that is only a hint, is no alarm. `explains` names rules whose findings follow from this one,
-    and rank behind it.
+    `evidence` is one query, and its SQL goes with the finding; `judge` reads its rows. `most` is
+    the highest severity: a rule that storage cannot mend, or that is only a hint, is no alarm.
+    `explains` names rules whose findings follow from this one, and rank behind it. The registry
+    gives a rule the `name` of its file.
     """
 
-    name: str
     title: str
-    row: type[_R]
-    evidence: Callable[[Scope], ir.Table]
+    evidence: Query[_R]
     judge: Callable[[list[_R], Facts], Judgement | None]
     why: str
     unless: str
     most: Severity = "severe"
     explains: tuple[str, ...] = ()
+    name: str = ""
 
 
 class Gain(Record, frozen=True):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import msgspec
-from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts
 from iostrata.explain.finding import SEVERITIES, Finding, Gain, Judgement, Rule, severity
 from iostrata.explain.rules import RULES
 from iostrata.progress import Progress, silent
@@ -49,8 +47,7 @@ def _place(finding: Finding) -> tuple[bool, int, float, str]:
 
 
 def _finding(rule: Rule[Any], facts: Facts) -> Finding | None:
-    expression = _evidence(rule, facts.scope)
-    judgement = rule.judge(facts.records(expression, rule.row), facts)
+    judgement = rule.judge(facts.answer(rule.evidence), facts)
     if judgement is None:
         return None
     how = severity(judgement.share, rule.most)
@@ -63,18 +60,13 @@ def _finding(rule: Rule[Any], facts: Facts) -> Finding | None:
         share=judgement.share,
         seen=judgement.text,
         evidence=judgement.evidence,
-        query=facts.engine.sql(expression),
+        query=facts.sql(rule.evidence),
         why=rule.why,
         change=judgement.change,
         gain=_gain(judgement),
         unless=rule.unless,
         because=[],
     )
-
-
-@cache
-def _evidence(rule: Rule[Any], scope: Scope) -> ir.Table:
-    return rule.evidence(scope)
 
 
 def _gain(judgement: Judgement) -> Gain | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import ONE_BYTE, SmallRequests, small_requests
 from iostrata.text import count, seconds
@@ -48,10 +48,8 @@ def judge(rows: list[ByteRequests], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="bytewise",
     title="Data is read or written byte by byte",
-    row=ByteRequests,
-    evidence=evidence,
+    evidence=Query(evidence, ByteRequests),
     judge=judge,
     why="Each read() and each write(int) of an unbuffered stream is a system call of its own.",
     unless="the stream below has a buffer, so that a call costs only some nanoseconds.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import PROCESSES
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import seconds
@@ -48,10 +48,8 @@ def judge(rows: list[CpuTime], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="cpu-bound",
     title="The CPU is the limit",
-    row=CpuTime,
-    evidence=evidence,
+    evidence=Query(evidence, CpuTime),
     judge=judge,
     why="When the cores are busy all the time, faster disks and networks would only be idle.",
     unless="another finding names what uses the CPU (garbage collection, tiny calls, compression).",

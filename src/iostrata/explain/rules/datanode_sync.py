@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
@@ -47,10 +47,8 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="datanode-sync",
     title="Writers wait until disks have synced",
-    row=OperationSum,
-    evidence=evidence,
+    evidence=Query(evidence, OperationSum),
     judge=judge,
     why="hsync() returns when every DataNode of the pipeline has written the bytes to its disk. "
     "That takes milliseconds, however few bytes there are.",

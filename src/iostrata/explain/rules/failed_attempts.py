@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
@@ -60,10 +60,8 @@ def judge(rows: list[RepeatedTask], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="failed-attempts",
     title="Work was repeated",
-    row=RepeatedTask,
-    evidence=evidence,
+    evidence=Query(evidence, RepeatedTask),
     judge=judge,
     why="The work of an attempt that fails, or that is overtaken, is thrown away. While it ran, "
     "other tasks could not have its container.",

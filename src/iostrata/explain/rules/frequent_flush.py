@@ -30,9 +30,7 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="frequent-flush",
     title="HDFS streams are flushed too often",
-    row=OperationSum,
     evidence=work("hdfs.sync", "hdfs.send_packet"),
     judge=judge,
     why="hflush() waits until all DataNodes of the pipeline have acknowledged the bytes. That is a "

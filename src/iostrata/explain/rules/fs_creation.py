@@ -35,9 +35,7 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="fs-creation",
     title="Short tasks spend their time on creating file systems",
-    row=OperationSum,
     evidence=work("fs.connect", "task.process", "task.run"),
     judge=judge,
     why="Each JVM creates its file systems anew: it loads classes, parses the configuration and "

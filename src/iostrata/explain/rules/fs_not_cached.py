@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import account, named
 from iostrata.records import Count, Ns, Record
@@ -63,10 +63,8 @@ def judge(rows: list[Creations], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="fs-not-cached",
     title="The same file systems are created again and again",
-    row=Creations,
-    evidence=evidence,
+    evidence=Query(evidence, Creations),
     judge=judge,
     why="A new FileSystem loads its configuration, resolves names and opens connections. Unless "
     "it is configured otherwise, Hadoop keeps one instance for each process, user and scheme.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import PAUSES
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
@@ -54,10 +54,8 @@ def judge(rows: list[Pauses], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="gc-bound",
     title="Garbage collection stops the job",
-    row=Pauses,
-    evidence=evidence,
+    evidence=Query(evidence, Pauses),
     judge=judge,
     why="While a JVM collects garbage, none of its threads reads, writes or computes. Faster "
     "storage does not change that.",

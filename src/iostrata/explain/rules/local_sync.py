@@ -30,9 +30,7 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="local-sync",
     title="Local files are forced to disk too often",
-    row=OperationSum,
     evidence=work("java.sync", "java.write"),
     judge=judge,
     why="force() and fsync() wait for the disk. That takes some milliseconds, however few bytes "

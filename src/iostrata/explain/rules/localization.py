@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
@@ -43,10 +43,8 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="localization",
     title="Containers wait for their files",
-    row=OperationSum,
-    evidence=evidence,
+    evidence=Query(evidence, OperationSum),
     judge=judge,
     why="Before the first task of a job runs on a node, the jars and files of the job are copied "
     "to this node.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.account import Account
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import account, named
 from iostrata.text import count, seconds, size
@@ -47,10 +47,8 @@ def judge(rows: list[LogWrites], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="log-writes",
     title="Logging takes much of the time",
-    row=LogWrites,
-    evidence=evidence,
+    evidence=Query(evidence, LogWrites),
     judge=judge,
     why="Each line is formatted and written by itself. The formatting, which is not seen here, "
     "costs more than the write.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.locality import locality
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import OperationSum, one, work
+from iostrata.explain.rules.parts import READS, one
 from iostrata.records import Bytes, Count, Record
 from iostrata.text import percent, size
 
@@ -40,8 +40,7 @@ def judge(rows: list[Origins], facts: Facts) -> Judgement | None:
     total = row.local + away
     if row.hosts < 2 or not total or away < LEAST * total:
         return None
-    reads = facts.records(work("hdfs.read")(facts.scope), OperationSum)
-    time = one(reads, "hdfs.read").time
+    time = one(facts.answer(READS), "hdfs.read").time
     part = away / total
     return Judgement(
         share=facts.share(time * part),
@@ -68,10 +67,8 @@ def judge(rows: list[Origins], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="low-locality",
     title="Input is read from other hosts",
-    row=Origins,
-    evidence=evidence,
+    evidence=Query(evidence, Origins),
     judge=judge,
     why="Bytes from other hosts cross the network, where they compete with the shuffle and with "
     "replication.",

@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.targets import targets
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.text import count, seconds, size
@@ -78,10 +78,8 @@ def judge(rows: list[FilesRead], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="many-small-files",
     title="Many small files are read",
-    row=FilesRead,
-    evidence=evidence,
+    evidence=Query(evidence, FilesRead),
     judge=judge,
     why="Each file becomes a task of its own. The task starts a JVM, asks the NameNode for the "
     "file and connects to a DataNode, and all this takes longer than reading the bytes.",

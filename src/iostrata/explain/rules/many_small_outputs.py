@@ -35,9 +35,7 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="many-small-outputs",
     title="Many small files are written",
-    row=OperationSum,
     evidence=work("hdfs.create", "hdfs.connect", "hdfs.close", "hdfs.send_packet"),
     judge=judge,
     why="Before its first byte is safe, a file costs a create, a block, a pipeline of DataNodes "

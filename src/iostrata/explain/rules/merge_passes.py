@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import MapSpills, spills_of_maps
+from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
 from iostrata.text import seconds
 
 USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
@@ -37,10 +37,8 @@ def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="merge-passes",
     title="Spills are merged in several passes",
-    row=MapSpills,
-    evidence=spills_of_maps,
+    evidence=SPILLS_OF_MAPS,
     judge=judge,
     why="When there are more spills than io.sort.factor, they are first merged into larger ones, "
     "which are then read and written once more.",

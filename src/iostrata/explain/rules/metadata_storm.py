@@ -36,9 +36,7 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="metadata-storm",
     title="The NameNode is asked too many questions",
-    row=OperationSum,
     evidence=work(*(f"hdfs.{op}" for op in (*ASKING, "open", "create"))),
     judge=judge,
     why="Each question is a round trip to the NameNode, which all clients share.",

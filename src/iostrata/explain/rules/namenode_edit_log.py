@@ -31,10 +31,8 @@ def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="namenode-edit-log",
     title="The NameNode waits for its edit log",
-    row=Waiting,
-    evidence=lambda _: waiting("namenode.edit_synced"),
+    evidence=waiting("namenode.edit_synced"),
     judge=judge,
     why="The NameNode answers a create, mkdir, rename or delete when it has synced its edit log. "
     "Many clients share a sync, but a client that is alone waits for each one.",

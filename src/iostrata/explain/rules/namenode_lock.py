@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
@@ -45,10 +45,8 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="namenode-lock",
     title="Requests wait for the lock of the NameNode",
-    row=OperationSum,
-    evidence=evidence,
+    evidence=Query(evidence, OperationSum),
     judge=judge,
     why="One lock guards the namespace. A request that holds it to write keeps all others out.",
     unless="requests wait for a checkpoint or a start, which ends by itself.",

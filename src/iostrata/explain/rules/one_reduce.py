@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostrata.analyse.attempts import Attempt, attempts
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import Facts, Query
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import plural, seconds, size
 
@@ -41,10 +41,8 @@ def judge(rows: list[Attempt], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="one-reduce",
     title="The job has too few reduces",
-    row=Attempt,
-    evidence=lambda _: attempts(),
+    evidence=Query(lambda _: attempts(), Attempt),
     judge=judge,
     why="After the last map only the reduces work, and the rest of the cluster is idle.",
     unless="the job needs one output file in one order; then use a TotalOrderPartitioner.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import count, plural, seconds
@@ -54,10 +54,8 @@ def judge(rows: list[Reopened], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="open-churn",
     title="The same files are opened again and again",
-    row=Reopened,
-    evidence=evidence,
+    evidence=Query(evidence, Reopened),
     judge=judge,
     why="Each open asks the NameNode for the file and its blocks, and the first read after it "
     "connects to a DataNode again.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import ibis
 from ibis.expr import types as ir
@@ -12,7 +12,7 @@ from iostrata.analyse.account import Account
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
 from iostrata.analyse.tables import SUMS, counted_once
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
@@ -100,6 +100,13 @@ def small_requests(scope: Scope, direction: str, least: int, most: int) -> ir.Ta
     return grouped.order_by(ibis.desc("time"), "layer")
 
 
+def below_4_kib(direction: str) -> Query[SmallRequests]:
+    """Requests of workers on data that are smaller than 4 KiB, but larger than a byte."""
+    return Query(
+        lambda scope: small_requests(scope, direction, ONE_BYTE + 1, BELOW_4_KIB), SmallRequests
+    )
+
+
 def small_ones(
     rows: list[SmallRequests], facts: Facts, what: str, change: list[Change], least: int = 1000
 ) -> Judgement | None:
@@ -123,13 +130,13 @@ def small_ones(
     )
 
 
-def work(*operations: str) -> Callable[[Scope], ir.Table]:
-    """Per operation an `OperationSum` of what workers did."""
+def work(*operations: str) -> Query[OperationSum]:
+    """What workers did, by operation."""
 
     def evidence(scope: Scope) -> ir.Table:
         return account(scope.workers(named(*operations)), "layer", "op").order_by("layer", "op")
 
-    return evidence
+    return Query(evidence, OperationSum)
 
 
 def named(*operations: str) -> ir.Table:
@@ -143,21 +150,31 @@ def one(rows: Iterable[OperationSum], operation: str) -> OperationSum:
     return next((row for row in rows if f"{row.layer}.{row.op}" == operation), _NOTHING)
 
 
-def waiting(operation: str, *roles: str) -> ir.Table:
-    """One `Waiting` for an operation named `layer.op`, in processes of these roles, or of all."""
-    rows = queues()
-    rows = rows.filter(rows.layer + "." + rows["op"] == operation)
-    rows = rows.filter(rows.role.isin(roles)) if roles else rows
-    return rows.agg(
-        waits=rows.waits.sum().fill_null(0).cast("int64"),
-        time=rows.time.sum().fill_null(0).cast("int64"),
-        longest=rows.longest.max().fill_null(0),
-    )
+def waiting(operation: str, *roles: str) -> Query[Waiting]:
+    """All work that waited for an operation named `layer.op`, in processes of these roles, or of
+    all.
+    """
+
+    def evidence(_: Scope) -> ir.Table:
+        rows = queues()
+        rows = rows.filter(rows.layer + "." + rows["op"] == operation)
+        rows = rows.filter(rows.role.isin(roles)) if roles else rows
+        return rows.agg(
+            waits=rows.waits.sum().fill_null(0).cast("int64"),
+            time=rows.time.sum().fill_null(0).cast("int64"),
+            longest=rows.longest.max().fill_null(0),
+        )
+
+    return Query(evidence, Waiting)
 
 
-def spills_of_maps(scope: Scope) -> ir.Table:
+def _spills_of_maps(scope: Scope) -> ir.Table:
     """One `MapSpills`."""
     rows = spills()
     rows = rows.filter(rows.role == "map", rows.role.isin(scope.roles))
     names = MapSpills.__struct_fields__
     return rows.agg(**{name: rows[name].sum().fill_null(0).cast("int64") for name in names})
+
+
+READS = work("hdfs.read")
+SPILLS_OF_MAPS = Query(_spills_of_maps, MapSpills)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import seconds, size
@@ -45,10 +45,8 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="read-amplification",
     title="DataNodes send more than programs read",
-    row=OperationSum,
-    evidence=evidence,
+    evidence=Query(evidence, OperationSum),
     judge=judge,
     why="After a seek the stream asks for the rest of the block. When the next seek comes, the "
     "bytes that are on their way are thrown away.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostrata.analyse.attempts import Attempt, attempts
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import Facts, Query
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import plural, seconds
 
@@ -42,10 +42,8 @@ def judge(rows: list[Attempt], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="reduces-wait",
     title="Reduces wait and hold containers",
-    row=Attempt,
-    evidence=lambda _: attempts(),
+    evidence=Query(lambda _: attempts(), Attempt),
     judge=judge,
     why="A reduce cannot reduce before the last map has ended. Until then its container is not "
     "available to maps.",

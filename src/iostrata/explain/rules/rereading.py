@@ -5,9 +5,9 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.rereading import rereading
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import OperationSum, one, work
+from iostrata.explain.rules.parts import READS, one
 from iostrata.records import Bytes, Count, Record
 from iostrata.text import plural, seconds, size
 
@@ -34,8 +34,7 @@ def judge(rows: list[BlocksRead], facts: Facts) -> Judgement | None:
     row = rows[0]
     if row.again < LEAST or row.again * 3 < row.bytes:
         return None
-    reads = facts.records(work("hdfs.read")(facts.scope), OperationSum)
-    time = one(reads, "hdfs.read").time
+    time = one(facts.answer(READS), "hdfs.read").time
     cost = time * row.again // row.bytes
     return Judgement(
         share=facts.share(cost),
@@ -57,10 +56,8 @@ def judge(rows: list[BlocksRead], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="rereading",
     title="The same input is read several times",
-    row=BlocksRead,
-    evidence=evidence,
+    evidence=Query(evidence, BlocksRead),
     judge=judge,
     why="Each pass pays again for disks, network and decoding.",
     unless="the data does not fit into memory, and each pass needs all of it.",

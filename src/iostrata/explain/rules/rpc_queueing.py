@@ -38,10 +38,8 @@ def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="rpc-queueing",
     title="Requests queue at the NameNode",
-    row=Waiting,
-    evidence=lambda _: waiting("rpc.handle", "NameNode"),
+    evidence=waiting("rpc.handle", "NameNode"),
     judge=judge,
     why="A request that finds no free handler waits, however short its own work is.",
     unless="all handlers wait for the lock or the edit log: then more of them would not help.",

@@ -44,9 +44,7 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="short-tasks",
     title="Tasks are too short",
-    row=OperationSum,
     evidence=work("task.process", "task.run"),
     judge=judge,
     why="Each task starts a JVM of its own. That takes some seconds of one core, whatever the task "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds, size
 
@@ -50,10 +50,8 @@ def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="shuffle-skew",
     title="One reduce has most of the data (skew)",
-    row=Straggler,
-    evidence=evidence,
+    evidence=Query(evidence, Straggler),
     judge=judge,
     why="The job ends when its last reduce ends: reduces with little data wait for the one that "
     "has much.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
@@ -41,10 +41,8 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="slow-commit",
     title="The commit of the job takes long",
-    row=OperationSum,
-    evidence=evidence,
+    evidence=Query(evidence, OperationSum),
     judge=judge,
     why="After the last task, version 1 of the committer lists and renames every file in one "
     "thread. Nothing else runs meanwhile.",

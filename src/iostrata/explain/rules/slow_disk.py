@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostrata.analyse.peers import PeerDisk, slow_disks
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import Facts, Query
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds
 
@@ -50,10 +50,8 @@ def _name(row: PeerDisk) -> str:
 
 
 RULE = Rule(
-    name="slow-disk",
     title="The disks of a DataNode are slow",
-    row=PeerDisk,
-    evidence=lambda _: slow_disks(),
+    evidence=Query(lambda _: slow_disks(), PeerDisk),
     judge=judge,
     why="A pipeline is as fast as its slowest DataNode. Each block with a replica there waits.",
     unless="this DataNode also does other work, which can be moved elsewhere.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostrata.analyse.links import Link, links
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import Facts, Query
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds, size
 
@@ -54,10 +54,8 @@ def _sums(rows: list[Link]) -> tuple[int, int]:
 
 
 RULE = Rule(
-    name="slow-network",
     title="A network link is slow",
-    row=Link,
-    evidence=lambda _: links(),
+    evidence=Query(lambda _: links(), Link),
     judge=judge,
     why="All that this host sends and receives goes at the speed of its link. Its own reduces "
     "wait, and so do all that fetch from it.",

@@ -6,7 +6,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
 from iostrata.analyse.peers import MeanNs, beside_others
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import seconds
@@ -68,10 +68,8 @@ def _cost(row: HostAttempts) -> float:
 
 
 RULE = Rule(
-    name="slow-node",
     title="A node is slow",
-    row=HostAttempts,
-    evidence=evidence,
+    evidence=Query(evidence, HostAttempts),
     judge=judge,
     why="Tasks are spread evenly. The tasks of a slow node end last, and the job waits for them.",
     unless="its tasks had more to do (skew), or it is slower by design.",

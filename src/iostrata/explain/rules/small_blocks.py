@@ -37,9 +37,7 @@ def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="small-blocks",
     title="Blocks are small",
-    row=OperationSum,
     evidence=work("hdfs.connect", "hdfs.close", "hdfs.send_packet", "hdfs.wait_acks"),
     judge=judge,
     why="For each block a writer asks the NameNode, connects a pipeline and waits for all "

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Judgement, Rule
-from iostrata.explain.rules.parts import (
-    BELOW_4_KIB,
-    ONE_BYTE,
-    SmallRequests,
-    small_ones,
-    small_requests,
-)
+from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
 
 def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
@@ -22,10 +16,8 @@ def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="small-reads",
     title="Reads are small",
-    row=SmallRequests,
-    evidence=lambda scope: small_requests(scope, "read", ONE_BYTE + 1, BELOW_4_KIB),
+    evidence=below_4_kib("read"),
     judge=judge,
     why="A call costs the same for 100 bytes as for 100 000 bytes. In HDFS, each positional read "
     "also asks a DataNode for a block again.",

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Judgement, Rule
-from iostrata.explain.rules.parts import (
-    BELOW_4_KIB,
-    ONE_BYTE,
-    SmallRequests,
-    small_ones,
-    small_requests,
-)
+from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
 
 def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
@@ -22,10 +16,8 @@ def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="small-writes",
     title="Writes are small",
-    row=SmallRequests,
-    evidence=lambda scope: small_requests(scope, "written", ONE_BYTE + 1, BELOW_4_KIB),
+    evidence=below_4_kib("written"),
     judge=judge,
     why="Each unbuffered write is a system call, however few bytes it writes.",
     unless="each write has to be on its way before the next one (a log that others follow).",

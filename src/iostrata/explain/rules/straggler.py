@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds
 
@@ -43,10 +43,8 @@ def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="straggler",
     title="One attempt runs much longer than the others",
-    row=Straggler,
-    evidence=evidence,
+    evidence=Query(evidence, Straggler),
     judge=judge,
     why="The other attempts have ended and wait for this one. The job ends when it ends.",
     unless="its work is larger and cannot be divided.",

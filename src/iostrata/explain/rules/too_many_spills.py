@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iostrata.explain.facts import Facts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import MapSpills, spills_of_maps
+from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
 from iostrata.text import count, seconds
 
 
@@ -38,10 +38,8 @@ def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="too-many-spills",
     title="Maps spill too often",
-    row=MapSpills,
-    evidence=spills_of_maps,
+    evidence=SPILLS_OF_MAPS,
     judge=judge,
     why="With one spill, the output of a map is written once. With more spills, all of it is read "
     "back, merged and written again.",

@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import count
@@ -76,10 +76,8 @@ def judge(rows: list[Volume], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="unbalanced-volumes",
     title="A DataNode uses its volumes unevenly",
-    row=Volume,
-    evidence=evidence,
+    evidence=Query(evidence, Volume),
     judge=judge,
     why="A DataNode is as fast as the volumes that it uses, and all others are idle.",
     unless="the volumes differ in size or speed, and are meant to be used unevenly.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Scope
+from iostrata.explain.facts import Facts, Query, Scope
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import seconds, size
@@ -57,10 +57,8 @@ def judge(rows: list[RoleSum], facts: Facts) -> Judgement | None:
 
 
 RULE = Rule(
-    name="uncompressed-intermediate",
     title="Map output is not compressed",
-    row=RoleSum,
-    evidence=evidence,
+    evidence=Query(evidence, RoleSum),
     judge=judge,
     why="Intermediate data is written, sent, merged and read once each. A fast codec halves it and "
     "costs little CPU time.",

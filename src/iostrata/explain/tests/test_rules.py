@@ -90,9 +90,9 @@ def test_spark_has_the_same_evidence(facts_of: Made, spark: Any) -> None:
     engine, everybody = Spark(run_files(facts.run)), Scope(("map", "reduce", "client"))
     # THEN what each rule judges is the same on both engines
     for rule in RULES:
-        evidence = rule.evidence(everybody)
+        expression, row = rule.evidence.expression(everybody), rule.evidence.row
         rows, other = (
-            sorted(each.records(evidence, rule.row), key=repr) for each in (facts.engine, engine)
+            sorted(each.records(expression, row), key=repr) for each in (facts.engine, engine)
         )
         assert rows, rule.name
         assert rows == other, rule.name
