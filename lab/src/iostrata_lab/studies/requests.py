@@ -8,6 +8,7 @@ from statistics import median
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.tables import SUMS
 from iostrata.errors import UserError
+from iostrata.records import Ns, Record
 from iostrata.show.latency import latencies
 from iostrata.show.totals import drawn
 from iostrata.store.opened import OpenedRun
@@ -72,11 +73,18 @@ def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
     return found
 
 
+class Longest(Record, frozen=True):
+    """The longest call of a function, `layer.op`."""
+
+    function: str
+    longest: Ns | None
+
+
 def _measure(opened: OpenedRun) -> Row:
     """Calls, mean, median and the longest in ns of each of FUNCTIONS, by the paper's name."""
     times = {_name(row): row for row in latencies(opened, drawn(opened))}
-    most = SUMS.group_by("layer", "op").agg(longest=SUMS["max"].max())
-    longest = {_name(row): row["longest"] for row in DuckDb(opened).rows(most)}
+    most = SUMS.group_by(function=SUMS.layer + "." + SUMS["op"]).agg(longest=SUMS["max"].max())
+    longest = {each.function: each.longest for each in DuckDb(opened).records(most, Longest)}
     return {
         name: {
             **{key: times[ours][key] for key in ("calls", "mean", "p50")},

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from iostrata.analyse.moved import moved, times
+from operator import attrgetter
+
+from iostrata.analyse.moved import Moved, Timed, moved, times
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_call, row_of_sum
@@ -17,7 +19,7 @@ def test_what_was_moved_by_host_layer_and_job(traced: Traced) -> None:
         ]
     )
     names = ("host", "layer", "job", "calls", "bytes_read", "bytes_written", "bytes_sent")
-    assert [tuple(row[name] for name in names) for row in engine.rows(moved())] == [
+    assert list(map(attrgetter(*names), engine.records(moved(), Moved))) == [
         ("a", "java", "j", 3, 25, 0, 0),
         ("b", "java", "", 1, 0, 9, 0),
     ]
@@ -32,7 +34,7 @@ def test_how_long_calls_took_by_bucket(traced: Traced) -> None:
         ]
     )
     names = ("host", "layer", "job", "bucket", "calls", "dur")
-    assert [tuple(row[name] for name in names) for row in engine.rows(times())] == [
+    assert list(map(attrgetter(*names), engine.records(times(), Timed))) == [
         ("a", "hdfs", "", 16, 1, 16),
         ("a", "java", "j", 16, 2, 33),
         ("a", "java", "j", 26, 1, 40),
