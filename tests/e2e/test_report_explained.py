@@ -53,7 +53,7 @@ def test_the_first_screen_says_where_why_and_what_to_change(
     assert found.texts(".ranked li")[0].split("\n") == [
         "severe",
         "32 016 991 writes of 32 bytes each take 109.29 s: " + DOCUMENT["findings"][0]["seen"],
-        "12 % to 25 % of job time",
+        "12 % to 25 % of the time of the run",
         "io.file.buffer.size: 4096 → 131072",
     ]
     titles = [row["title"] for row in DOCUMENT["findings"]]
@@ -95,7 +95,7 @@ def test_findings_in_full(chrome: Browser, explained: Path) -> None:
     assert found.texts("#finding-2 .changes li")[0].split() == [
         "set", "mapreduce.task.io.sort.mb:", "100", "→", "256",
     ]  # fmt: skip
-    assert "12 % to 25 % of job time, predicted" in found.texts("#finding-1 dd")
+    assert "12 % to 25 % of the time of the run, predicted" in found.texts("#finding-1 dd")
     assert "not predicted for this finding" in found.texts("#finding-3 dd")
     found.page.locator("#finding-1 .query button").click()
     found.page.locator("#finding-1 .query [role=status]", has_text="copied").wait_for()
@@ -185,7 +185,7 @@ def test_the_call_tree_is_searched_zoomed_and_pruned_with_keys(
     assert "DataXceiver.writeBlock" in before
     page.keyboard.press("h")
     assert found.texts(".chips button")[0].startswith(
-        "Show org.apache.hadoop.hdfs.server.datanode."
+        "Show datanode.org.apache.hadoop.hdfs.server.datanode."
     )
     assert "self 36.30 s" in page.locator(".icicle .details").inner_text()
     names = [label.split(":")[0].rpartition(".")[2] for label in labels(found)]

@@ -27,7 +27,7 @@ export function badge(finding: Finding): HTMLElement {
 export function gain({ gain: found }: Finding): string {
   if (!found || found.high <= 0) return "";
   const [low, high] = [percent(found.low), percent(found.high)];
-  return `${low === high ? low : `${low} to ${high}`} of ${found.of || "job time"}`;
+  return `${low === high ? low : `${low} to ${high}`} of the ${found.of}`;
 }
 
 function article(finding: Finding, place: number): HTMLElement {
