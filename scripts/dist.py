@@ -34,7 +34,7 @@ TARGET = f"{platform.machine()}-unknown-linux-gnu"
 TOOLS = ROOT / ".venv-dist"  # cargo-zigbuild and Zig, 100 MB: for this script only
 # Where the version stands; Python's is that of both wheels.
 VERSIONS = {
-    "src/iostrata/__init__.py": r'__version__ = "(.*)"',
+    "src/iostrata/version.py": r'__version__ = "(.*)"',
     "Cargo.toml": r'version = "(.*)"',
     "java/pom.xml": r"<version>(.*)</version>",
     "report/package.json": r'"version": "(.*)"',

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -13,6 +12,7 @@ from iostrata.analyse.changes import GroupChange, change, changed
 from iostrata.analyse.measured import METRICS, TABLES, Measured, RowKey, TableKind
 from iostrata.records import Count, Record
 from iostrata.text import printable
+from iostrata.version import __version__
 
 Verdict = Literal["changed", "within noise", "cannot say"]
 CHANGED: Final = "changed"
@@ -87,7 +87,7 @@ def compare(
     """Compares two groups of at least one run."""
     alone = min(len(first), len(second)) < 2
     return Comparison(
-        iostrata=version("iostrata"),
+        iostrata=__version__,
         names=names,
         first=[run.name for run in first],
         second=[run.name for run in second],

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
-from iostrata import __version__
 from iostrata.cli.commands import LazyGroup
 from iostrata.cli.console import complain
 from iostrata.errors import InternalError, UserError
+from iostrata.version import __version__
 
 EXIT_CODES = """\
 Exit codes: 0 success · 1 a check failed (doctor) · 2 wrong use, or something you can mend (one

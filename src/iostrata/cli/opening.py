@@ -13,16 +13,31 @@ from iostrata.store.runs import Run, find_run
 from iostrata.text import plural
 
 if TYPE_CHECKING:
+    from iostrata.api import TracedRun
     from iostrata.store.opened import OpenedRun
 
 _MOST_LINES = 8
 
 
 @contextmanager
-def opened_run(store: Path | None, name: str | None) -> Iterator[OpenedRun]:
-    """The run of that name, or the latest; raises UserError where nothing of it can be shown."""
-    with opened(find_run(store or default_store(), name)) as run:
+def traced_run(store: Path | None, name: str | None, say: bool = True) -> Iterator[TracedRun]:
+    """The run of that name, or the latest; raises UserError where nothing of it can be shown.
+
+    Says what is missing, unless the command itself does.
+    """
+    from iostrata.api import TracedRun
+
+    with TracedRun(find_run(store or default_store(), name)) as run:
+        if say:
+            say_incomplete(run.name, run.incomplete)
         yield run
+
+
+@contextmanager
+def opened_run(store: Path | None, name: str | None) -> Iterator[OpenedRun]:
+    """Its tables, likewise."""
+    with traced_run(store, name) as run:
+        yield run.opened
 
 
 @contextmanager

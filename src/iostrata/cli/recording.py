@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from iostrata.cli.console import complain, note
+from iostrata.cli.opening import traced_run
 from iostrata.cli.terminal import err
 from iostrata.errors import UserError
 from iostrata.record.clusters import cluster_named
@@ -82,18 +83,15 @@ def conclude(recorded: Recorded) -> None:
 
 def _first_line(recorded: Recorded) -> str:
     from iostrata.show.summary import completeness, why_empty
-    from iostrata.show.totals import totals
-    from iostrata.store.opened import OpenedRun
-    from iostrata.store.runs import find_run
 
     try:
-        with OpenedRun(find_run(recorded.store, recorded.run)) as opened:
-            summed = totals(opened)
+        with traced_run(recorded.store, recorded.run, say=False) as run:
+            totals = run.summary
     except UserError as error:
         complain(error.message, error.remedy)
         return "the run cannot be read back"
-    first = "; ".join(completeness(summed)[:4])
-    return first if summed.layers else f"{first}: {why_empty(summed)}"
+    first = "; ".join(completeness(totals)[:4])
+    return first if totals.layers else f"{first}: {why_empty(totals)}"
 
 
 def request_for(

@@ -7,6 +7,7 @@ schema/events.toml, by the names of `schema.columns`, times in integer ns.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
@@ -48,7 +49,8 @@ _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
 class OpenedRun:
-    """Read-only SQL over one run, or over some of its files. Use as a context manager.
+    """Read-only SQL over one run, or over some of its files. Use as a context manager: else
+    it is closed when it is no longer in use.
 
     `incomplete` says, a line each, what of the run is not in the views, `skipped` which files of
     events. Raises UserError where nothing is left to show.
@@ -73,7 +75,8 @@ class OpenedRun:
             self._views(judged)
             self._limit()
             self.incomplete = self._missing(judged, whole=files is None)
-            self._closing = closing.pop_all()
+            # whoever forgets to close it leaves nothing behind
+            self._close = weakref.finalize(self, closing.pop_all().close)
 
     def _config(self) -> dict[str, str | bool | int | float | list[str]]:
         """What does not fit into memory goes to a folder that leaves with the run."""
@@ -82,6 +85,7 @@ class OpenedRun:
             "autoload_known_extensions": "false",
             "memory_limit": f"{self.memory}B",
             "temp_directory": str(self._folder),
+            "python_enable_replacements": False,  # a query sees the run, and no variable of ours
         }
 
     def _limit(self) -> None:
@@ -114,9 +118,13 @@ class OpenedRun:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        self._closing.close()
+        self.close()
         if isinstance(error, _PUZZLED):
             self._blame(error)
+
+    def close(self) -> None:
+        """Ends it; a second time does nothing."""
+        self._close()
 
     def _blame(self, error: Exception) -> None:
         """Raises UserError where the error came from a damaged file, or from none being left."""
@@ -136,6 +144,10 @@ class OpenedRun:
             self.rows("CREATE TABLE gathered.sums AS FROM sums")
             self.rows("CREATE OR REPLACE VIEW sums AS FROM gathered.sums")
             self._gathered = True
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Another connection to the same views, which ends with this run."""
+        return self._db.cursor()
 
     def rows(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
         """The rows of a query of ours as dictionaries."""

@@ -47,23 +47,20 @@ def demo(
 
 
 def _record_and_show(clock: _Clock) -> tuple[int, Path]:
-    from iostrata.cli.commands.report import document_of, write_page
-    from iostrata.cli.commands.summary import summary_text
+    from iostrata.cli.commands.report import write_page
+    from iostrata.cli.opening import traced_run
     from iostrata.cli.recording import RecordingLine, request_for
     from iostrata.record.session import record
-    from iostrata.store.location import default_store
-    from iostrata.store.opened import OpenedRun
-    from iostrata.store.runs import find_run
 
     clock.begin(f"record: {' '.join(JOB)}")
     request = request_for(list(JOB), None, LAB, None, None, False)
     with RecordingLine(quiet=False) as live:
         recorded = record(request, live.show)
     clock.begin("summary")
-    with OpenedRun(find_run(default_store(), recorded.run)) as opened:
-        print("\n".join(summary_text(opened)))
-    clock.begin("report")
-    report = write_page(document_of(recorded.run), Path(f"iostrata-{recorded.run}.html"))
+    with traced_run(None, recorded.run, say=False) as run:
+        print(run.text())
+        clock.begin("report")
+        report = write_page(run.report())
     return recorded.code, report
 
 

@@ -14,7 +14,7 @@ from iostrata.cli.commands._arguments import (
     examples,
 )
 from iostrata.cli.console import print_json, progress
-from iostrata.cli.opening import opened_run
+from iostrata.cli.opening import traced_run
 
 
 def register(app: typer.Typer) -> None:
@@ -50,7 +50,6 @@ def findings(
     """
     from iostrata.explain.rank import RULE_STEPS
     from iostrata.explain.rules import RULES
-    from iostrata.explain.verdict import explanation
     from iostrata.records import builtins
     from iostrata.show.findings import findings_lines
     from iostrata.text import columns
@@ -60,13 +59,13 @@ def findings(
         print("\n".join(columns(["rule", "what it finds"], rows)))
         return
     with (
-        opened_run(store, run) as opened,
+        traced_run(store, run) as traced,
         progress(("sums", *RULE_STEPS), quiet) as step,
     ):
         step("sums")
-        opened.gather_sums()
-        found = explanation(opened, step)
+        traced.opened.gather_sums()
+        explanation = traced.explain(step)
     if json:
-        print_json(builtins(found))
+        print_json(builtins(explanation))
     else:
-        print("\n".join(findings_lines(found, details)).rstrip())
+        print("\n".join(findings_lines(explanation, details)).rstrip())

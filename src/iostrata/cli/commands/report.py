@@ -17,13 +17,13 @@ from iostrata.cli.commands._arguments import (
 )
 from iostrata.cli.console import note, print_json, progress
 from iostrata.cli.files import whole_file
-from iostrata.cli.opening import opened_run
+from iostrata.cli.opening import traced_run
 from iostrata.errors import UserError
 from iostrata.records import builtins
 from iostrata.text import size
 
 if TYPE_CHECKING:
-    from iostrata.show.report.model import ReportDocument
+    from iostrata.api import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -57,32 +57,34 @@ def report(
     """
     if example and run is not None:
         raise UserError(f"--example shows its own run, not {run}", "leave one of the two out")
-    made = _example() if example else document_of(run, store, quiet)
+    page = _example() if example else _report(run, store, quiet)
     if json:
-        print_json(builtins(made))
+        print_json(builtins(page.document))
         return
-    path = write_page(made, output or Path(f"iostrata-{made.run.name}.html"))
+    path = write_page(page, output)
     print(path)
     if show and not webbrowser.open(path.as_uri()):
         note(f"no browser opened: open {path} yourself")
 
 
-def document_of(run: str | None, store: Path | None = None, quiet: bool = False) -> ReportDocument:
-    """The report's numbers of a run; raises UserError."""
-    from iostrata.show.report.document import STEPS, document
+def _report(run: str | None, store: Path | None, quiet: bool) -> Report:
+    from iostrata.show.report.document import STEPS
 
-    with (
-        opened_run(store, run) as opened,
-        progress(STEPS, quiet) as step,
-    ):
-        return document(opened, step)
+    with traced_run(store, run) as traced, progress(STEPS, quiet) as step:
+        return traced.report(step)
 
 
-def write_page(document: ReportDocument, path: Path) -> Path:
+def _example() -> Report:
+    from iostrata.api import Report
+    from iostrata.show.report.page import example
+
+    return Report(example())
+
+
+def write_page(page: Report, path: Path | None = None) -> Path:
     """Writes the page, whole or not at all, and says how large; its absolute path."""
-    from iostrata.show.report.page import page
-
-    return write_html(page(document), path, f"report of run {document.run.name}")
+    name = page.document.run.name
+    return write_html(page.html, path or Path(f"iostrata-{name}.html"), f"report of run {name}")
 
 
 def write_html(text: str, path: Path, what: str) -> Path:
@@ -92,9 +94,3 @@ def write_html(text: str, path: Path, what: str) -> Path:
         file.write(text.encode())
     note(f"{what}, {size(len(text.encode()))}")
     return path
-
-
-def _example() -> ReportDocument:
-    from iostrata.show.report.page import example
-
-    return example()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from iostrata.cli.commands._arguments import (
@@ -14,12 +12,7 @@ from iostrata.cli.commands._arguments import (
     examples,
 )
 from iostrata.cli.console import print_json, progress
-from iostrata.progress import Progress, silent
-from iostrata.store.location import default_store
-from iostrata.store.runs import find_run
-
-if TYPE_CHECKING:
-    from iostrata.store.opened import OpenedRun
+from iostrata.cli.opening import traced_run
 
 
 def register(app: typer.Typer) -> None:
@@ -45,27 +38,14 @@ def summary(
     Median, 95 % and 99 % of the time of calls are at most a thousandth too short.
     """
     from iostrata.explain.rank import RULE_STEPS
-    from iostrata.show.totals import TOTALS_STEPS, totals
-    from iostrata.store.opened import OpenedRun
+    from iostrata.show.totals import TOTALS_STEPS
 
-    with OpenedRun(find_run(store or default_store(), run)) as opened:
+    with traced_run(store, run, say=False) as traced:
         if json:
             with progress(TOTALS_STEPS, quiet) as step:
-                found = totals(opened, step=step)
-            print_json(found.as_dict())
+                totals = traced.totals(step)
+            print_json(totals.as_dict())
         else:
             with progress((*TOTALS_STEPS, *RULE_STEPS), quiet) as step:
-                lines = summary_text(opened, step)
-            print("\n".join(lines))
-
-
-def summary_text(opened: OpenedRun, step: Progress = silent) -> list[str]:
-    """The lines of a summary, the verdict last."""
-    from iostrata.explain.verdict import explanation
-    from iostrata.show.findings import short_lines
-    from iostrata.show.summary import summary_lines
-    from iostrata.show.totals import totals
-
-    found = totals(opened, step=step)
-    lines = summary_lines(found)
-    return [*lines, "", *short_lines(explanation(opened, step))] if found.layers else lines
+                text = traced.text(step)
+            print(text)

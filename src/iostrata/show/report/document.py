@@ -5,8 +5,6 @@ Aggregates only, within `bounds.py`: a run of a million tasks makes a document o
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 import msgspec
 
 from iostrata.analyse.amplification import Amplification, amplification
@@ -48,6 +46,7 @@ from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import completeness, why_empty
 from iostrata.show.totals import SIZES, TOTALS_STEPS, Row, Totals, in_layer_order, summed, totals
 from iostrata.store.opened import OpenedRun
+from iostrata.version import __version__
 
 STEPS = (*TOTALS_STEPS, "time line", "tasks", "flow", *RULE_STEPS, "call tree", "critical path")
 _CLASSES = (*(name for name, _ in SIZES), "unknown")
@@ -74,7 +73,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     spent = sorted(in_layer_order(opened.rows(_TIME_SPENT)), key=lambda row: -row["time"])
     whole = ReportDocument(
         version=VERSION,
-        iostrata=version("iostrata"),
+        iostrata=__version__,
         run=_run(found),
         completeness=_completeness(found),
         empty="" if found.layers else why_empty(found),

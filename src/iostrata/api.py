@@ -1,0 +1,211 @@
+"""Runs for Python: what `import iostrata` offers, and what the commands are built on.
+
+    import iostrata
+
+    with iostrata.open("latest") as run:
+        print(run.text())
+        run.sums.group_by("layer").agg(bytes=lambda sums: sums.bytes.sum()).to_pandas()
+
+Sizes are bytes, times are ns since the epoch, durations are ns. Whatever a user can mend raises
+`iostrata.UserError`.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from iostrata.explain.verdict import Explanation, explanation
+from iostrata.progress import Progress, silent
+from iostrata.store.location import default_store
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import Run, find_run, list_runs
+from iostrata.text import seconds
+
+if TYPE_CHECKING:
+    from ibis.backends.duckdb import Backend
+    from ibis.expr import types as ir
+
+    from iostrata.explain.finding import Finding
+    from iostrata.show.report.model import ReportDocument
+    from iostrata.show.totals import Totals
+
+LATEST = "latest"
+_R = TypeVar("_R")
+
+
+def open_run(run: str | Path | Run = LATEST, store: str | Path | None = None) -> TracedRun:
+    """A run of the store by its name, the latest run, a run of `runs`, or the folder of a run.
+
+    The store is $IOSTRATA_STORE, else ~/.local/share/iostrata. Raises UserError.
+    """
+    if isinstance(run, Run):
+        return TracedRun(run)
+    folder = Path(run)
+    if len(folder.parts) > 1:
+        return TracedRun(find_run(folder.parent, folder.name))
+    name = None if str(run) == LATEST else str(run)
+    return TracedRun(find_run(_store(store), name))
+
+
+def runs(store: str | Path | None = None) -> list[Run]:
+    """What is known of each run of a store without reading it, the newest first."""
+    return list_runs(_store(store))
+
+
+def _store(store: str | Path | None) -> Path:
+    return default_store() if store is None else Path(os.fspath(store))
+
+
+class TracedRun:
+    """A run that is open for reading.
+
+    It closes at the end of a `with` block, by `close`, or when neither it nor one of its tables is
+    in use any more. `facts` is what the recorder wrote down: command, start, end, state, exit.
+    """
+
+    def __init__(self, facts: Run) -> None:
+        self.facts = facts
+        self.opened = OpenedRun(facts)
+        self._totals: Totals | None = None
+        self._explanation: Explanation | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.opened.__exit__(kind, error, at)
+
+    def close(self) -> None:
+        """Ends it; its tables cannot be read any more."""
+        self.opened.close()
+
+    @property
+    def name(self) -> str:
+        """The name in the store."""
+        return self.facts.name
+
+    @property
+    def incomplete(self) -> list[str]:
+        """What of the run is missing, a line each; empty when all of it is there."""
+        return self.opened.incomplete
+
+    @cached_property
+    def connection(self) -> Backend:
+        """Ibis on the tables of the run.
+
+        Its `to_pandas` takes expressions of `iostrata.analyse`, its `raw_sql` takes SQL and returns
+        a cursor of DuckDB.
+        """
+        from iostrata.analyse.connection import connected
+
+        return connected(self.opened)
+
+    @property
+    def sums(self) -> ir.Table:
+        """Exact totals of all calls: add `count`, `bytes` and `timed_dur` up."""
+        return self.connection.table("sums")
+
+    @property
+    def calls(self) -> ir.Table:
+        """The calls that were recorded individually, a row each; not all of them, as a rule."""
+        return self.connection.table("calls")
+
+    @property
+    def processes(self) -> ir.Table:
+        """A row for each process, with what it lost."""
+        return self.connection.table("processes")
+
+    @property
+    def system(self) -> ir.Table:
+        """CPU, memory, disks and network of each host, a row a second."""
+        return self.connection.table("system")
+
+    def ask(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
+        """The rows of an analysis as its records: see docs/guide/analyses.md."""
+        from iostrata.analyse.engine import DuckDb
+
+        return DuckDb(self.opened).records(expression, kind)
+
+    def totals(self, progress: Progress = silent) -> Totals:
+        """As `summary`; says each of show.totals.TOTALS_STEPS."""
+        from iostrata.show.totals import totals
+
+        if self._totals is None:
+            self._totals = totals(self.opened, step=progress)
+        return self._totals
+
+    @property
+    def summary(self) -> Totals:
+        """The numbers of `iostrata summary`: completeness, totals by layer, operation, target."""
+        return self.totals()
+
+    def explain(self, progress: Progress = silent) -> Explanation:
+        """The verdict and the findings; says each of explain.rank.RULE_STEPS."""
+        if self._explanation is None:
+            self._explanation = explanation(self.opened, progress)
+        return self._explanation
+
+    def findings(self) -> list[Finding]:
+        """What held the run back, the most important cause first."""
+        return self.explain().findings
+
+    def text(self, progress: Progress = silent) -> str:
+        """What `iostrata summary` prints; says the steps of `totals` and `explain`."""
+        from iostrata.show.findings import short_lines
+        from iostrata.show.summary import summary_lines
+
+        totals = self.totals(progress)
+        lines = summary_lines(totals)
+        if totals.layers:
+            lines += ["", *short_lines(self.explain(progress))]
+        return "\n".join(lines)
+
+    def report(self, progress: Progress = silent) -> Report:
+        """The report, which a notebook shows; says each of show.report.document.STEPS."""
+        from iostrata.show.report.document import document
+
+        return Report(document(self.opened, progress))
+
+    def __repr__(self) -> str:
+        facts = self.facts
+        took = f", {seconds(facts.end - facts.start)}" if facts.end else ""
+        return f"<run {facts.name}: {facts.state}{took}, {' '.join(facts.command)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text())}</pre>"
+
+
+class Report:
+    """A page of HTML that needs no network. `document` has its numbers."""
+
+    def __init__(self, document: ReportDocument) -> None:
+        self.document = document
+
+    @cached_property
+    def html(self) -> str:
+        """The page."""
+        from iostrata.show.report.page import page
+
+        return page(self.document)
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the page to a file, and returns its absolute path."""
+        file = Path(path).absolute()
+        file.write_text(self.html, "utf-8")
+        return file
+
+    def _repr_html_(self) -> str:
+        # a document of its own: neither the page nor the notebook can change the other
+        page = html.escape(self.html)
+        style = "width: 100%; height: 80vh; border: 0"
+        return f'<iframe sandbox="allow-scripts" srcdoc="{page}" style="{style}"></iframe>'
