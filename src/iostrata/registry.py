@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
-from iostrata.errors import UserError
+from iostrata.errors import InternalError, UserError
 
 
 class Named(Protocol):
@@ -22,8 +22,12 @@ class Registry(dict[str, _T]):
     """`kind` is what people call one of them."""
 
     def __init__(self, kind: str, things: Iterable[_T]) -> None:
-        super().__init__({thing.name: thing for thing in things})
+        super().__init__()
         self.kind = kind
+        for thing in things:
+            if thing.name in self:
+                raise InternalError(f"two of the {kind}s are called {thing.name}")
+            self[thing.name] = thing
 
     def named(self, name: str) -> _T:
         """The thing of that name; raises UserError, which says what names there are."""

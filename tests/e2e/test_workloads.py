@@ -96,7 +96,9 @@ def test_what_cannot_work_is_one_line(cluster: Cluster) -> None:
     assert refused(cluster, "teragen", "--set", "row=3") == (
         "iostrata: no parameter row · rows, maps"
     )
-    assert refused(cluster, "terasortt").startswith("iostrata: no workload terasortt · teragen, ")
+    assert refused(cluster, "terasortt").startswith(
+        "iostrata: no workload is called 'terasortt' · one of teragen, "
+    )
 
 
 def test_an_interrupt_ends_its_jobs_and_removes_its_files(cluster: Cluster) -> None:

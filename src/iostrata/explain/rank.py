@@ -11,7 +11,7 @@ from iostrata.explain.finding import SEVERITIES, Finding, Gain, Judgement, Rule,
 from iostrata.explain.rules import RULES
 from iostrata.progress import Progress, silent
 
-RULE_STEPS = tuple(rule.name for rule in RULES)
+RULE_STEPS = tuple(RULES)
 _ORDER = [name for _, name in SEVERITIES]
 
 
@@ -22,14 +22,14 @@ def explain(facts: Facts, step: Progress = silent) -> list[Finding]:
     if not facts.workers:
         return []
     findings: dict[str, Finding] = {}
-    for rule in RULES:
+    for rule in RULES.values():
         step(rule.name)
         finding = _finding(rule, facts)
         if finding:
             findings[rule.name] = finding
     causes = {
         follower: [rule.name]
-        for rule in RULES
+        for rule in RULES.values()
         if rule.name in findings
         for follower in rule.explains
         if follower in findings and findings[rule.name].share >= findings[follower].share / 2

@@ -62,17 +62,17 @@ def list_(json: JsonOption = False) -> None:
     from iostrata_lab.studies.catalog import STUDIES
 
     if json:
-        print_json([study.as_dict() for study in STUDIES])
+        print_json([study.as_dict() for study in STUDIES.values()])
         return
-    rows = [[one.name, one.about, one.source.partition(", section")[0]] for one in STUDIES]
+    rows = [[one.name, one.about, one.source.partition(", section")[0]] for one in STUDIES.values()]
     print_table(["study", "what it measures", "paper"], rows)
 
 
 def describe(name: NameArgument, json: JsonOption = False) -> None:
     """Says what a study measures, how it differs from the paper, and lists its parameters."""
-    from iostrata_lab.studies.catalog import study_named
+    from iostrata_lab.studies.catalog import STUDIES
 
-    study = study_named(name)
+    study = STUDIES.named(name)
     if json:
         print_json(study.as_dict())
         return
@@ -107,11 +107,11 @@ def run(
     was interrupted goes on where it was.
     """
     from iostrata.store.location import default_store
-    from iostrata_lab.studies.catalog import study_named
+    from iostrata_lab.studies.catalog import STUDIES
     from iostrata_lab.studies.runner import Request, perform, plan
     from iostrata_lab.workload.parameters import values
 
-    study = study_named(name)
+    study = STUDIES.named(name)
     clean_up_at_every_end()
     cluster = f"lab {lab}" if lab else f"{datanodes} DataNodes"
     where = (store or default_store()).absolute()

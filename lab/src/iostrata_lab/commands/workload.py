@@ -60,18 +60,18 @@ def list_(json: JsonOption = False) -> None:
     from iostrata_lab.workload.catalog import WORKLOADS
 
     if json:
-        print_json([workload.as_dict() for workload in WORKLOADS])
+        print_json([workload.as_dict() for workload in WORKLOADS.values()])
         return
-    rows = [[one.name, one.about, one.stresses] for one in WORKLOADS]
+    rows = [[one.name, one.about, one.stresses] for one in WORKLOADS.values()]
     print_table(["workload", "what it does", "what it stresses"], rows)
 
 
 def describe(name: NameArgument, json: JsonOption = False) -> None:
     """Says what a workload does, and lists its parameters."""
     from iostrata_lab.commands._recorded import print_parameters
-    from iostrata_lab.workload.catalog import workload_named
+    from iostrata_lab.workload.catalog import WORKLOADS
 
-    workload = workload_named(name)
+    workload = WORKLOADS.named(name)
     if json:
         print_json(workload.as_dict())
         return
@@ -113,11 +113,11 @@ def run(
     from iostrata.schema.detail import Detail, parse_budget
     from iostrata_lab.commands._recorded import Recorded, clean_up_at_every_end
     from iostrata_lab.recording import cluster_of
-    from iostrata_lab.workload.catalog import workload_named
+    from iostrata_lab.workload.catalog import WORKLOADS
     from iostrata_lab.workload.parameters import settings_of, values
     from iostrata_lab.workload.runner import Asked, perform, steps
 
-    workload = workload_named(name)
+    workload = WORKLOADS.named(name)
     detail = Detail(budget=parse_budget(budget))
     clean_up_at_every_end()
     given = [*(settings_of(settings) if settings else []), *(set_ or [])]
@@ -136,13 +136,13 @@ def inside(path: Path) -> None:
     from iostrata.progress import silent
     from iostrata_lab.commands._recorded import RESULT, clean_up_at_every_end
     from iostrata_lab.recording import cluster_of
-    from iostrata_lab.workload.catalog import workload_named
+    from iostrata_lab.workload.catalog import WORKLOADS
     from iostrata_lab.workload.runner import taken_over
 
     clean_up_at_every_end()  # the recorder hands on what it is sent
     name = json_module.loads(path.read_text())["workload"]
     context = taken_over(path, cluster_of(None), silent)
-    result = workload_named(name).run(context)
+    result = WORKLOADS.named(name).run(context)
     (context.scratch / RESULT).write_text(json_module.dumps(dict(result)))
 
 

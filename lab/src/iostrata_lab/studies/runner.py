@@ -16,7 +16,7 @@ from iostrata.show.totals import Totals, totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, list_runs
 from iostrata_lab.studies.interface import Row, Sample, Study, Wanted
-from iostrata_lab.workload.catalog import workload_named
+from iostrata_lab.workload.catalog import WORKLOADS
 from iostrata_lab.workload.parameters import Value, values
 from iostrata_lab.workload.runner import Asked
 
@@ -57,7 +57,7 @@ def plan(request: Request) -> list[Planned]:
     for repeat in range(1, request.repeats + 1):
         runs = list(request.study.plan(request.values))
         for wanted in runs if repeat % 2 else reversed(runs):
-            workload = workload_named(wanted.workload)
+            workload = WORKLOADS.named(wanted.workload)
             asked = Asked(workload, values(workload.parameters, wanted.given), request.seed)
             found.append(Planned(wanted, asked, repeat, _name(asked, repeat, request.cluster)))
     return found

@@ -55,7 +55,7 @@ def findings(
     from iostrata.text import columns
 
     if rules:
-        rows = [[rule.name, rule.title] for rule in RULES]
+        rows = [[rule.name, rule.title] for rule in RULES.values()]
         print("\n".join(columns(["rule", "what it finds"], rows)))
         return
     with (

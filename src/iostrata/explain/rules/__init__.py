@@ -8,9 +8,13 @@ from pkgutil import iter_modules
 from typing import Any
 
 from iostrata.explain.finding import Rule
+from iostrata.registry import Registry
 
 _FILES = sorted(module.name for module in iter_modules(__path__) if module.name != "parts")
-RULES: tuple[Rule[Any], ...] = tuple(
-    replace(import_module(f"{__name__}.{file}").RULE, name=file.replace("_", "-"))
-    for file in _FILES
+RULES = Registry[Rule[Any]](
+    "rule",
+    (
+        replace(import_module(f"{__name__}.{file}").RULE, name=file.replace("_", "-"))
+        for file in _FILES
+    ),
 )

@@ -9,7 +9,7 @@ import pytest
 
 from iostrata.cli.tests.test_commands import iostrata
 from iostrata.store.tests.made import START, make_run, row_of_sum
-from iostrata_lab.studies.catalog import STUDIES, study_named
+from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.runner import NOTES, Request, plan
 from iostrata_lab.workload.parameters import values
 
@@ -18,7 +18,10 @@ SECOND = 10**9
 
 def test_studies_are_listed_and_described(tmp_path: Path) -> None:
     listed = iostrata(tmp_path, "study", "list").stdout.splitlines()
-    assert [line.split()[0] for line in listed] == ["study", *(one.name for one in STUDIES)]
+    assert [line.split()[0] for line in listed] == [
+        "study",
+        *(one.name for one in STUDIES.values()),
+    ]
     assert (
         json.loads(iostrata(tmp_path, "study", "list", "--json").stdout)[0]["name"] == "functions"
     )
@@ -30,7 +33,7 @@ def test_studies_are_listed_and_described(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("function",), "no study function · functions, creation, "),
+        (("function",), "no study is called 'function' · one of functions, creation, "),
         (("layers", "--set", "sizes=1"), "no parameter sizes · size, maps"),
         (("functions", "--set", "jobs=pi"), "jobs: no job pi · teragen, "),
         (("layers", "--out", "/dev/null/x"), "/dev/null/x: Not a directory · name another folder"),
@@ -47,7 +50,7 @@ def test_what_cannot_work_is_one_line(tmp_path: Path, words: tuple[str, ...], sa
 def test_a_study_of_recorded_runs_needs_no_cluster_and_keeps_what_it_found(tmp_path: Path) -> None:
     # GIVEN the run that the study wants, of a lab that is gone
     store, out = tmp_path / "store", tmp_path / "out"
-    study = study_named("layers")
+    study = STUDIES.named("layers")
     chosen = values(study.parameters, ["maps=1"])
     (planned,) = plan(Request(study, chosen, 1, 1, "lab gone", store))
     second = {"start": START + SECOND, "dur": SECOND}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.progress import silent
-from iostrata_lab.workload.catalog import workload_named
+from iostrata_lab.workload.catalog import WORKLOADS
 from iostrata_lab.workload.cluster import Cluster
 from iostrata_lab.workload.interface import Context
 from iostrata_lab.workload.parameters import values
@@ -27,7 +27,7 @@ def test_what_a_recorded_workload_runs_ends_before_it(tmp_path: Path, number: in
     hadoop = tmp_path / "hadoop"
     hadoop.write_text(f"#!/bin/sh\necho $$ > {begun}.new\nmv {begun}.new {begun}\nexec sleep 600\n")
     hadoop.chmod(0o755)
-    teragen = workload_named("teragen")
+    teragen = WORKLOADS.named("teragen")
     context = Context(
         values(teragen.parameters, []), 1, Cluster({}, tmp_path), "/tmp/x", tmp_path, silent, "tag"
     )

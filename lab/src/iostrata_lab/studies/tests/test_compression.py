@@ -10,12 +10,12 @@ from iostrata.show.export.source import Source
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_call, row_of_sum
-from iostrata_lab.studies.catalog import study_named
+from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.compression import FORMATS
 from iostrata_lab.studies.interface import Row, Sample, Verdict
 from iostrata_lab.studies.tests.made import sample
 
-COMPRESSION = study_named("compression")
+COMPRESSION = STUDIES.named("compression")
 
 
 def test_every_form_of_the_same_calls_and_their_trees(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_sum
-from iostrata_lab.studies.catalog import study_named
+from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Sample, Verdict
 from iostrata_lab.studies.tests.made import sample
 
-CREATION = study_named("creation")
+CREATION = STUDIES.named("creation")
 SECOND = 10**9
 
 

@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, row_of_sum
-from iostrata_lab.studies.catalog import study_named
+from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Sample, Verdict
 from iostrata_lab.studies.layers import LOWER, STREAM, UPPER
 from iostrata_lab.studies.tests.made import sample
 
-LAYERS = study_named("layers")
+LAYERS = STUDIES.named("layers")
 SECOND = 10**9
 
 

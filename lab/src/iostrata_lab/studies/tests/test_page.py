@@ -3,12 +3,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from iostrata_lab.studies.catalog import study_named
+from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Claim, Outcome, Sample, Table, Verdict
 from iostrata_lab.studies.page import document, markdown, text
 from iostrata_lab.studies.tests.made import WHOLE, sample
 
-STUDY = replace(study_named("layers"), differences=("one machine",))
+STUDY = replace(STUDIES.named("layers"), differences=("one machine",))
 OUTCOME = Outcome(
     [Table("Calls", ["layer", "calls"], [["a|b", "12"], ["c", "3"]])],
     [Claim("more above", Verdict.agrees, "12 over 3")],

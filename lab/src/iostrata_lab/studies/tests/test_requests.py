@@ -8,12 +8,12 @@ from iostrata.schema.points import POINTS
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_call, row_of_sum
-from iostrata_lab.studies.catalog import study_named
+from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Row, Sample, Verdict
 from iostrata_lab.studies.requests import FUNCTIONS
 from iostrata_lab.studies.tests.made import sample
 
-REQUESTS = study_named("requests")
+REQUESTS = STUDIES.named("requests")
 MS = 1_000_000
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.store.tests.made import make_run, row_of_sum
-from iostrata_lab.studies.catalog import study_named
+from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Sample
 from iostrata_lab.studies.runner import Request, perform, plan
 from iostrata_lab.workload.parameters import values
 from iostrata_lab.workload.runner import Asked
 
-CREATION = study_named("creation")
+CREATION = STUDIES.named("creation")
 
 
 class Recorder:

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from iostrata.errors import UserError
-from iostrata_lab.workload.catalog import WORKLOADS, workload_named
+from iostrata_lab.workload.catalog import WORKLOADS
 from iostrata_lab.workload.interface import Workload
 from iostrata_lab.workload.parameters import values
 
 
-@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=lambda workload: workload.name)
 def test_each_says_what_may_be_asked_of_it(workload: Workload) -> None:
-    assert workload_named(workload.name) is workload
+    assert WORKLOADS.named(workload.name) is workload
     assert json.loads(json.dumps(workload.as_dict()))["name"] == workload.name
     assert len({one.name for one in workload.parameters}) == len(workload.parameters)
     assert workload.steps
@@ -23,6 +23,5 @@ def test_each_says_what_may_be_asked_of_it(workload: Workload) -> None:
 
 
 def test_names_are_one_workload_each() -> None:
-    assert len({workload.name for workload in WORKLOADS}) == len(WORKLOADS)
-    with pytest.raises(UserError, match="no workload teragenn"):
-        workload_named("teragenn")
+    with pytest.raises(UserError, match="no workload is called 'teragenn'"):
+        WORKLOADS.named("teragenn")
