@@ -78,7 +78,7 @@ def describe(name: NameArgument, json: JsonOption = False) -> None:
         return
     print(f"{study.name}: {study.about}\nafter: {study.source}")
     for difference in study.differences:
-        print(f"other than there: {difference}")
+        print(f"differs: {difference}")
     print()
     print_parameters(study.parameters)
 

@@ -139,9 +139,9 @@ CREATION = Study(
         "application time is that of the recorded command, from its start to its end",
     ),
     parameters=(
-        Parameter("size", "the largest input", 128 << 20, BYTES, low=_LEAST, high=1 << 44,
+        Parameter("size", "size of the largest input", 128 << 20, BYTES, low=_LEAST, high=1 << 44,
                   scaled=True),
-        Parameter("factor", "between one size and the next", 16, low=2, high=1000),
+        Parameter("factor", "factor between one size and the next", 16, low=2, high=1000),
         Parameter("steps", "number of sizes", 4, low=2, high=10),
     ),
     plan=_plan,

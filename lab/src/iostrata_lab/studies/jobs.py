@@ -26,9 +26,10 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
 # On Spark, which is an extra, so only where they are asked for; of a size of their own.
 SPARK = ("pagerank", "bayes", "logistic", "nweight")
 PARAMETERS = (
-    Parameter("size", "of the data of each job but Spark's", 16 * _MB, BYTES, low=2 * _MB,
+    Parameter("size", "size of the data of each job, except those of Spark",
+              16 * _MB, BYTES, low=2 * _MB,
               high=1 << 44, scaled=True),
-    Parameter("jobs", f"that are run; on Spark {', '.join(SPARK)}", ",".join(JOBS)),
+    Parameter("jobs", f"jobs to run; on Spark {', '.join(SPARK)}", ",".join(JOBS)),
 )  # fmt: skip
 
 

@@ -163,8 +163,10 @@ LAYERS = Study(
         "the DataNodes run on one machine, not on sixteen",
     ),
     parameters=(
-        Parameter("size", "of the text", 1 << 30, BYTES, low=1 << 10, high=1 << 50, scaled=True),
-        Parameter("maps", "that write it", 2, "tasks", low=1, high=10_000),
+        Parameter(
+            "size", "size of the text", 1 << 30, BYTES, low=1 << 10, high=1 << 50, scaled=True
+        ),
+        Parameter("maps", "maps that write it", 2, "tasks", low=1, high=10_000),
     ),
     plan=_plan,
     measure=_measure,

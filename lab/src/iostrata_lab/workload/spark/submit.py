@@ -24,12 +24,16 @@ LEAST = 450 << 20
 BESIDE = 384 << 20
 MASTER_MEMORY = 512 << 20  # of the ApplicationMaster, Spark's default
 MASTER = Parameter("master", "where tasks run: local[N] is one JVM of N threads, yarn", "local[2]")
-EXECUTORS = Parameter("executors", "with master=yarn", 1, "JVMs", low=1, high=10_000)
-CORES = Parameter("cores", "tasks at a time of an executor", 2, "tasks", low=1, high=1000)
+EXECUTORS = Parameter(
+    "executors", "number of executors with master=yarn", 1, "JVMs", low=1, high=10_000
+)
+CORES = Parameter("cores", "tasks that an executor runs at a time", 2, "tasks", low=1, high=1000)
 MEMORY = Parameter(
     "memory", "heap of the local JVM or of each executor", 512 << 20, BYTES, low=LEAST, high=1 << 42
 )
-PARTITIONS = Parameter("partitions", "of input and shuffles", 4, "tasks", low=1, high=100_000)
+PARTITIONS = Parameter(
+    "partitions", "partitions of input and shuffles", 4, "tasks", low=1, high=100_000
+)
 JARS = Parameter(
     "jars",
     "with master=yarn: Spark is at the same place on all nodes, or is sent there",

@@ -12,23 +12,37 @@ from iostrata_lab.workload.spark import submit
 
 PROGRAMS = Path(__file__).with_name("programs")
 HIBENCH = "HiBench (Huang et al., ICDEW 2010): the algorithm; input of our own, seeded"
-PAGES = Parameter("pages", "that link to each other", 20_000, low=2, high=1e9, scaled=True)
-LINKS = Parameter("links", "of a page, in the mean", 8, low=1, high=1e6)
-ROUNDS = Parameter("iterations", "each with a shuffle of all ranks", 3, low=1, high=1000)
-EXAMPLES = Parameter("examples", "of which a fifth judges", 20_000, low=100, high=1e10, scaled=True)
-FEATURES = Parameter("features", "of an example", 20, low=1, high=100_000)
+PAGES = Parameter("pages", "pages that link to each other", 20_000, low=2, high=1e9, scaled=True)
+LINKS = Parameter("links", "mean number of links of a page", 8, low=1, high=1e6)
+ROUNDS = Parameter(
+    "iterations", "number of iterations, each with a shuffle of all ranks", 3, low=1, high=1000
+)
+EXAMPLES = Parameter(
+    "examples",
+    "number of examples, of which a fifth judges",
+    20_000,
+    low=100,
+    high=1e10,
+    scaled=True,
+)
+FEATURES = Parameter("features", "numbers of an example", 20, low=1, high=100_000)
 NOISE = Parameter("noise", "added before an example gets its label", 0.1, low=0.0, high=100.0)
 STEPS = Parameter("iterations", "at most", 20, low=1, high=10_000)
 DOCUMENTS = Parameter(
-    "documents", "of which a fifth judges", 10_000, low=100, high=1e10, scaled=True
+    "documents",
+    "number of documents, of which a fifth judges",
+    10_000,
+    low=100,
+    high=1e10,
+    scaled=True,
 )
-WORDS = Parameter("words", "of a document", 60, low=1, high=1_000_000)
-CLASSES = Parameter("classes", "of documents", 10, low=2, high=10_000)
+WORDS = Parameter("words", "words of a document", 60, low=1, high=1_000_000)
+CLASSES = Parameter("classes", "classes of documents", 10, low=2, high=10_000)
 VOCABULARY = Parameter("vocabulary", "words that all classes use", 20_000, low=1, high=10**9)
 SIGNAL = Parameter("signal", "share of words that are the class's own", 0.1, low=0.0, high=1.0)
-BUCKETS = Parameter("buckets", "that words are hashed into", 1 << 16, low=1, high=1 << 30)
-VERTICES = Parameter("vertices", "of the graph", 2000, low=2, high=1e9, scaled=True)
-EDGES = Parameter("edges", "that leave a vertex", 6, low=1, high=100_000)
+BUCKETS = Parameter("buckets", "buckets that words are hashed into", 1 << 16, low=1, high=1 << 30)
+VERTICES = Parameter("vertices", "vertices of the graph", 2000, low=2, high=1e9, scaled=True)
+EDGES = Parameter("edges", "edges that leave a vertex", 6, low=1, high=100_000)
 HOPS = Parameter("hops", "edges of a path", 3, low=1, high=20)
 MOST = Parameter("most", "strongest ties kept of a vertex after a hop; 0: all", 0, low=0, high=1e9)
 

@@ -10,15 +10,19 @@ from iostrata_lab.workload.interface import Context, Result, Workload
 from iostrata_lab.workload.parameters import BYTES, Parameter
 
 MB = 1 << 20
-FILES = Parameter("files", "each by a map of its own", 2, "files", low=1, high=10_000)
+FILES = Parameter(
+    "files", "number of files, each with a map of its own", 2, "files", low=1, high=10_000
+)
 SIZE = Parameter(
-    "size", "of each file", 32 << 20, BYTES, low=MB, high=1 << 44, scaled=True
+    "size", "size of each file", 32 << 20, BYTES, low=MB, high=1 << 44, scaled=True
 )  # fmt: skip
-MODE = Parameter("mode", "what is measured", "write", choices=("write", "read"))
-MAPS = Parameter("maps", "that talk to the NameNode", 2, "tasks", low=1, high=1000)
-NAMES = Parameter("names", "of files, each map", 200, "files", low=1, high=1e7, scaled=True)
+MODE = Parameter(
+    "mode", "whether writing or reading is measured", "write", choices=("write", "read")
+)
+MAPS = Parameter("maps", "maps that call the NameNode", 2, "tasks", low=1, high=1000)
+NAMES = Parameter("names", "files of each map", 200, "files", low=1, high=1e7, scaled=True)
 OPERATIONS = ("create_write", "open_read", "rename", "delete")
-OPERATION = Parameter("operation", "what is done to each", "create_write", choices=OPERATIONS)
+OPERATION = Parameter("operation", "operation on each file", "create_write", choices=OPERATIONS)
 _RATE = re.compile(r"Throughput mb/sec:\s*([\d.]+)")
 _TRANSACTIONS = re.compile(r"TPS: .*?:\s*([\d.]+)")
 _FAILED = re.compile(r"# exceptions: (\d+)")

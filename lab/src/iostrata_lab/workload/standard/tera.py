@@ -9,9 +9,11 @@ from iostrata_lab.workload.parameters import Parameter
 
 PACKAGE = "org.apache.hadoop.examples.terasort"
 ROW = 100  # bytes
-ROWS = Parameter("rows", "of 100 bytes each", 1_000_000, "rows", low=1, high=1e11, scaled=True)
-MAPS = Parameter("maps", "that write them", 2, "tasks", low=1, high=10_000)
-REDUCES = Parameter("reduces", "that sort", 2, "tasks", low=1, high=10_000)
+ROWS = Parameter(
+    "rows", "number of rows of 100 bytes", 1_000_000, "rows", low=1, high=1e11, scaled=True
+)
+MAPS = Parameter("maps", "maps that write the rows", 2, "tasks", low=1, high=10_000)
+REDUCES = Parameter("reduces", "reduces that sort them", 2, "tasks", low=1, high=10_000)
 VALIDATE = Parameter("validate", "whether TeraValidate reads the output back", True)
 
 

@@ -10,11 +10,11 @@ from iostrata_lab.workload.parameters import BYTES, Parameter
 
 PACKAGE = "org.apache.hadoop.examples"
 SIZE = Parameter(
-    "size", "of the text, without the format of its files", 64 << 20, BYTES, low=1 << 10,
+    "size", "size of the text, without the format of its files", 64 << 20, BYTES, low=1 << 10,
     high=1 << 50, scaled=True,
 )  # fmt: skip
-MAPS = Parameter("maps", "that write the text", 2, "tasks", low=1, high=10_000)
-REDUCES = Parameter("reduces", "of the job", 2, "tasks", low=0, high=10_000)
+MAPS = Parameter("maps", "maps that write the text", 2, "tasks", low=1, high=10_000)
+REDUCES = Parameter("reduces", "reduces of the job", 2, "tasks", low=0, high=10_000)
 PATTERN = Parameter("pattern", "a regular expression that is looked for", "[a-z]*ness")
 # Text in sequence files takes up to a third more than its words: lengths and marks.
 FORMAT = 4 / 3

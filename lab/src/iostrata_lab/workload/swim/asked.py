@@ -15,36 +15,40 @@ from iostrata_lab.workload.swim.synthesis import drawn
 from iostrata_lab.workload.swim.trace import HEAVY, TraceJob, read, without_outages
 
 TRACE = Parameter("trace", "fb-2009-first50, fb-2009, or a file of that format", "fb-2009-first50")
-FIT = Parameter("fit", "draws jobs from a file of `iostrata workload fit` instead of a trace", "")
+FIT = Parameter("fit", "draw jobs from this file of `iostrata workload fit` instead of a trace", "")
 PRESET = Parameter(
     "preset", "jobs of S3 instead of a trace: 1 TB of one kind, 1 byte of the others", "none",
     choices=("none", *HEAVY),
 )  # fmt: skip
 ONLY = Parameter(
-    "only", "jobs with most of their bytes there; gaps become longer", "all",
+    "only", "only jobs that have most of their bytes there; gaps become longer", "all",
     choices=("all", *HEAVY),
 )  # fmt: skip
-FIRST = Parameter("first", "job of the trace, from 1", 1, "job", low=1, high=1_000_000)
-JOBS = Parameter("jobs", "at the most", 50, "jobs", low=1, high=100_000)
-TIME = Parameter("time_scale", "times all gaps", 0.1, low=0, high=1000)
-DATA = Parameter("data_scale", "times all bytes", 0.001, low=1e-12, high=1000, scaled=True)
-FLOOR = Parameter("floor", "of a size that is not 0, after scaling", 0, BYTES, low=0, high=1 << 40)
-SPLIT = Parameter("split", "of a map at the most", 128 << 20, BYTES, low=1 << 10, high=1 << 40)
+FIRST = Parameter("first", "first job of the trace, from 1", 1, "job", low=1, high=1_000_000)
+JOBS = Parameter("jobs", "number of jobs at most", 50, "jobs", low=1, high=100_000)
+TIME = Parameter("time_scale", "factor for all gaps", 0.1, low=0, high=1000)
+DATA = Parameter("data_scale", "factor for all bytes", 0.001, low=1e-12, high=1000, scaled=True)
+FLOOR = Parameter(
+    "floor", "least size after scaling, where it is not 0", 0, BYTES, low=0, high=1 << 40
+)
+SPLIT = Parameter("split", "bytes of a map at most", 128 << 20, BYTES, low=1 << 10, high=1 << 40)
 PER_REDUCE = Parameter(
-    "per_reduce", "of a reduce at the most", 256 << 20, BYTES, low=1 << 10, high=1 << 40
+    "per_reduce", "bytes of a reduce at most", 256 << 20, BYTES, low=1 << 10, high=1 << 40
 )  # fmt: skip
 # A record must fit into the sort buffer of a map with room for others.
-RECORD = Parameter("record", "of a record", 64 << 10, BYTES, low=1 << 10, high=4 << 20)
+RECORD = Parameter("record", "bytes of a record", 64 << 10, BYTES, low=1 << 10, high=4 << 20)
 RANDOM = Parameter("random", "share of bytes that do not compress", 1.0, low=0, high=1)
 OUTPUTS = Parameter(
-    "outputs", "when their job has ended", "delete", choices=("delete", "keep")
+    "outputs", "whether outputs are deleted or kept when their job has ended", "delete",
+    choices=("delete", "keep"),
 )  # fmt: skip
 REREAD = Parameter(
-    "reread", "share of jobs that read an input again, without paths", Popularity.reread,
+    "reread", "share of jobs that read an input again, for traces without paths", Popularity.reread,
     low=0, high=1,
 )  # fmt: skip
 ZIPF = Parameter(
-    "zipf", "exponent of their popularity, without paths", Popularity.zipf, low=0, high=10
+    "zipf", "exponent of the popularity of inputs, for traces without paths", Popularity.zipf,
+    low=0, high=10,
 )  # fmt: skip
 PARAMETERS = (
     TRACE, FIT, PRESET, ONLY, FIRST, JOBS, TIME, DATA, FLOOR, SPLIT, PER_REDUCE, RECORD, RANDOM,

@@ -18,17 +18,19 @@ IN_MEMORY = 3  # times the file, while a map reads it
 _MOST_MAPS = 100_000
 PARAMETERS = (
     Parameter(
-        "requests", "that are classified", PUBLISHED, "requests", low=1, high=1e9, scaled=True
+        "requests", "requests that are classified", PUBLISHED, "requests",
+        low=1, high=1e9, scaled=True
     ),
     Parameter(
-        "training", "that the model is made of: about 1.4 KB each, 68 MB of 50,116",
+        "training", "requests that the model is made of: about 1.4 KB each, 68 MB for 50,116",
         round(PUBLISHED / COPIES), "requests", low=1, high=1e7, scaled=True,
     ),
-    Parameter("attacks", "share of both", PUBLISHED_ATTACKS / PUBLISHED, low=0, high=1),
+    Parameter("attacks", "share of attacks in both", PUBLISHED_ATTACKS / PUBLISHED, low=0, high=1),
     # 7.2 GB in 114 maps; HDFS allows no blocks below 1 MiB
-    Parameter("split", "of each map, and block of its file", 63_200_256, BYTES, low=1 << 20,
+    Parameter("split", "bytes of each map, and block size of its file",
+              63_200_256, BYTES, low=1 << 20,
               high=1 << 40),
-    Parameter("model_buffer", "of a map that reads the model; 0: a few bytes at a time, as in S4",
+    Parameter("model_buffer", "buffer with which a map reads the model; 0: a few bytes at a time",
               64 << 10, BYTES, low=0, high=1 << 30),
 )  # fmt: skip
 
