@@ -118,7 +118,7 @@ def test_space_is_for_the_largest_requests() -> None:
 
 
 def test_java_reads_each_option_and_knows_the_same_numbers() -> None:
-    source = (JAVA / "Asked.java").read_text()
+    source = (JAVA / "TfidfSettings.java").read_text()
     sent = [word.split("=")[0] for word in options(asked()) if word.startswith("-Diostrata.tfidf")]
     read = re.findall(r'number\(from, "(\w+)"\)', source)
     assert sorted(sent) == sorted(f"-Diostrata.tfidf.{name}" for name in read)
