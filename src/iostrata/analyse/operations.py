@@ -8,7 +8,7 @@ from iostrata.analyse.tables import SUMS, outer
 from iostrata.records import Count, Record
 
 
-class Operation(Record, frozen=True):
+class OperationCalls(Record, frozen=True):
     """Calls of an operation that lie within no other call of its layer, those that are nested in
     one, and errors.
     """
@@ -21,7 +21,7 @@ class Operation(Record, frozen=True):
 
 
 def operations() -> ir.Table:
-    """Each `Operation`. From sums: none is missing."""
+    """Each `OperationCalls`. From sums: none is missing."""
     rows = SUMS
     own = outer(rows)
     grouped = rows.group_by("layer", "op").agg(

@@ -20,7 +20,7 @@ TASKS = ("map", "reduce", "task")
 
 
 @dataclass(frozen=True)
-class Scope:
+class Workforce:
     """The roles of the processes that do the run's work: those of its tasks, else those of all
     programs that are no servers; and the racks of hosts.
     """
@@ -28,16 +28,16 @@ class Scope:
     roles: tuple[str, ...]
     racks: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    def workers(self, rows: ir.Table = SUMS) -> ir.Table:
-        """Rows of those alone."""
+    def rows(self, rows: ir.Table = SUMS) -> ir.Table:
+        """Rows of these processes alone."""
         return rows.filter(rows.role.isin(self.roles))
 
 
 @dataclass(frozen=True)
 class Query(Generic[_R]):
-    """One expression over a run, for the processes of a scope; its rows are records of a type."""
+    """One expression over a run, made for a workforce; its rows are records of a type."""
 
-    expression: Callable[[Scope], ir.Table]
+    expression: Callable[[Workforce], ir.Table]
     row: type[_R]
 
 
@@ -54,7 +54,7 @@ class Worker(Record, frozen=True):
         return max(0, self.end - self.start)
 
 
-class _Span(Record, frozen=True):
+class _EventTimes(Record, frozen=True):
     first: EpochNs | None
     last: EpochNs | None
 
@@ -63,7 +63,7 @@ class _Time(Record, frozen=True):
     time: Ns
 
 
-class Facts:
+class RunFacts:
     """Facts of one run, each asked once."""
 
     def __init__(self, engine: Engine, run: Run) -> None:
@@ -72,17 +72,17 @@ class Facts:
 
     def answer(self, query: Query[_R]) -> list[_R]:
         """The rows of a query over the run."""
-        return self.engine.records(_expression(query, self.scope), query.row)
+        return self.engine.records(_expression(query, self.workforce), query.row)
 
     def sql(self, query: Query[_R]) -> str:
         """A query in the words of the engine."""
-        return self.engine.sql(_expression(query, self.scope))
+        return self.engine.sql(_expression(query, self.workforce))
 
     @cached_property
-    def scope(self) -> Scope:
+    def workforce(self) -> Workforce:
         roles = {process.role for process in self._processes}
         tasks = tuple(role for role in TASKS if role in roles)
-        return Scope(tasks or tuple(sorted(roles - {*SERVERS})), self.run.racks)
+        return Workforce(tasks or tuple(sorted(roles - {*SERVERS})), self.run.racks)
 
     @cached_property
     def _processes(self) -> list[Worker]:
@@ -109,13 +109,15 @@ class Facts:
     @cached_property
     def _span(self) -> tuple[int, int]:
         ends = EVENTS.start + EVENTS.dur.fill_null(0)
-        (span,) = self.engine.records(EVENTS.agg(first=EVENTS.start.min(), last=ends.max()), _Span)
+        (span,) = self.engine.records(
+            EVENTS.agg(first=EVENTS.start.min(), last=ends.max()), _EventTimes
+        )
         return span.first or 0, span.last or 0
 
     @cached_property
     def workers(self) -> list[Worker]:
         """Those that do the run's work, in order of start."""
-        return [process for process in self._processes if process.role in self.scope.roles]
+        return [process for process in self._processes if process.role in self.workforce.roles]
 
     @cached_property
     def worked(self) -> int:
@@ -154,12 +156,12 @@ class Facts:
     @cached_property
     def start_up(self) -> int:
         """ns that a task takes to start and to end, on average: its process without `task.run`."""
-        runs = self.scope.workers().filter(lambda t: (t.layer == "task") & (t["op"] == "run"))
+        runs = self.workforce.rows().filter(lambda t: (t.layer == "task") & (t["op"] == "run"))
         summed = runs.agg(time=runs.timed_dur.sum().fill_null(0).cast("int64"))
         (ran,) = self.engine.records(summed, _Time)
         return max(0, self.worked - ran.time) // max(1, len(self.workers))
 
 
 @cache  # to build an expression takes a while
-def _expression(query: Query[Any], scope: Scope) -> ir.Table:
-    return query.expression(scope)
+def _expression(query: Query[Any], workforce: Workforce) -> ir.Table:
+    return query.expression(workforce)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from iostrata.explain.facts import Facts, Query
+from iostrata.explain.facts import Query, RunFacts
 from iostrata.records import Record, Share
 
 Unit = Literal["ns", "bytes", "count", "share", "text"]
@@ -67,7 +67,7 @@ class Rule(Generic[_R]):
 
     title: str
     evidence: Query[_R]
-    judge: Callable[[list[_R], Facts], Judgement | None]
+    judge: Callable[[list[_R], RunFacts], Judgement | None]
     why: str
     unless: str
     most: Severity = "severe"

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import SEVERITIES, Finding, Gain, Judgement, Rule, severity
 from iostrata.explain.rules import RULES
 from iostrata.progress import Progress, silent
@@ -15,7 +15,7 @@ RULE_STEPS = tuple(RULES)
 _ORDER = [name for _, name in SEVERITIES]
 
 
-def explain(facts: Facts, step: Progress = silent) -> list[Finding]:
+def explain(facts: RunFacts, step: Progress = silent) -> list[Finding]:
     """The findings of a run: by severity, then by what their change may bring; causes before what
     follows from them. Says each of RULE_STEPS, if there is something to judge.
     """
@@ -46,7 +46,7 @@ def _place(finding: Finding) -> tuple[bool, int, float, str]:
     return bool(finding.because), _ORDER.index(finding.severity), -gain, finding.rule
 
 
-def _finding(rule: Rule[Any], facts: Facts) -> Finding | None:
+def _finding(rule: Rule[Any], facts: RunFacts) -> Finding | None:
     judgement = rule.judge(facts.answer(rule.evidence), facts)
     if judgement is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Finding
 from iostrata.explain.rank import explain
 from iostrata.progress import Progress, silent
@@ -33,18 +33,18 @@ class Explanation(Record, frozen=True):
 
 def explanation(opened: OpenedRun, step: Progress = silent) -> Explanation:
     """Asks all rules; says each of RULE_STEPS."""
-    facts = Facts(DuckDb(opened), opened.run)
+    facts = RunFacts(DuckDb(opened), opened.run)
     findings = explain(facts, step)
     said = verdict(facts, findings)
     return Explanation(opened.run.name, facts.wall, said, findings, list(opened.incomplete))
 
 
-def verdict(facts: Facts, findings: list[Finding]) -> Verdict:
+def verdict(facts: RunFacts, findings: list[Finding]) -> Verdict:
     """Of a run with the findings given, in their order."""
     return Verdict(_text(facts, findings), _detail(facts))
 
 
-def _text(facts: Facts, findings: list[Finding]) -> str:
+def _text(facts: RunFacts, findings: list[Finding]) -> str:
     if not facts.workers:
         return "There is nothing to judge, because no traced process worked for this run."
     if not findings:
@@ -58,7 +58,7 @@ def _text(facts: Facts, findings: list[Finding]) -> str:
     return text
 
 
-def _detail(facts: Facts) -> str:
+def _detail(facts: RunFacts) -> str:
     whom = "task attempts" if any(worker.task for worker in facts.workers) else "programs"
     number = plural(len(facts.workers), whom.removesuffix("s"))
     return (

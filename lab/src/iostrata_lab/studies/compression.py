@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 
 from iostrata.analyse.calltree.native import Choice, call_trees
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.operations import Operation, operations
+from iostrata.analyse.operations import OperationCalls, operations
 from iostrata.show.export.formats import FORMATS as EXPORT_FORMATS
 from iostrata.show.export.selection import Selection
 from iostrata.show.export.source import Source
@@ -53,7 +53,7 @@ def _measure(opened: OpenedRun) -> Row:
         EXPORT_FORMATS[name].writer()(source, cast(BinaryIO, sink))
         texts[name] = sink.taken
     kept = source.count
-    done = DuckDb(opened).records(operations(), Operation)
+    done = DuckDb(opened).records(operations(), OperationCalls)
     return {
         "calls": sum(each.calls + each.nested for each in done),
         "kept": kept,

@@ -30,7 +30,7 @@ _CLEAR = 1.25  # less by more than what repeats differ by
 PAPER = {"32 KB": (91.92, 1.0, 28.0), "320 MB": (1.55, 0.01, 32.0)}
 
 
-class RoleSum(Account, frozen=True):
+class RoleTotal(Account, frozen=True):
     """What processes of a role did."""
 
     role: str | None
@@ -45,7 +45,7 @@ def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
 def _measure(opened: OpenedRun) -> Row:
     """Calls and time (ns of all threads) of FileSystem#createFileSystem, by role."""
     made = SUMS.filter(SUMS.layer == "fs", SUMS["op"] == "connect")
-    sums = DuckDb(opened).records(account(made, "role"), RoleSum)
+    sums = DuckDb(opened).records(account(made, "role"), RoleTotal)
     return {each.role or "": {"calls": each.calls, "time": each.time} for each in sums}
 
 

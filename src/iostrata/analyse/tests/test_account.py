@@ -7,7 +7,7 @@ from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_sum
 
 
-class OperationSum(Account, frozen=True):
+class SumOfOp(Account, frozen=True):
     op: str
 
 
@@ -23,9 +23,9 @@ def test_sampled_clocks_are_scaled_up_point_by_point(traced: Traced) -> None:
             row_of_sum("java", "send", point=3, count=1, timed=0, timed_dur=0, bytes=7, errors=1),
         ]
     )  # fmt: skip
-    read, send = engine.records(account(SUMS, "op").order_by("op"), OperationSum)
+    read, send = engine.records(account(SUMS, "op").order_by("op"), SumOfOp)
     # point 2: 7 calls of its own, of which 4 and 3 were timed: 40 and 3000 ns
-    assert read == OperationSum(
+    assert read == SumOfOp(
         op="read",
         calls=107,
         time=50 + 1000 + 40 + 3000,

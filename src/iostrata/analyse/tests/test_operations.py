@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from iostrata.analyse.operations import Operation, operations
+from iostrata.analyse.operations import OperationCalls, operations
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_sum
@@ -15,6 +15,6 @@ def test_nested_calls_count_apart(traced: Traced) -> None:
             row_of_sum("java", "read", count=3, flags=INNER, errors=1),
         ]
     )
-    assert engine.records(operations(), Operation) == [
-        Operation(layer="java", op="read", calls=5, nested=3, errors=1)
+    assert engine.records(operations(), OperationCalls) == [
+        OperationCalls(layer="java", op="read", calls=5, nested=3, errors=1)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import ONE_BYTE, SmallRequests, small_requests
 from iostrata.text import count, seconds
@@ -19,15 +19,15 @@ class ByteRequests(SmallRequests, frozen=True):
     direction: str
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     of_both = [
-        small_requests(scope, name, ONE_BYTE, ONE_BYTE).mutate(direction=ibis.literal(name))
+        small_requests(workforce, name, ONE_BYTE, ONE_BYTE).mutate(direction=ibis.literal(name))
         for name in ("read", "written")
     ]
     return ibis.union(*of_both).order_by("layer", "direction")
 
 
-def judge(rows: list[ByteRequests], facts: Facts) -> Judgement | None:
+def judge(rows: list[ByteRequests], facts: RunFacts) -> Judgement | None:
     worst = max(rows, key=lambda row: row.time, default=None)
     if worst is None or worst.calls < LEAST:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import PROCESSES
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import seconds
@@ -20,13 +20,13 @@ class CpuTime(Record, frozen=True):
     cpu: Ns
 
 
-def evidence(scope: Scope) -> ir.Table:
-    rows = scope.workers(PROCESSES)
+def evidence(workforce: Workforce) -> ir.Table:
+    rows = workforce.rows(PROCESSES)
     rows = rows.filter(rows.traced)
     return rows.agg(processes=rows.count(), cpu=rows.cpu.sum().fill_null(0).cast("int64"))
 
 
-def judge(rows: list[CpuTime], facts: Facts) -> Judgement | None:
+def judge(rows: list[CpuTime], facts: RunFacts) -> Judgement | None:
     cpu = rows[0].cpu
     part = cpu / facts.worked
     if part < LEAST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
@@ -13,13 +13,13 @@ from iostrata.text import count, seconds
 LEAST = 50  # syncs
 
 
-def evidence(scope: Scope) -> ir.Table:
-    waits = account(scope.workers(named("hdfs.sync", "hdfs.close")), "layer", "op")
+def evidence(workforce: Workforce) -> ir.Table:
+    waits = account(workforce.rows(named("hdfs.sync", "hdfs.close")), "layer", "op")
     disk = account(named("datanode.disk_sync", "datanode.disk_sync_dir"), "layer", "op")
     return ibis.union(waits, disk).order_by("layer", "op")
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     disk = one(rows, "datanode.disk_sync")
     synced = disk.time + one(rows, "datanode.disk_sync_dir").time
     waits = one(rows, "hdfs.sync").time + one(rows, "hdfs.close").time

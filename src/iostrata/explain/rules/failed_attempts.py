@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
@@ -19,7 +19,7 @@ class RepeatedTask(Record, frozen=True):
     again: Ns
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     rows = attempts()
     # attempt_<cluster>_<job>_<type>_<task>_<number>: without the number, the task
     task = rows.task.re_replace("_[0-9]+$", "")
@@ -32,7 +32,7 @@ def evidence(scope: Scope) -> ir.Table:
     return kept.select("repeated", "attempts", again=kept.time - kept.dur).order_by("repeated")
 
 
-def judge(rows: list[RepeatedTask], facts: Facts) -> Judgement | None:
+def judge(rows: list[RepeatedTask], facts: RunFacts) -> Judgement | None:
     if not rows:
         return None
     tried = sum(row.attempts - 1 for row in rows)

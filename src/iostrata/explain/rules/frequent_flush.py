@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
@@ -10,7 +10,7 @@ from iostrata.text import count, seconds
 LEAST = 500  # flushes
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     flush, packets = one(rows, "hdfs.sync"), one(rows, "hdfs.send_packet")
     if flush.calls < LEAST:
         return None

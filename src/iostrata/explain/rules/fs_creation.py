@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import plural, seconds
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     connect = one(rows, "fs.connect")
     if not connect.calls:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import account, named
 from iostrata.records import Count, Ns, Record
@@ -23,15 +23,15 @@ class Creations(Record, frozen=True):
     longest: Ns
 
 
-def evidence(scope: Scope) -> ir.Table:
-    made = scope.workers(named("fs.connect"))
+def evidence(workforce: Workforce) -> ir.Table:
+    made = workforce.rows(named("fs.connect"))
     rows = account(made, "proc", "category")
     longest = made.group_by("proc", "category").agg(longest=made["max"].max().fill_null(0))
     rows = rows.join(longest, ["proc", "category"])
     return rows.select("proc", "category", "calls", "time", "longest").order_by("proc", "category")
 
 
-def judge(rows: list[Creations], facts: Facts) -> Judgement | None:
+def judge(rows: list[Creations], facts: RunFacts) -> Judgement | None:
     often = [row for row in rows if row.calls > USUAL]
     if not often:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import PAUSES
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
@@ -20,8 +20,8 @@ class Pauses(Record, frozen=True):
     processes: Count
 
 
-def evidence(scope: Scope) -> ir.Table:
-    rows = scope.workers(PAUSES)
+def evidence(workforce: Workforce) -> ir.Table:
+    rows = workforce.rows(PAUSES)
     rows = rows.filter(rows.kind == "sum")
     return rows.agg(
         pauses=rows["count"].sum().fill_null(0).cast("int64"),
@@ -31,7 +31,7 @@ def evidence(scope: Scope) -> ir.Table:
     )
 
 
-def judge(rows: list[Pauses], facts: Facts) -> Judgement | None:
+def judge(rows: list[Pauses], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if not row.pauses:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
@@ -10,7 +10,7 @@ from iostrata.text import count, seconds
 LEAST = 50  # syncs
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     sync, write = one(rows, "java.sync"), one(rows, "java.write")
     if sync.calls < LEAST:
         return None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     names = ("task.localize", "task.download", "hdfs.receive_packet")
     rows = named(*names)
     return account(rows.filter(rows.role == "NodeManager"), "layer", "op").order_by("layer", "op")
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     localize, download = one(rows, "task.localize"), one(rows, "task.download")
     if not localize.calls:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.account import Account
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import account, named
 from iostrata.text import count, seconds, size
@@ -19,13 +19,13 @@ class LogWrites(Account, frozen=True):
     category: str
 
 
-def evidence(scope: Scope) -> ir.Table:
-    rows = scope.workers(named("java.write"))
+def evidence(workforce: Workforce) -> ir.Table:
+    rows = workforce.rows(named("java.write"))
     rows = rows.filter(rows.category.isin(["log", "pipe"]))
     return account(rows, "category").order_by("category")
 
 
-def judge(rows: list[LogWrites], facts: Facts) -> Judgement | None:
+def judge(rows: list[LogWrites], facts: RunFacts) -> Judgement | None:
     calls, time = sum(row.calls for row in rows), sum(row.time for row in rows)
     written = sum(row.written for row in rows)
     if calls < LEAST:

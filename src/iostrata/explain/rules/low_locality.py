@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.locality import locality
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import READS, one
 from iostrata.records import Bytes, Count, Record
@@ -23,9 +23,9 @@ class Origins(Record, frozen=True):
     hosts: Count
 
 
-def evidence(scope: Scope) -> ir.Table:
-    rows = locality(scope.racks)
-    rows = rows.filter(rows.role.isin(scope.roles))
+def evidence(workforce: Workforce) -> ir.Table:
+    rows = locality(workforce.racks)
+    rows = rows.filter(rows.role.isin(workforce.roles))
     return rows.agg(
         local=rows.local.sum().fill_null(0).cast("int64"),
         rack_local=rows.rack_local.sum().fill_null(0).cast("int64"),
@@ -34,7 +34,7 @@ def evidence(scope: Scope) -> ir.Table:
     )
 
 
-def judge(rows: list[Origins], facts: Facts) -> Judgement | None:
+def judge(rows: list[Origins], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     away = row.rack_local + row.remote
     total = row.local + away

@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.targets import targets
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.text import count, seconds, size
@@ -25,8 +25,8 @@ class FilesRead(Record, frozen=True):
     time: Ns
 
 
-def evidence(scope: Scope) -> ir.Table:
-    files = targets(scope.roles)
+def evidence(workforce: Workforce) -> ir.Table:
+    files = targets(workforce.roles)
     read = ibis.greatest(files.read, files.received)
     files = files.filter(files.layer == "hdfs", ~files.target.contains("/.staging/"), read > 0)
     small = read < SMALL
@@ -38,7 +38,7 @@ def evidence(scope: Scope) -> ir.Table:
     )
 
 
-def judge(rows: list[FilesRead], facts: Facts) -> Judgement | None:
+def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.small < LEAST or row.small * 2 < row.files:
         return None

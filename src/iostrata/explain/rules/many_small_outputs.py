@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds, size
@@ -11,7 +11,7 @@ LEAST = 50  # files
 SMALL = 4 << 20  # bytes a file
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     files = one(rows, "hdfs.close").calls
     if files < LEAST * max(1, len(facts.workers)):
         return None

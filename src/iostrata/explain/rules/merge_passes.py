@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
 from iostrata.text import seconds
@@ -10,7 +10,7 @@ from iostrata.text import seconds
 USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
 
 
-def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
+def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
     done = rows[0]
     if not done.collected:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, plural, seconds
@@ -11,7 +11,7 @@ LEAST = 500  # questions
 ASKING = ("stat", "list", "locate")
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     questions = {op: one(rows, f"hdfs.{op}") for op in ASKING}
     calls = sum(row.calls for row in questions.values())
     used = one(rows, "hdfs.open").calls + one(rows, "hdfs.create").calls

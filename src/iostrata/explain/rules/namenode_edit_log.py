@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import Waiting, waiting
 from iostrata.text import count, seconds
@@ -10,7 +10,7 @@ from iostrata.text import count, seconds
 LEAST = 100  # edits
 
 
-def judge(rows: list[Waiting], facts: Facts) -> Judgement | None:
+def judge(rows: list[Waiting], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.waits < LEAST:
         return None

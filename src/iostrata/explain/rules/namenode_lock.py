@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
@@ -12,12 +12,12 @@ from iostrata.text import count, seconds
 LEAST = 100  # locks
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     rows = account(named("namenode.read_lock", "namenode.write_lock"), "layer", "op")
     return rows.order_by("op")
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     read, write = one(rows, "namenode.read_lock"), one(rows, "namenode.write_lock")
     waited = read.time + write.time
     if read.calls + write.calls < LEAST:

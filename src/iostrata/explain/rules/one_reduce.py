@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from iostrata.analyse.attempts import Attempt, attempts
-from iostrata.explain.facts import Facts, Query
+from iostrata.explain.facts import Query, RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import plural, seconds, size
 
 LEAST = 16 << 20  # bytes fetched by a reduce
 
 
-def judge(rows: list[Attempt], facts: Facts) -> Judgement | None:
+def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
     maps = [row for row in rows if row.role == "map" and row.end]
     reduces = [row for row in rows if row.role == "reduce" and row.end]
     room = max(facts.at_once, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import count, plural, seconds
@@ -22,8 +22,8 @@ class Reopened(Record, frozen=True):
     time: Ns
 
 
-def evidence(scope: Scope) -> ir.Table:
-    rows = scope.workers(CALLS)
+def evidence(workforce: Workforce) -> ir.Table:
+    rows = workforce.rows(CALLS)
     rows = rows.filter(rows.layer == "hdfs", rows["op"] == "open")
     by_file = rows.group_by("target").agg(opens=rows.count(), time=rows.dur.sum().cast("int64"))
     often = by_file.opens >= EACH
@@ -34,7 +34,7 @@ def evidence(scope: Scope) -> ir.Table:
     )
 
 
-def judge(rows: list[Reopened], facts: Facts) -> Judgement | None:
+def judge(rows: list[Reopened], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.opens < LEAST:
         return None

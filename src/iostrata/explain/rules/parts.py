@@ -12,7 +12,7 @@ from iostrata.analyse.account import Account
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
 from iostrata.analyse.tables import SUMS, counted_once
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
@@ -73,13 +73,13 @@ def account(rows: ir.Table, *keys: str) -> ir.Table:
     return accounts.account(rows, *keys, counted=counted_once)
 
 
-def small_requests(scope: Scope, direction: str, least: int, most: int) -> ir.Table:
+def small_requests(workforce: Workforce, direction: str, least: int, most: int) -> ir.Table:
     """Per layer the `SmallRequests` of workers on data, of size classes `least` to `most`.
 
     A small read of a buffered stream waits for data now and then, which is not for its size: a call
     counts at the most three times the quickest of its kind.
     """
-    rows = scope.workers()
+    rows = workforce.rows()
     rows = rows.filter(
         rows.layer.isin(["fs", "hdfs", "java"]),
         rows["op"].isin(DIRECTIONS[direction]),
@@ -103,12 +103,13 @@ def small_requests(scope: Scope, direction: str, least: int, most: int) -> ir.Ta
 def below_4_kib(direction: str) -> Query[SmallRequests]:
     """Requests of workers on data that are smaller than 4 KiB, but larger than a byte."""
     return Query(
-        lambda scope: small_requests(scope, direction, ONE_BYTE + 1, BELOW_4_KIB), SmallRequests
+        lambda workforce: small_requests(workforce, direction, ONE_BYTE + 1, BELOW_4_KIB),
+        SmallRequests,
     )
 
 
 def small_ones(
-    rows: list[SmallRequests], facts: Facts, what: str, change: list[Change], least: int = 1000
+    rows: list[SmallRequests], facts: RunFacts, what: str, change: list[Change], least: int = 1000
 ) -> Judgement | None:
     """What `small_requests` says of `what`: at least so many calls below 4 KiB."""
     worst = rows[0] if rows else None
@@ -133,8 +134,8 @@ def small_ones(
 def work(*operations: str) -> Query[OperationSum]:
     """What workers did, by operation."""
 
-    def evidence(scope: Scope) -> ir.Table:
-        return account(scope.workers(named(*operations)), "layer", "op").order_by("layer", "op")
+    def evidence(workforce: Workforce) -> ir.Table:
+        return account(workforce.rows(named(*operations)), "layer", "op").order_by("layer", "op")
 
     return Query(evidence, OperationSum)
 
@@ -155,7 +156,7 @@ def waiting(operation: str, *roles: str) -> Query[Waiting]:
     all.
     """
 
-    def evidence(_: Scope) -> ir.Table:
+    def evidence(_: Workforce) -> ir.Table:
         rows = queues()
         rows = rows.filter(rows.layer + "." + rows["op"] == operation)
         rows = rows.filter(rows.role.isin(roles)) if roles else rows
@@ -168,10 +169,10 @@ def waiting(operation: str, *roles: str) -> Query[Waiting]:
     return Query(evidence, Waiting)
 
 
-def _spills_of_maps(scope: Scope) -> ir.Table:
+def _spills_of_maps(workforce: Workforce) -> ir.Table:
     """One `MapSpills`."""
     rows = spills()
-    rows = rows.filter(rows.role == "map", rows.role.isin(scope.roles))
+    rows = rows.filter(rows.role == "map", rows.role.isin(workforce.roles))
     names = MapSpills.__struct_fields__
     return rows.agg(**{name: rows[name].sum().fill_null(0).cast("int64") for name in names})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import seconds, size
@@ -13,13 +13,13 @@ TIMES = 1.5
 LEAST = 8 << 20  # bytes
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     sent = account(named("datanode.send_packet"), "layer", "op")
-    read = account(scope.workers(named("hdfs.read", "hdfs.read_vectored")), "layer", "op")
+    read = account(workforce.rows(named("hdfs.read", "hdfs.read_vectored")), "layer", "op")
     return sent.union(read).order_by("layer", "op")
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     sent = one(rows, "datanode.send_packet").sent
     reads = [one(rows, "hdfs.read"), one(rows, "hdfs.read_vectored")]
     read, time = sum(row.read for row in reads), sum(row.time for row in reads)

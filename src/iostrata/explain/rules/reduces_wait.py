@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from iostrata.analyse.attempts import Attempt, attempts
-from iostrata.explain.facts import Facts, Query
+from iostrata.explain.facts import Query, RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import plural, seconds
 
 
-def judge(rows: list[Attempt], facts: Facts) -> Judgement | None:
+def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
     maps = [row for row in rows if row.role == "map"]
     reduces = [row for row in rows if row.role == "reduce"]
     if not maps or not reduces:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.rereading import rereading
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import READS, one
 from iostrata.records import Bytes, Count, Record
@@ -23,14 +23,14 @@ class BlocksRead(Record, frozen=True):
     again: Bytes
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     rows = rereading()
     rows = rows.filter(rows.layer == "datanode")
     sums = {n: rows[n].sum().fill_null(0).cast("int64") for n in ("reads", "bytes", "again")}
     return rows.agg(blocks=rows.block.nunique(), **sums)
 
 
-def judge(rows: list[BlocksRead], facts: Facts) -> Judgement | None:
+def judge(rows: list[BlocksRead], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.again < LEAST or row.again * 3 < row.bytes:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds, size
 
@@ -13,12 +13,12 @@ TIMES = 3
 LEAST = 1 << 20  # bytes
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     rows = stragglers()
     return rows.filter(rows.role == "reduce")
 
 
-def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
+def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
     skewed = [
         row
         for row in rows

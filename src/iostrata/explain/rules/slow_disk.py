@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from iostrata.analyse.peers import PeerDisk, slow_disks
-from iostrata.explain.facts import Facts, Query
+from iostrata.explain.facts import Query, RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds
 
 TIMES = 3.0
 
 
-def judge(rows: list[PeerDisk], facts: Facts) -> Judgement | None:
+def judge(rows: list[PeerDisk], facts: RunFacts) -> Judgement | None:
     cost: dict[str, float] = {}
     steps: dict[str, list[str]] = {}
     for row in rows:

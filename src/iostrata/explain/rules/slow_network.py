@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostrata.analyse.links import Link, links
-from iostrata.explain.facts import Facts, Query
+from iostrata.explain.facts import Query, RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds, size
 
@@ -11,7 +11,7 @@ TIMES = 3.0
 LEAST = 4 << 20  # bytes over the links of a host, and over all others
 
 
-def judge(rows: list[Link], facts: Facts) -> Judgement | None:
+def judge(rows: list[Link], facts: RunFacts) -> Judgement | None:
     slow = []
     for host in {host or "" for row in rows for host in (row.sender, row.receiver)}:
         own = [row for row in rows if host in (row.sender, row.receiver)]

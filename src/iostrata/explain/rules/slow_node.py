@@ -6,7 +6,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
 from iostrata.analyse.peers import MeanNs, beside_others
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import seconds
@@ -26,9 +26,9 @@ class HostAttempts(Record, frozen=True):
     others: MeanNs | None
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     rows = attempts()
-    rows = rows.filter(rows.role.isin(scope.roles), rows.dur.notnull())
+    rows = rows.filter(rows.role.isin(workforce.roles), rows.dur.notnull())
     rows = rows.mutate(host=rows.host.fill_null(""))
     hosts = rows.group_by("role", "host").agg(
         attempts=rows.count(), time=rows.worked.sum().cast("int64")
@@ -37,7 +37,7 @@ def evidence(scope: Scope) -> ir.Table:
     return beside_others(hosts, "mean", among="role", who="host").order_by("role", "host")
 
 
-def judge(rows: list[HostAttempts], facts: Facts) -> Judgement | None:
+def judge(rows: list[HostAttempts], facts: RunFacts) -> Judgement | None:
     slow = [row for row in rows if row.others is not None and row.mean > TIMES * row.others]
     worst = max(slow, key=_cost, default=None)
     if worst is None:

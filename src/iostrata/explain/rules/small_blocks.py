@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds, size
@@ -12,7 +12,7 @@ LEAST = 20  # blocks
 PER_FILE = 4  # fewer are small files, not small blocks
 
 
-def judge(rows: list[OperationSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     blocks, files = one(rows, "hdfs.connect"), one(rows, "hdfs.close").calls
     if blocks.calls < max(LEAST, PER_FILE * files):
         return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Judgement, Rule
 from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
 
-def judge(rows: list[SmallRequests], facts: Facts) -> Judgement | None:
+def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
     change = [
         Change("collect data before writing it, with a BufferedOutputStream of 64 KiB"),
         Change("write into a larger buffer", "io.file.buffer.size", "4096", "131072"),

@@ -5,19 +5,19 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.text import seconds
 
 TIMES = 2.0
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     rows = stragglers()
-    return rows.filter(rows.role.isin(scope.roles))
+    return rows.filter(rows.role.isin(workforce.roles))
 
 
-def judge(rows: list[Straggler], facts: Facts) -> Judgement | None:
+def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
     late = [row for row in rows if row.attempts > 2 and row.longest > TIMES * row.median]
     worst = max(late, key=lambda row: row.longest - row.median, default=None)
     if worst is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import Facts
+from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
 from iostrata.text import count, seconds
 
 
-def judge(rows: list[MapSpills], facts: Facts) -> Judgement | None:
+def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
     maps = sum(worker.role == "map" for worker in facts.workers)
     done = rows[0]
     if not maps or done.spills < 2 * maps:

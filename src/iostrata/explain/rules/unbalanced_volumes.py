@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import count
@@ -25,7 +25,7 @@ class Volume(Record, frozen=True):
     time: Ns
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     rows = CALLS.filter(
         CALLS.layer == "java", CALLS.category == "blk", CALLS.target.contains("/current/BP-")
     )
@@ -37,7 +37,7 @@ def evidence(scope: Scope) -> ir.Table:
     return grouped.order_by("host", "proc", ibis.desc("time"))
 
 
-def judge(rows: list[Volume], facts: Facts) -> Judgement | None:
+def judge(rows: list[Volume], facts: RunFacts) -> Judgement | None:
     worst = None
     for proc in {row.proc for row in rows}:
         volumes = [row for row in rows if row.proc == proc]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Facts, Query, Scope
+from iostrata.explain.facts import Query, RunFacts, Workforce
 from iostrata.explain.finding import Change, Evidence, Judgement, Rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import seconds, size
@@ -19,12 +19,12 @@ class RoleSum(OperationSum, frozen=True):
     role: str | None
 
 
-def evidence(scope: Scope) -> ir.Table:
+def evidence(workforce: Workforce) -> ir.Table:
     names = ("record.append", "fs.raw_write", "task.copy", "task.merge", "task.spill")
-    return account(scope.workers(named(*names)), "layer", "op", "role").order_by("layer", "op")
+    return account(workforce.rows(named(*names)), "layer", "op", "role").order_by("layer", "op")
 
 
-def judge(rows: list[RoleSum], facts: Facts) -> Judgement | None:
+def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
     maps = [row for row in rows if row.role == "map"]
     reduces = [row for row in rows if row.role == "reduce"]
     copied = one(reduces, "task.copy")

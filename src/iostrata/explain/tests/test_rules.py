@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from iostrata.analyse.spark import Spark
-from iostrata.explain.facts import Scope
+from iostrata.explain.facts import Workforce
 from iostrata.explain.rank import explain
 from iostrata.explain.rules import RULES
 from iostrata.explain.tests.cases import CASES, MB, TASKS, US, Case
@@ -86,7 +86,7 @@ def test_spark_has_the_same_evidence(facts_of: Made, spark: Any) -> None:
     events = [event for case in CASES for event in case.events]
     processes = [process for case in CASES for process in case.processes]
     facts = facts_of(events, processes=[*TASKS, *processes])
-    engine, everybody = Spark(run_files(facts.run)), Scope(("map", "reduce", "client"))
+    engine, everybody = Spark(run_files(facts.run)), Workforce(("map", "reduce", "client"))
     # THEN what each rule judges is the same on both engines
     for rule in RULES.values():
         expression, row = rule.evidence.expression(everybody), rule.evidence.row

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.operations import Operation, operations
+from iostrata.analyse.operations import OperationCalls, operations
 from iostrata.analyse.patterns import Pattern, patterns
 from iostrata.analyse.targets import targets
 from iostrata.importers.tests.conftest import Imported
@@ -155,7 +155,7 @@ def test_all_that_reads_runs_reads_it(imported: Imported) -> None:
         (whole,) = (layer for layer in shown["layers"] if layer["layer"] == row["layer"])
         assert sum(row["calls"]) == whole["calls"]
     engine = DuckDb(opened)
-    assert {row.layer for row in engine.records(operations(), Operation)} == {
+    assert {row.layer for row in engine.records(operations(), OperationCalls)} == {
         "record",
         "fs",
         "posix",
