@@ -11,7 +11,7 @@ import pytest
 
 import iostrata
 from iostrata.analyse import connection
-from iostrata.analyse.operations import Operation, operations
+from iostrata.analyse.operations import OperationCalls, operations
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
 
 # Ibis asks DuckDB and pandas in ways that these call old.
@@ -63,7 +63,7 @@ def test_tables_are_those_of_the_run_as_pandas_polars_and_arrow(store: Path) -> 
         assert run.processes.count().to_pyarrow().as_py() == 1
         assert run.system.count().to_pyarrow().as_py() == 0
         # an analysis, and SQL
-        assert [(each.op, each.calls) for each in run.ask(operations(), Operation)] == [
+        assert [(each.op, each.calls) for each in run.ask(operations(), OperationCalls)] == [
             ("read", 2),
             ("write", 1),
         ]
