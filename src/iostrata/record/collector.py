@@ -16,7 +16,7 @@ from pathlib import Path
 
 from iostrata.artifacts import native_binary
 from iostrata.errors import UserError
-from iostrata.store.processes import alive
+from iostrata.processes import alive
 
 NODE_DIR = Path("/dev/shm/iostrata")  # the protocol's place, owner checked below
 START_TIMEOUT = 10.0

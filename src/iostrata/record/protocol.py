@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostrata.errors import UserError
+from iostrata.processes import start_ticks
 from iostrata.record.collector import Collector, has_successor
 from iostrata.schema.detail import Detail
 from iostrata.schema.events import ALL_REQUESTS
 from iostrata.schema.pointfile import points_table
-from iostrata.store.processes import start_ticks
 
 ANSWER_TIMEOUT = 10.0
 AS_USUAL = Detail()

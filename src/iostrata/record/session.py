@@ -16,6 +16,7 @@ from typing import Any
 
 from iostrata.artifacts import agent_for, agent_jar, stage_agent
 from iostrata.errors import UserError
+from iostrata.processes import start_ticks
 from iostrata.record import protocol
 from iostrata.record.collector import Collector, start_collector, stop_collector, sweep
 from iostrata.record.command import CommandEnd, Signals, run_command
@@ -26,7 +27,6 @@ from iostrata.schema.events import VERSION
 from iostrata.schema.names import sampling_text
 from iostrata.schema.users import full_name
 from iostrata.store.facts import write_facts
-from iostrata.store.processes import start_ticks
 
 GRACE = 10.0  # the collector's: how long processes of the run may go on after its end
 FINISH_TIMEOUT = GRACE + 30.0

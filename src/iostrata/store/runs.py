@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from iostrata.errors import UserError
+from iostrata.processes import alive
 from iostrata.schema.events import VERSION
 from iostrata.store.facts import KNOWN, read_facts
 from iostrata.store.location import RUN_NAME, check_run_name
-from iostrata.store.processes import alive
 
 
 @dataclass(frozen=True)

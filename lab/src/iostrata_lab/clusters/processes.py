@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from iostrata.processes import start_ticks, stat_fields
+
 PROC = Path("/proc")
 LISTEN = "0A"  # st of /proc/net/tcp, include/net/tcp_states.h
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -35,27 +37,13 @@ def boot() -> str:
     return (PROC / "sys/kernel/random/boot_id").read_text().strip()
 
 
-def _stat(pid: int) -> list[str]:
-    # The command name is in parentheses and may hold blanks and parentheses itself.
-    return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
-
-
 def identify(pid: int) -> Identity | None:
-    """Who has this pid now; None for nobody and for a zombie.
-
-    A zombie with threads is a process whose first thread has ended: a killed JVM listens on its
-    ports until the last one has.
-    """
+    """Who has this pid now; None for nobody and for a zombie."""
     child = _children.get(pid)
     if child is not None:
         child.poll()
-    try:
-        fields = _stat(pid)
-    except OSError:
-        return None
-    threads = int(fields[17])
-    is_dead = fields[0] == "X" or (fields[0] == "Z" and threads <= 1)
-    return None if is_dead else Identity(pid, int(fields[19]))
+    start = start_ticks(pid)
+    return None if start is None else Identity(pid, start)
 
 
 def alive(process: Identity) -> bool:
@@ -85,7 +73,7 @@ def adopt(child: subprocess.Popen[bytes]) -> Identity:
     """The identity of a child that is to outlive this program."""
     _children[child.pid] = child
     # A child that has already died is a zombie until identify() polls it: its stat is readable.
-    return Identity(child.pid, int(_stat(child.pid)[19]))
+    return Identity(child.pid, int(stat_fields(child.pid)[19]))
 
 
 def credentials(uid: int | None) -> dict[str, Any]:
@@ -144,7 +132,7 @@ def everyone() -> dict[int, int]:
     for entry in PROC.iterdir():
         if entry.name.isdigit():
             with suppress(OSError):
-                parents[int(entry.name)] = int(_stat(int(entry.name))[1])
+                parents[int(entry.name)] = int(stat_fields(int(entry.name))[1])
     return parents
 
 

@@ -25,10 +25,10 @@ from tests.drawn import SEED, SOAK
 
 from iostrata import cli
 from iostrata.errors import UserError
+from iostrata.processes import start_ticks
 from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
 from iostrata.store.files import VERSION_KEY
 from iostrata.store.opened import OpenedRun
-from iostrata.store.processes import start_ticks
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import SECOND, START, make_run, process, row_of_call, sample, write
 from iostrata.store.tests.others import let_in, nobody

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from iostrata.processes import start_ticks
 from iostrata.record.collector import collector_of, key_values, last_line
-from iostrata.store.processes import start_ticks
 
 
 def describe(directory: Path, **facts: object) -> None:

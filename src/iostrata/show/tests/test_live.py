@@ -13,13 +13,13 @@ import pytest
 from iostrata.analyse.buckets import lower, upper
 from iostrata.analyse.live import SECOND, LiveTotals, live_view
 from iostrata.analyse.watch import Watch
+from iostrata.processes import start_ticks
 from iostrata.records import builtins
 from iostrata.schema.events import COLUMNS, FLAG
 from iostrata.show.live import head, live_lines
 from iostrata.show.totals import totals
 from iostrata.store.facts import write_facts
 from iostrata.store.opened import OpenedRun
-from iostrata.store.processes import start_ticks
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, row_of_call, row_of_sum, write
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
+from iostrata.processes import alive, start_ticks
 from iostrata.store.location import check_run_name, default_store
-from iostrata.store.processes import alive, start_ticks
 from iostrata.store.runs import find_run, list_runs
 from iostrata.store.tests.made import SECOND, START, make_run
 from iostrata.store.tests.others import let_in, nobody
