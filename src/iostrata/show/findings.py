@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from iostrata.explain.finding import Change, Evidence, Finding
@@ -9,6 +10,8 @@ from iostrata.explain.verdict import Explanation
 from iostrata.text import count, percent, printable, seconds, size
 
 _WIDTH = 100
+# The space within `5 000`, `15.00 s` or `61 %`.
+_INSIDE = re.compile(r"(?<=\d) (?=\d|%|(?:µs|ms|s|min|[KMGTP]iB|B)\b)")
 _UNITS = {"ns": seconds, "bytes": size, "count": count}
 
 
@@ -68,4 +71,7 @@ def _value(evidence: Evidence) -> str:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+    """Lines of the text; a number stays with its unit."""
+    whole = _INSIDE.sub("\N{NO-BREAK SPACE}", text)
+    lines = textwrap.wrap(whole, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]

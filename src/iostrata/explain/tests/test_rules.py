@@ -28,7 +28,7 @@ def test_the_cause_ranks_first(facts_of: Made, case: Case) -> None:
     assert first.change
 
 
-def test_input_of_the_same_rack_is_told_apart(facts_of: Made) -> None:
+def test_input_of_the_same_rack_is_counted_apart(facts_of: Made) -> None:
     case = next(case for case in CASES if case.rule == "low-locality")
     nodes = [
         {"name": host, "host": host, "pid": None, "rack": "/one"} for host in ("node0", "node1")

@@ -32,8 +32,8 @@ def test_lines_say_what_was_seen_and_what_to_do(tmp_path: Path) -> None:
         "\n"
         "1. SEVERE 25 % of the run: Local files are forced to disk too often [local-sync]\n"
         "   programs forced local files to disk 300 times, after every 100 bytes on average, "
-        "which took 15.00\n"
-        "   s.\n"
+        "which took\n"
+        "   15.00 s.\n"
         "   -> force a file once for many writes (group commit)\n"
         "   expected gain: 15 % to 25 % of the run's time\n"
     )
