@@ -23,7 +23,7 @@ from iostrata.errors import UserError
 from iostrata.importers import histogram
 from iostrata.importers.account import ImportAccount
 from iostrata.importers.lines import open_bytes
-from iostrata.importers.names import Target, of_path
+from iostrata.importers.names import CallTarget, of_path
 from iostrata.importers.tables import Thread
 from iostrata.importers.writer import RunWriter
 
@@ -276,9 +276,9 @@ class _Log:
             )
             self.segments += 1
 
-    def _target(self, key: str) -> Target:
+    def _target(self, key: str) -> CallTarget:
         name = self.names.get(key, f"file {key}")
-        return Target(name, "pipe") if name in _STREAMS else of_path(name)
+        return CallTarget(name, "pipe") if name in _STREAMS else of_path(name)
 
 
 @dataclass
@@ -288,7 +288,7 @@ class DarshanRecord:
     log: _Log
     module: Module
     rank: int
-    target: Target
+    target: CallTarget
     values: dict[str, int]
     times: dict[str, float]
 

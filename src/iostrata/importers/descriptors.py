@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostrata.importers.names import Target, of_path
+from iostrata.importers.names import CallTarget, of_path
 
 
 @dataclass
@@ -22,14 +22,14 @@ class Description:
     pipe: bool = False
 
     @property
-    def target(self) -> Target:
+    def target(self) -> CallTarget:
         """The target of calls on it."""
         if self.socket:
-            return Target(self.path, "socket", peer=_peer(self.path))
+            return CallTarget(self.path, "socket", peer=_peer(self.path))
         if self.pipe:
-            return Target(self.path, "pipe")
+            return CallTarget(self.path, "pipe")
         if not self.path or self.path.startswith("anon_inode:"):
-            return Target(self.path, "unknown")
+            return CallTarget(self.path, "unknown")
         return of_path(self.path)
 
     def moved(self, size: int, writes: bool) -> int | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from iostrata.importers.account import ImportAccount
 from iostrata.importers.lines import lines_of
-from iostrata.importers.names import Target, of_path
+from iostrata.importers.names import CallTarget, of_path
 from iostrata.importers.tables import Thread
 from iostrata.importers.writer import RunWriter
 
@@ -57,7 +57,7 @@ def recognises(begin: bytes) -> bool:
 def read(path: Path, writer: RunWriter, account: ImportAccount) -> None:
     """Hands the events of a file to the writer."""
     account.unit = "line"
-    trace = _Trace(writer, account)
+    trace = _EventLog(writer, account)
     for where, text in lines_of(path, account):
         try:
             trace.line(text)
@@ -74,7 +74,7 @@ class _Place:
     opened: int = 0
 
 
-class _Trace:
+class _EventLog:
     """Names, threads and places of one file."""
 
     def __init__(self, writer: RunWriter, account: ImportAccount) -> None:
@@ -176,7 +176,7 @@ class _Trace:
             self._threads[key] = self._writer.thread(row)
         return self._threads[key]
 
-    def _target(self, args: dict[str, Any]) -> Target | None:
+    def _target(self, args: dict[str, Any]) -> CallTarget | None:
         hashed = args.get("fhash", args.get("fname"))
         if hashed is None:
             return None
@@ -190,7 +190,7 @@ class _Trace:
         name: str,
         op: str,
         thread: int,
-        target: Target | None,
+        target: CallTarget | None,
         size: int | None,
         args: dict[str, Any],
     ) -> int | None:

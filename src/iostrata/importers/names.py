@@ -12,7 +12,7 @@ _TASK_LOGS = ("syslog", "stdout", "stderr")
 
 
 @dataclass(frozen=True)
-class Target:
+class CallTarget:
     """What a call was on: `category` of schema/events.toml; `peer`, of a socket, the other end."""
 
     name: str
@@ -22,14 +22,14 @@ class Target:
 
 
 @lru_cache(maxsize=1 << 16)
-def of_path(path: str) -> Target:
+def of_path(path: str) -> CallTarget:
     """The target that is the file of that name."""
     file = path.rpartition("/")[2]
     block = _BLOCK.fullmatch(file)
     if block:
         category = "blk_meta" if file.endswith(".meta") else "blk"
-        return Target(path, category, int(block[1]))
-    return Target(path, _category(path, file))
+        return CallTarget(path, category, int(block[1]))
+    return CallTarget(path, _category(path, file))
 
 
 def _category(path: str, file: str) -> str:

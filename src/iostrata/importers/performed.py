@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from iostrata.importers import calls
 from iostrata.importers.descriptors import Description, Descriptors
-from iostrata.importers.names import Target, of_path
+from iostrata.importers.names import CallTarget, of_path
 from iostrata.importers.syscalls import Result, descriptor, integer, string
 
 _PAIR = re.compile(r"\[(.*?>|\d+), (.*)\]", re.S)
@@ -20,7 +20,7 @@ class Performed:
     """One row of a run; `size` is None where the trace does not tell it."""
 
     op: str
-    target: Target | None = None
+    target: CallTarget | None = None
     offset: int | None = None
     size: int | None = 0
     asked: int | None = None

@@ -48,7 +48,7 @@ def recognises(begin: bytes) -> bool:
 def read(path: Path, writer: RunWriter, account: ImportAccount) -> None:
     """Hands the calls of a file to the writer."""
     named = _OF_PROCESS.fullmatch(path.name)
-    trace = _Trace(writer, account, int(named[1]) if named and int(named[1]) < _MOST_PID else 0)
+    trace = _CallLog(writer, account, int(named[1]) if named and int(named[1]) < _MOST_PID else 0)
     understood = True
     for where, text in lines_of(path, account):
         try:
@@ -73,22 +73,22 @@ class _Process:
 
 
 @dataclass
-class _Thread:
+class _TracedThread:
     number: int  # of the writer
     tid: int
     process: _Process
     open: tuple[int, str] | None = None  # begin, and first half of the text, of the call it is in
 
 
-class _Trace:
+class _CallLog:
     """Threads of one file, by their ids."""
 
     def __init__(self, writer: RunWriter, account: ImportAccount, pid: int) -> None:
         self._writer, self._account = writer, account
         self._processes = max((thread.proc or 0 for thread in writer.threads), default=0)
-        self._threads: dict[int, _Thread] = {}
+        self._threads: dict[int, _TracedThread] = {}
         self._unnamed = pid  # of lines that name no process
-        self._first: _Thread | None = None
+        self._first: _TracedThread | None = None
         self._timed = False
 
     def line(self, line: Line) -> bool:
@@ -131,7 +131,7 @@ class _Trace:
             self._rename(first)
         return pid
 
-    def _thread(self, tid: int) -> _Thread:
+    def _thread(self, tid: int) -> _TracedThread:
         thread = self._threads.get(tid)
         if thread is None:
             # its first call may come before the return of the one that made it
@@ -140,13 +140,13 @@ class _Trace:
             thread = self._begin(tid, self._made_by(parent, made, tid))
         return thread
 
-    def _begin(self, tid: int, process: _Process) -> _Thread:
-        thread = _Thread(self._writer.thread(_row(process, tid)), tid, process)
+    def _begin(self, tid: int, process: _Process) -> _TracedThread:
+        thread = _TracedThread(self._writer.thread(_row(process, tid)), tid, process)
         self._threads[tid] = thread
         self._first = self._first or thread
         return thread
 
-    def _made_by(self, parent: _Thread | None, made: str, tid: int) -> _Process:
+    def _made_by(self, parent: _TracedThread | None, made: str, tid: int) -> _Process:
         """The process of a thread that a call with the text `made` begins."""
         if parent is not None and "CLONE_THREAD" in made:
             return parent.process
@@ -157,14 +157,14 @@ class _Trace:
         files = files if "CLONE_FILES" in made else files.forked()
         return _Process(self._processes, tid, files, parent.process.main)
 
-    def _forking(self) -> _Thread | None:
+    def _forking(self) -> _TracedThread | None:
         """A thread whose call that makes another one has not returned."""
         for thread in self._threads.values():
             if thread.open and name_of(thread.open[1]) in calls.FORKS:
                 return thread
         return None
 
-    def _forked(self, thread: _Thread, child: int | None, made: str) -> None:
+    def _forked(self, thread: _TracedThread, child: int | None, made: str) -> None:
         if child is None or not 0 < child < _MOST_PID or child == thread.tid:
             return
         begun = self._threads.get(child)
@@ -174,7 +174,7 @@ class _Trace:
             begun.process = self._made_by(thread, made, child)  # two were forking: the other one
             self._rename(begun)
 
-    def _call(self, thread: _Thread, at: int, text: str) -> bool:
+    def _call(self, thread: _TracedThread, at: int, text: str) -> bool:
         rest = resumed(text)
         if rest is not None:
             before, thread.open = thread.open, None
@@ -204,7 +204,7 @@ class _Trace:
             self._write(thread, at, result.dur, one)
         return True
 
-    def _write(self, thread: _Thread, at: int, dur: int | None, one: Performed) -> None:
+    def _write(self, thread: _TracedThread, at: int, dur: int | None, one: Performed) -> None:
         self._timed |= dur is not None
         self._writer.call(
             thread.number,
@@ -220,7 +220,7 @@ class _Trace:
             kind=one.kind,
         )
 
-    def _executed(self, thread: _Thread, arguments: list[str], value: int | None) -> None:
+    def _executed(self, thread: _TracedThread, arguments: list[str], value: int | None) -> None:
         if value != 0 or len(arguments) < 2:
             return
         words = [_word(argument) for argument in _ARGUMENT.findall(arguments[1])]
@@ -229,7 +229,7 @@ class _Trace:
         if thread is self._first and not self._account.command:
             self._account.command = tuple(words)
 
-    def _rename(self, thread: _Thread) -> None:
+    def _rename(self, thread: _TracedThread) -> None:
         row = self._writer.threads[thread.number]
         process = thread.process
         changed = replace(
@@ -238,7 +238,7 @@ class _Trace:
         self._writer.threads[thread.number] = changed
 
     def _ended(
-        self, thread: _Thread, at: int | None, code: int | None, killed: bool, signal: str
+        self, thread: _TracedThread, at: int | None, code: int | None, killed: bool, signal: str
     ) -> None:
         self._unfinished(thread)
         row = self._writer.threads[thread.number]
@@ -248,7 +248,7 @@ class _Trace:
             self._account.exit = _exit_code(code, signal)
         del self._threads[thread.tid]
 
-    def _unfinished(self, thread: _Thread) -> None:
+    def _unfinished(self, thread: _TracedThread) -> None:
         """The call that a thread is in did not return, as far as the trace says."""
         if thread.open is None:
             return

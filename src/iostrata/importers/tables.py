@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from iostrata.errors import UserError
-from iostrata.importers.names import Target
+from iostrata.importers.names import CallTarget
 from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS, VERSION
 from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
@@ -68,7 +68,7 @@ def write(
     db: duckdb.DuckDBPyConnection,
     folder: Path,
     run: str,
-    targets: list[Target],
+    targets: list[CallTarget],
     threads: list[Thread],
 ) -> int:
     """Writes `events` and `processes` into `folder` from its rows.csv; rows of events."""

@@ -18,7 +18,7 @@ import duckdb
 from iostrata.errors import UserError
 from iostrata.importers import tables
 from iostrata.importers.account import ImportAccount
-from iostrata.importers.names import Target
+from iostrata.importers.names import CallTarget
 from iostrata.importers.tables import Thread
 from iostrata.records import builtins
 from iostrata.schema.events import FLAG, VERSION
@@ -35,7 +35,7 @@ class RunWriter:
     def __init__(self, store: Path, name: str) -> None:
         self._final = store / check_run_name(name)
         self._draft = store / f".import-{name}-{os.getpid()}"
-        self._targets: dict[Target, int] = {}
+        self._targets: dict[CallTarget, int] = {}
         self.threads: list[Thread] = []
         self.calls = 0
         self.rows = 0
@@ -66,7 +66,7 @@ class RunWriter:
         self._file.close()
         shutil.rmtree(self._draft, ignore_errors=True)
 
-    def target(self, target: Target) -> int:
+    def target(self, target: CallTarget) -> int:
         """Number of a target."""
         return self._targets.setdefault(target, len(self._targets))
 

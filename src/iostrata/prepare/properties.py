@@ -35,7 +35,7 @@ class Document:
         return next((p for p in reversed(self.properties) if p.name == name), None)
 
 
-class _Reader:
+class _XmlReader:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.found: list[Property] = []
@@ -84,7 +84,7 @@ class _Reader:
 
 def read(raw: bytes) -> Document:
     """Parse a configuration file. Raises BadXmlError with the line."""
-    reader = _Reader(raw)
+    reader = _XmlReader(raw)
     try:
         reader.parser.Parse(raw, True)
     except expat.ExpatError as error:

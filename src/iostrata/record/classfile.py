@@ -33,12 +33,12 @@ class ClassFile:
 def parse(raw: bytes) -> ClassFile:
     """Read a class file. Raises BadClassError."""
     try:
-        return _Reader(raw).read()
+        return _ClassReader(raw).read()
     except (struct.error, KeyError, UnicodeDecodeError) as error:
         raise BadClassError(f"not a class file: {error}") from error
 
 
-class _Reader:
+class _ClassReader:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.at = 0

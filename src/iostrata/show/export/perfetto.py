@@ -40,7 +40,7 @@ def write(source: Source, out: BinaryIO) -> int:
     of_thread = attrgetter("host", "proc", "tid")
     threads = groupby(source.calls(CallOrder.threads), of_thread)
     for sequence, (_, calls) in enumerate(threads, 2):
-        thread = _Thread(packets, sequence, places)
+        thread = _SliceThread(packets, sequence, places)
         for edge in nested(calls):
             thread.add(edge)
             slices += edge.opens
@@ -81,7 +81,7 @@ class _Packets:
         self._trace = Trace()  # a cleared one keeps its memory
 
 
-class _Thread:
+class _SliceThread:
     """The slices of one thread, each lane a track."""
 
     def __init__(self, packets: _Packets, sequence: int, places: set[int]) -> None:

@@ -33,7 +33,7 @@ def write(source: Source, out: BinaryIO) -> int:
     out.write(b'"exporter":"iostrata","profiles":[\n')
     of_thread = attrgetter("host", "proc", "tid")
     for _, calls in groupby(source.calls(CallOrder.threads, causes=False), of_thread):
-        thread = _Thread(source.start, frames, everything, attempts)
+        thread = _FrameThread(source.start, frames, everything, attempts)
         for edge in nested(calls):
             thread.add(edge)
             opened += edge.opens
@@ -50,7 +50,7 @@ def write(source: Source, out: BinaryIO) -> int:
     return opened
 
 
-class _Thread:
+class _FrameThread:
     """The time lines of one thread, one a lane, and what it adds to the merged profiles."""
 
     def __init__(
