@@ -32,7 +32,7 @@ PUBLISHED = (
     "tests/e2e/test_spark.py",
 )
 log = logging.getLogger("mkdocs.site")
-PYTHON = "# Python\n\n::: iostrata\n"
+PYTHON = "# Python\n\n`iostrata.open` is `iostrata.api.open_run`.\n\n::: iostrata.api\n"
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
