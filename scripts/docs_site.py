@@ -32,7 +32,11 @@ PUBLISHED = (
     "tests/e2e/test_spark.py",
 )
 log = logging.getLogger("mkdocs.site")
-PYTHON = "# Python\n\n`iostrata.open` is `iostrata.api.open_run`.\n\n::: iostrata.api\n"
+ANALYSES = sorted(path.stem for path in (ROOT / "src/iostrata/analyse").glob("[!_]*.py"))
+REFERENCES = (
+    ("python", "Python", "`iostrata.open` is `iostrata.api.open_run`.", ["iostrata.api"]),
+    ("analyses", "Analyses", "", [f"iostrata.analyse.{name}" for name in ANALYSES]),
+)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -62,7 +66,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             name = path.relative_to(ROOT).as_posix()
             files.append(File(name, str(ROOT), config.site_dir, config.use_directory_urls))
     files.append(File.generated(config, "reference/commands.md", content=commands()))
-    files.append(File.generated(config, "reference/python.md", content=PYTHON))
+    for name, title, text, modules in REFERENCES:
+        content = "\n\n".join([f"# {title}", text, *(f"::: {module}" for module in modules)])
+        files.append(File.generated(config, f"reference/{name}.md", content=content))
     return files
 
 
