@@ -171,7 +171,7 @@ class _Log:
     threads: dict[int, int] = field(default_factory=dict)  # by rank
     first: int = 0  # process of rank 0
     traced: bool = False
-    moves: int = 0  # reads and writes, all and one by one
+    moves: int = 0  # reads and writes, all and individually
     segments: int = 0
     negative: int = 0  # times that a log has below 0
 
@@ -205,10 +205,10 @@ class _Log:
         if self.negative:
             self.account.note(f"{self.negative:,} times below 0 in {self.file} count as 0")
         if not self.traced:
-            self.account.note("counters only, no call one by one: DXT was off")
+            self.account.note("counters only, no individual calls: DXT was off")
         elif self.segments < self.moves:
             some = f"{self.segments:,} of {self.moves:,} reads and writes"
-            self.account.note(f"one by one are {some} (DXT), all are in totals")
+            self.account.note(f"{some} were recorded individually (DXT), all are in totals")
 
     def _job(self, job: dict[str, Any]) -> None:
         numbers = [thread.proc or 0 for thread in self.writer.threads]

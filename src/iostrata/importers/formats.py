@@ -67,7 +67,7 @@ def _format_of(files: list[Path]) -> TraceFormat:
         if other is not first:
             raise UserError(
                 f"{files[0]} is of {first.name}, {path} of {other.name}",
-                "one run is made of one format: import them one by one",
+                "one run is made of one format: import them one after the other",
             )
     return first
 

@@ -10,5 +10,5 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {
     "sent": ("send_packet", "serve_part", "send"),
 }
 DIRECTION_OF = {op: direction for direction, ops in DIRECTIONS.items() for op in ops}
-# The column of a result that holds the bytes moved in a direction.
+# The column of a result that holds the bytes in a direction.
 BYTES_COLUMN = {direction: f"bytes_{direction}" for direction in DIRECTIONS}

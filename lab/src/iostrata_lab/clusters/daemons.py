@@ -127,7 +127,7 @@ def start(known: State, root: Path, progress: Callable[[str], None], *, first: b
 
 
 def _set_up(known: State, place: Place, progress: Callable[[str], None]) -> None:
-    """The nodes' namespaces, disks and brakes, written down one by one."""
+    """The nodes' namespaces, disks and brakes, written down one after the other."""
     for number, (hub, node) in enumerate(namespaces.set_up(place, list(known.nodes))):
         known.hub, known.nodes[number] = hub, node
         layout.make_on_disk(known, namespaces.on_disk(place, node))

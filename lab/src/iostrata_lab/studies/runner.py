@@ -49,7 +49,7 @@ class Planned:
 
 
 def plan(request: Request) -> list[Planned]:
-    """All runs in their order, checked one by one; raises UserError.
+    """All runs in their order, each of them checked; raises UserError.
 
     Every other round goes backwards, so that what warms up favors neither end of the plan.
     """

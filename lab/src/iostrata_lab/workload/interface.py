@@ -19,7 +19,7 @@ _T = TypeVar("_T", int, float, str, bool)
 class Context:
     """One run of a workload: what was asked, where, and who is told how far it is."""
 
-    values: Mapping[str, Value]  # of every parameter, checked one by one
+    values: Mapping[str, Value]  # of every parameter, each of them checked
     seed: int
     cluster: Cluster
     folder: str  # in HDFS, of its own: removed afterwards unless it is to be kept

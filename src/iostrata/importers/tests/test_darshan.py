@@ -138,8 +138,8 @@ def test_segments_are_calls_one_by_one(imported: Imported) -> None:
         "/global/cscratch1/sd/ssnyder/test123.h5",
     )  # fmt: skip
     assert opened.run.message == (
-        "imported from darshan; left out: 1 module LUSTRE; one by one are 118 of 270 reads and "
-        "writes (DXT), all are in totals"
+        "imported from darshan; left out: 1 module LUSTRE; 118 of 270 reads and "
+        "writes were recorded individually (DXT), all are in totals"
     )
 
 
