@@ -23,8 +23,8 @@ class Run:
     `state` is recording, ok, failed (the command did), interrupted or incomplete (the recorder
     or the collector went away before the end).
     `collector` is the directory of the collector that recorded it; how much it recorded
-    individually in the end: `level`, `sampling` of how many requests (of ALL_REQUESTS; 0: all), `budget`
-    (millionths of CPU time, 0: no limit).
+    individually in the end: `level`, `sampling` of how many requests (of ALL_REQUESTS; 0: all),
+    `budget` (millionths of CPU time, 0: no limit).
     `points` are those that its recorder brought: layer, op, method (class#method, descriptor).
     `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
     `source` is what an imported run was made of, as importers.account.Account; empty for others.
