@@ -17,7 +17,7 @@ import os
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar
 
 from iostrata.explain.verdict import Explanation, explanation
 from iostrata.progress import Progress, silent
@@ -44,12 +44,12 @@ def open_run(run: str | Path | Run = LATEST, store: str | Path | None = None) ->
     The store is $IOSTRATA_STORE, else ~/.local/share/iostrata. Raises UserError.
     """
     if isinstance(run, Run):
-        return TracedRun(run)
+        return TracedRun(OpenedRun(run))
     folder = Path(run)
     if len(folder.parts) > 1:
-        return TracedRun(find_run(folder.parent, folder.name))
+        return TracedRun(OpenedRun(find_run(folder.parent, folder.name)))
     name = None if str(run) == LATEST else str(run)
-    return TracedRun(find_run(_store(store), name))
+    return TracedRun(OpenedRun(find_run(_store(store), name)))
 
 
 def runs(store: str | Path | None = None) -> list[Run]:
@@ -68,9 +68,9 @@ class TracedRun:
     in use any more. `facts` is what the recorder wrote down: command, start, end, state, exit.
     """
 
-    def __init__(self, facts: Run) -> None:
-        self.facts = facts
-        self.opened = OpenedRun(facts)
+    def __init__(self, opened: OpenedRun) -> None:
+        self.facts = opened.run
+        self.opened = opened
         self._totals: Totals | None = None
         self._explanation: Explanation | None = None
 
@@ -175,6 +175,22 @@ class TracedRun:
         from iostrata.show.report.document import document
 
         return Report(document(self.opened, progress))
+
+    def export(self, format_name: str, to: str | Path | BinaryIO) -> int:
+        """Writes the calls that were recorded individually for another tool; how many they are.
+
+        The formats are those of `iostrata export`: perfetto, speedscope, otlp, strace, csv.
+        """
+        from iostrata.show.export.formats import FORMATS
+        from iostrata.show.export.selection import Selection
+        from iostrata.show.export.source import Source
+
+        chosen = FORMATS.named(format_name)
+        source = Source(self.opened, Selection(), chosen.pauses)
+        if not isinstance(to, str | Path):
+            return chosen.writer()(source, to)
+        with Path(to).open("wb") as file:
+            return chosen.writer()(source, file)
 
     def __repr__(self) -> str:
         facts = self.facts

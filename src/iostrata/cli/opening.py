@@ -26,8 +26,9 @@ def traced_run(store: Path | None, name: str | None, say: bool = True) -> Iterat
     Says what is missing, unless the command itself does.
     """
     from iostrata.api import TracedRun
+    from iostrata.store.opened import OpenedRun
 
-    with TracedRun(find_run(store or default_store(), name)) as run:
+    with TracedRun(OpenedRun(find_run(store or default_store(), name))) as run:
         if say:
             say_incomplete(run.name, run.incomplete)
         yield run

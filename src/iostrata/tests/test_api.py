@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,17 @@ def test_answers_are_those_of_the_commands(store: Path) -> None:
         [sys.executable, "-m", "iostrata", "summary"], capture_output=True, text=True, check=True
     )
     assert said.stdout == f"{text}\n"
+
+
+def test_calls_are_exported_to_a_file_or_whatever_takes_bytes(store: Path, tmp_path: Path) -> None:
+    taken = io.BytesIO()
+    with iostrata.open() as run:
+        assert run.export("csv", tmp_path / "calls.csv") == 1
+        assert run.export("csv", taken) == 1
+        with pytest.raises(iostrata.UserError, match="no format"):
+            run.export("exe", taken)
+    assert (tmp_path / "calls.csv").read_bytes() == taken.getvalue()
+    assert b"/a <b>" in taken.getvalue()
 
 
 def test_notebooks_show_a_run_and_its_report(store: Path, tmp_path: Path) -> None:

@@ -10,9 +10,7 @@ from typing import Any, BinaryIO, cast
 from iostrata.analyse.calltree.native import Choice, call_trees
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.operations import OperationCalls, operations
-from iostrata.show.export.formats import FORMATS as EXPORT_FORMATS
-from iostrata.show.export.selection import Selection
-from iostrata.show.export.source import Source
+from iostrata.api import TracedRun
 from iostrata.store.files import run_files
 from iostrata.store.opened import OpenedRun
 from iostrata.text import count, percent, size
@@ -46,13 +44,11 @@ def _measure(opened: OpenedRun) -> Row:
     `raw` are the slots that the kept calls take in shared memory, `stored` the Parquet files of
     all events: sums, contexts and links, too.
     """
-    source = Source(opened, Selection())
     texts = {}
     for name in FORMATS:
         sink = _Counted()
-        EXPORT_FORMATS[name].writer()(source, cast(BinaryIO, sink))
+        kept = TracedRun(opened).export(name, cast(BinaryIO, sink))
         texts[name] = sink.taken
-    kept = source.count
     done = DuckDb(opened).records(operations(), OperationCalls)
     return {
         "calls": sum(each.calls + each.nested for each in done),
