@@ -6,10 +6,13 @@ import importlib.util
 import json
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import iostrata
+import iostrata_lab
 from iostrata.errors import UserError
 from iostrata.text import size
 from iostrata_lab.workload.interface import Context, Result
@@ -97,7 +100,7 @@ def _submit(context: Context, program: Path, half: str) -> dict[str, Any]:
         **context.cluster.environment,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "SPARK_HOME": str(home),
-        "PYTHONPATH": _import_path(context),
+        "PYTHONPATH": import_path(context.cluster.environment),
     }
     cluster = replace(context.cluster, environment=environment)
     options = [word for one in _options(context, events) for word in ("--conf", one)]
@@ -107,10 +110,10 @@ def _submit(context: Context, program: Path, half: str) -> dict[str, Any]:
     return {**json.loads(result.read_text()), "spark": counters(log)}
 
 
-def _import_path(context: Context) -> str:
-    """This package first: the driver is a Python of its own."""
-    package = str(Path(__file__).resolve().parents[3])
-    return ":".join(filter(None, (package, context.cluster.environment.get("PYTHONPATH", ""))))
+def import_path(environment: Mapping[str, str]) -> str:
+    """Both packages first: the driver is a Python of its own."""
+    packages = [str(Path(str(module.__file__)).parents[1]) for module in (iostrata_lab, iostrata)]
+    return ":".join(filter(None, (*packages, environment.get("PYTHONPATH", ""))))
 
 
 def _options(context: Context, events: Path) -> list[str]:

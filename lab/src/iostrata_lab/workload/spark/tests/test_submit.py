@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,3 +102,12 @@ def test_counters_are_sums_over_attempts(tmp_path: Path) -> None:
     ]
     assert found["stages"][0]["spilled"] == 14
     assert found["stages"][1]["shuffle_read_remote"] == 4
+
+
+@pytest.mark.parametrize("program", ["bayes", "logistic", "nweight", "pagerank"])
+def test_a_driver_finds_its_program_where_nothing_of_ours_is_installed(program: str) -> None:
+    path = submit.import_path({"PYTHONPATH": "/mine"})
+    assert path.endswith(":/mine")
+    # a Python that sees no installed package
+    command = [sys.executable, "-S", "-c", f"import iostrata_lab.workload.spark.programs.{program}"]
+    subprocess.run(command, env={"PYTHONPATH": path}, check=True)
