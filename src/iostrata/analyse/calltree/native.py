@@ -112,34 +112,12 @@ class Clock(Record, frozen=True):
     calls: Count
 
 
-class Bounds(Record, frozen=True):
-    """As in `Clock`, of the times of one host from those of another."""
-
-    low: Ns | None
-    high: Ns | None
-    calls: Count
-
-
-class Evidence(Record, frozen=True):
-    """What clocks are made of, by the names of hosts."""
-
-    pairs: dict[str, dict[str, Bounds]]
-    calls: dict[str, Count]
-
-
-class Orphans(Record, frozen=True):
-    """Spans that have no place of their own."""
-
-    missing: Count
-    cycles: Count
-    twice: Count
-
-
 class CallTrees(Record, frozen=True):
     """The call trees of a run: each node stands before those below it.
 
-    `calltree` is the version of the document. `unsummed`: calls that no row of kind `sum` counts.
-    `sampled`: some nodes are estimates from a sample of the requests.
+    `calltree` is the version of the document. `orphans`: spans without a place of their own.
+    `unsummed`: calls that no row of kind `sum` counts. `sampled`: some nodes are estimates from a
+    sample of the requests. `evidence`: what clocks are made of.
     """
 
     calltree: int
@@ -147,11 +125,11 @@ class CallTrees(Record, frozen=True):
     by: str
     spans: Count
     left_out: Count
-    orphans: Orphans
+    orphans: dict[str, Count]
     unsummed: Count
     sampled: bool
     clocks: list[Clock]
-    evidence: Evidence
+    evidence: msgspec.Raw
     nodes: list[MergedNode]
     functions: list[MergedFunction]
 

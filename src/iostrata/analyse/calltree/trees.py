@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 import msgspec
@@ -82,26 +82,20 @@ def _longest(node: CallNode) -> tuple[int, str, str]:
 
 
 def _nodes(opened: OpenedRun, merged: Sequence[MergedNode]) -> Iterator[CallNode]:
-    names = ("calls", "total", "self", "bytes")
-    measures = zip(*(_measured(opened, merged, name) for name in names), strict=True)
-    for row, (calls, time, own, moved) in zip(merged, measures, strict=True):
-        drawn = row.sample.total.total if row.sample else 0
-        known = row.min is not None
+    names = {"calls": "calls", "time": "total", "self": "self", "bytes": "bytes"}
+    measures = {name: _measured(opened, merged, of) for name, of in names.items()}
+    for place, row in enumerate(merged):
+        totals = {name: values[place][0] for name, values in measures.items()}
+        bounds = {f"{name}_bound": values[place][1] for name, values in measures.items()}
         yield CallNode(
             layer=row.layer,
             op=row.op,
-            calls=calls[0],
-            calls_bound=calls[1],
-            time=time[0],
-            time_bound=time[1],
-            self=own[0],
-            self_bound=own[1],
-            bytes=moved[0],
-            bytes_bound=moved[1],
-            scaled=row.total + round(drawn),
+            **totals,
+            **bounds,
+            scaled=row.total + round(row.sample.total.total if row.sample else 0),
             errors=row.errors,
             min=row.min,
-            max=row.max if known else None,
+            max=row.max if row.min is not None else None,
             p50=_quantile(row, 0.5),
             p99=_quantile(row, 0.99),
             estimated=row.estimated,
@@ -199,27 +193,19 @@ def _level(nodes: Sequence[CallNode], kept: set[int]) -> list[CallNode]:
 def _collapsed(nodes: Sequence[CallNode]) -> CallNode:
     every = list(walk(nodes))
     number = sum(node.collapsed or 1 for node in every)
-
-    def total(value: Callable[[CallNode], int | None]) -> int:
-        return sum(value(node) or 0 for node in every)
-
+    names = ("calls", "self", "bytes", "errors")
+    totals = {name: sum(getattr(node, name) or 0 for node in every) for name in names}
     return CallNode(
         layer="",
         op=f"({plural(number, 'node')} more)",
-        calls=total(lambda node: node.calls),
-        calls_bound=0,
-        time=sum(node.time or 0 for node in nodes),
-        time_bound=0,
-        self=total(lambda node: node.self),
-        self_bound=0,
-        bytes=total(lambda node: node.bytes),
-        bytes_bound=0,
-        scaled=sum(node.scaled for node in nodes),
-        errors=total(lambda node: node.errors),
+        **totals,
+        **dict.fromkeys(("calls_bound", "time_bound", "self_bound", "bytes_bound"), 0),
         min=None,
         max=None,
         p50=None,
         p99=None,
+        time=sum(node.time or 0 for node in nodes),
+        scaled=sum(node.scaled for node in nodes),
         estimated=any(node.estimated for node in every),
         below=[],
         collapsed=number,
