@@ -16,7 +16,7 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
  * Does as many calls as each line of its input says, with arithmetic after each, and answers with
  * the ns of CPU that they took.
  *
- * <p>Arguments: {@code read FILE SPINS} (reads of 64 bytes of a file, which may be kept one by one)
+ * <p>Arguments: {@code read FILE SPINS} (reads of 64 bytes of a file, which may be recorded individually)
  * or {@code write FILE SPINS} (writes of one byte to a stream of Hadoop, which are only summed).
  */
 public final class Work {

@@ -3,9 +3,9 @@
     .venv/bin/python -m bench.large.generate STORE RUN --events 10_000_000
 
 Jobs of maps and reduces run on some hosts; each call of an attempt causes calls in DataNodes,
-NodeManagers and the NameNode, up to three replicas deep. EVENTS calls are kept one by one, rows of
-kind `sum` hold all of them, and records, which are only summed. known.json beside run.json says
-what the totals must be; it is counted before rows are made.
+NodeManagers and the NameNode, up to three replicas deep. EVENTS calls are recorded individually,
+rows of kind `sum` hold all of them, and records, which are only summed. known.json beside run.json
+says what the totals must be; it is counted before rows are made.
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ def main() -> None:
     )
     parser.add_argument("store", type=Path)
     parser.add_argument("run")
-    parser.add_argument("--events", type=int, default=1_000_000, help="calls kept one by one")
+    parser.add_argument(
+        "--events", type=int, default=1_000_000, help="calls that are recorded individually"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--hosts", type=int, default=4)
     given = parser.parse_args()

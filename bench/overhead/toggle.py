@@ -5,7 +5,8 @@ of records of 100 bytes, a call of HDFS for each, as TeraSort has them. A window
 is two seconds with a run, or without one; two windows make a pair, the order turned with each.
 The run of a window is the product's own way (`iostrata record`), so a window begins when every
 process records and ends before the run does. CPU is that of the one process, from a control group
-that it is moved into; work is bytes moved (DataNode), mapped or read, counted by the load itself.
+that it is moved into; work is bytes transferred (DataNode), mapped or read, counted by the load
+itself.
 """
 
 from __future__ import annotations

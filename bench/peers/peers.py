@@ -41,7 +41,7 @@ from bench.peers import known, page, tools  # noqa: E402
 from bench.peers.otlp import Receiver  # noqa: E402
 
 Row = dict[str, Any]
-# iostrata as it comes, within its budget, and with each call one by one.
+# iostrata as it comes, within its budget, and with each call recorded individually.
 KEPT = {"iostrata": (), "iostrata-all": ("--budget", "off")}
 TOOLS = (*KEPT, "jfr", "jfr-stacks", "opentelemetry", "htrace")
 PARTS = ("known", *TOOLS)

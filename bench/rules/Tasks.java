@@ -87,7 +87,7 @@ public final class Tasks {
             }
         }
 
-        /** Many names beside the output, which the commit of the job moves one by one. */
+        /** Many names beside the output, which the commit of the job moves one after the other. */
         private void folders(Context context) throws IOException, InterruptedException {
             Path folder = FileOutputFormat.getWorkOutputPath(context);
             FileSystem hdfs = folder.getFileSystem(context.getConfiguration());

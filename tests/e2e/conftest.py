@@ -26,7 +26,7 @@ from iostrata.errors import UserError
 from iostrata.schema.points import POINTS
 from iostrata.schema.verified import PATH, point_key, verified_points
 
-# Most tests look at calls one by one; those that are about the budget ask for one.
+# Most tests look at individual calls; those that are about the budget ask for one.
 os.environ["IOSTRATA_BUDGET"] = "off"
 WRITE = os.environ.get("VERIFIED_WRITE") == "1"
 fired_in: dict[str, set[str]] = {}

@@ -69,7 +69,7 @@ def of_speedscope(data: bytes) -> Totals:
 
 
 def test_every_format_has_every_call(tmp_path: Path, program: Path, iostrata: Iostrata) -> None:
-    # GIVEN a run of which all was kept one by one
+    # GIVEN a run of which every call was recorded individually
     file = tmp_path / "data"
     iostrata("record", "--run", "r", "--", *java(program, file))
     (known,) = json.loads(iostrata("query", SUMS, "--format", "json").stdout)

@@ -29,7 +29,7 @@ def java(program: Path, file: Path, exit_code: int = 0, home: Path | None = None
 
 
 def on_target(store: Path, run: str, target: Path) -> dict[str, tuple[int, int]]:
-    """Calls and bytes per operation on one file, from the calls kept one by one."""
+    """Calls and bytes per operation on one file, from the calls recorded individually."""
     sql = (
         "SELECT op, count(*)::BIGINT AS calls, coalesce(sum(bytes), 0)::BIGINT AS bytes "
         f"FROM calls WHERE layer = 'java' AND target = '{target}' GROUP BY op"

@@ -29,7 +29,7 @@ def written(prefix: Path) -> list[int]:
 
 
 def traced(run: Run, prefix: Path) -> tuple[int, list[tuple[int, int]]]:
-    """Calls by sums over all threads, and per file calls kept one by one and distinct spans."""
+    """Calls by sums over all threads, and per file individual calls and distinct spans."""
     total = run.one(
         "SELECT coalesce(sum(count), 0)::BIGINT FROM events WHERE kind = 'sum' AND op = 'write' "
         "AND category = 'file'"

@@ -1,4 +1,4 @@
-"""How much is kept one by one: Table I of the IOSIG+ paper, measured; sums are complete at each."""
+"""What each level records: Table I of the IOSIG+ paper, measured; sums are complete at each."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_share_of_requests_is_changed_while_a_program_runs(
         wait_until(lambda: data.exists() and data.stat().st_size > 50)
         said = iostrata("level", "r", "--sampling", "1/10")
         assert said.returncode == 0, said.stderr
-        assert "run r: level record, budget off, 1/10 of the requests one by one" in said.stderr
+        assert "run r: level record, budget off, 1/10 of the requests individually" in said.stderr
         begin, before = time.time_ns(), data.stat().st_size
         wait_until(lambda: data.stat().st_size > before + 1000)
         end, after = time.time_ns(), data.stat().st_size

@@ -390,7 +390,7 @@ def test_as_many_pauses_as_the_jvm_says(
     assert (pauses["op"], pauses["processes"], pauses["count"]) == ("gc_pause", 1, len(said))
     verifies(Run(tmp_path / "store", "r"), {GC_PAUSE: len(said)})
     assert 0 < pauses["max"] <= pauses["time"]
-    # AND one by one, in no layer of I/O
+    # AND each individually, in no layer of I/O
     assert "jvm" not in {row["layer"] for row in found["layers"]}
     assert "jvm" not in found["silent_layers"] + found["absent_layers"]
     sql = "SELECT count(*)::BIGINT AS n, min(dur) AS least FROM pauses WHERE kind = 'call'"

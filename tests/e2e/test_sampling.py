@@ -1,4 +1,4 @@
-"""A share of the requests one by one: trees whole or absent, sums as ever, estimates that hold."""
+"""A share of the requests in detail: trees whole or absent, sums as ever, estimates that hold."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_as_many_are_kept_as_were_asked_for(cluster: Cluster) -> None:
 
 
 def test_sums_are_those_of_the_whole(cluster: Cluster) -> None:
-    """Counts and bytes of what the command did, whatever was kept one by one."""
+    """Counts and bytes of what the command did, whatever was recorded individually."""
     query = (
         "SELECT role, layer, op, sum(count)::BIGINT, sum(bytes)::BIGINT FROM events "
         "WHERE kind = 'sum' AND (layer IN ('fs', 'hdfs') AND role = 'client' "

@@ -88,7 +88,7 @@ def test_every_task_attempt_is_what_spark_says_of_it(
     assert executors == [(application, True)] * 2
 
     shuffling = sum(row[5] > 0 for row in wanted.values())
-    # each way to write and to spill at least once: how often is Spark's to decide
+    # every way to write and to spill at least once: how often is Spark's to decide
     once = Between(1)
     points = {p.id: once for p in POINTS if p.cls.startswith("org.apache.spark") and p.makes_rows}
     verifies(run, points | {600: len(wanted), 613: shuffling})

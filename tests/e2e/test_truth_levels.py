@@ -1,4 +1,4 @@
-"""TestDFSIO at each level and budget: whatever is kept one by one, the totals are Hadoop's."""
+"""TestDFSIO at each level and budget: whatever detail is recorded, the totals are Hadoop's."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_totals_are_those_of_hadoop(cluster: Cluster, level: str, budget: str) -
     assert list(problems) == []
     assert blocks  # a file of the map at least, and what the reduce puts out
     assert cluster.summary(f"write-{name}")["run"]["level"] == level
-    print(f"{name}: {detail(run)} calls kept one by one")
+    print(f"{name}: {detail(run)} calls recorded individually")
 
 
 def test_reading_adds_up_within_a_budget(cluster: Cluster) -> None:

@@ -145,7 +145,7 @@ def meta_problems(run: Run, blocks_of: dict[str, list[Block]]) -> Iterator[str]:
 
 
 def loss_problems(run: Run) -> Iterator[str]:
-    """Nothing is lost, and then the calls kept one by one say what the sums say."""
+    """Nothing is lost, and then the calls recorded individually say what the sums say."""
     losses = run.losses()
     for name, count in losses.items():
         if count:
@@ -155,7 +155,7 @@ def loss_problems(run: Run) -> Iterator[str]:
 
 
 def detail_problems(run: Run) -> Iterator[str]:
-    """Outside hot points the rows of kind call equal the sums, per process and point.
+    """Outside counted-only points the rows of kind call equal the sums, per process and point.
 
     A process that was killed may have counted a call in each thread whose row it did not finish.
     """

@@ -71,7 +71,7 @@ def test_of_many_rows_that_did_not_change_few_seem_to() -> None:
         assert found is not None
         p_values.append(found)
         doubled.append(scale == 2)
-    # THEN one by one, 5 % of the others seem changed
+    # THEN each by itself, 5 % of the others seem changed
     assert 0.03 < sum(p < 0.05 for p in p_values) / 4000 - 100 / 4000 < 0.07
     # AND together, few of those that are said to have changed did not
     said = changed(p_values)

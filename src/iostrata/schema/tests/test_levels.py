@@ -1,4 +1,4 @@
-"""Which level keeps what one by one."""
+"""What each level records individually."""
 
 from __future__ import annotations
 

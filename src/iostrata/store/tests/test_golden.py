@@ -54,7 +54,7 @@ def told(slot: dict[str, Any], *fields: str) -> dict[str, Any]:
 
 
 def asked(slot: dict[str, Any]) -> int | None:
-    """Only where it differs from the bytes moved."""
+    """Only where it differs from the bytes that were transferred."""
     value: int | None = slot.get("asked")
     return None if value == slot.get("bytes") else value
 
