@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import iostrata
 import iostrata_lab
+from iostrata import errors
 from iostrata.errors import UserError
 from iostrata.text import size
 from iostrata_lab.workload.interface import Context, Result
@@ -112,7 +112,7 @@ def _submit(context: Context, program: Path, half: str) -> dict[str, Any]:
 
 def import_path(environment: Mapping[str, str]) -> str:
     """Both packages first: the driver is a Python of its own."""
-    packages = [str(Path(str(module.__file__)).parents[1]) for module in (iostrata_lab, iostrata)]
+    packages = [str(Path(str(module.__file__)).parents[1]) for module in (iostrata_lab, errors)]
     return ":".join(filter(None, (*packages, environment.get("PYTHONPATH", ""))))
 
 
