@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import examples
+from iostrata.cli.arguments import examples
 from iostrata.cli.console import note
 
 LAB = "demo"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.arguments import JsonOption, examples
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.errors import UserError
 from iostrata.text import size

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from iostrata.cli.commands._arguments import (
+from iostrata.cli.arguments import (
     JsonOption,
     QuietOption,
     ScaleOption,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import (
+from iostrata.cli.arguments import (
     JsonOption,
     QuietOption,
     ScaleOption,

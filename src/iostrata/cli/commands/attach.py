@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.arguments import JsonOption, examples
 from iostrata.cli.console import complain, print_json
 from iostrata.errors import UserError
 from iostrata.record.attach import AgentChange

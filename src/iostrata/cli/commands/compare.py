@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
+from iostrata.cli.arguments import JsonOption, StoreOption, examples
 from iostrata.cli.commands.report import write_html
 from iostrata.cli.console import note, print_json
 from iostrata.cli.opening import opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.arguments import JsonOption, examples
 from iostrata.cli.commands.attach import PidsArgument, for_each
 from iostrata.record.attach import detach as detach_one
 

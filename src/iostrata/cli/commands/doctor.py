@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, examples
+from iostrata.cli.arguments import JsonOption, examples
 from iostrata.cli.console import print_json
 from iostrata.records import builtins
 from iostrata.text import printable

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import RunArgument, StoreOption, examples
+from iostrata.cli.arguments import RunArgument, StoreOption, examples
 from iostrata.cli.console import note, progress
 from iostrata.cli.files import whole_file
 from iostrata.cli.opening import opened_run

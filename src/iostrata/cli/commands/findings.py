@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import (
+from iostrata.cli.arguments import (
     JsonOption,
     QuietOption,
     RunArgument,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import StoreOption, examples
+from iostrata.cli.arguments import StoreOption, examples
 from iostrata.cli.console import note, progress
 from iostrata.importers.formats import FORMATS, import_files
 from iostrata.record.session import new_run_name

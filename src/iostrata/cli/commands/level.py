@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
+from iostrata.cli.arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
 from iostrata.record.collector import collector_of

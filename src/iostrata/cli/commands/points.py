@@ -10,7 +10,7 @@ import typer
 
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.point_calls import UserPoint, calls_of_points, user_points
-from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
+from iostrata.cli.arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import examples
+from iostrata.cli.arguments import examples
 
 
 def register(app: typer.Typer) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from iostrata.cli.commands._arguments import StoreOption, examples
+from iostrata.cli.arguments import StoreOption, examples
 from iostrata.cli.console import print_table
 from iostrata.cli.opening import opened_run
 

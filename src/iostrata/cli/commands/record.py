@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.commands._arguments import StoreOption, examples
+from iostrata.cli.arguments import StoreOption, examples
 from iostrata.cli.console import note
 from iostrata.cli.recording import RecordingLine, conclude, request_for
 from iostrata.errors import UserError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from iostrata.cli.commands._arguments import JsonOption, StoreOption, examples
+from iostrata.cli.arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import print_json, print_table
 from iostrata.cli.opening import say_incomplete
 from iostrata.record.collector import NODE_DIR, collector_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from iostrata.cli.commands._arguments import (
+from iostrata.cli.arguments import (
     JsonOption,
     QuietOption,
     RunArgument,

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from iostrata.analyse.live import LiveView, live_view
 from iostrata.analyse.watch import Watch
-from iostrata.cli.commands._arguments import StoreOption, examples
+from iostrata.cli.arguments import StoreOption, examples
 from iostrata.cli.console import note
 from iostrata.cli.terminal import out
 from iostrata.errors import UserError

@@ -39,5 +39,5 @@ def test_help_imports_no_command() -> None:
 def test_a_command_imports_no_other() -> None:
     loaded = after(run("runs", "--help"), OURS)
     commands = {name for name in loaded if name.startswith("iostrata.cli.commands.")}
-    assert commands == {"iostrata.cli.commands._arguments", "iostrata.cli.commands.runs"}
+    assert commands == {"iostrata.cli.commands.runs"}
     assert after(run("runs", "--help"), MODULES) & HEAVY == set()
