@@ -37,6 +37,7 @@ def summed(run: Run) -> int:
     return int(number)
 
 
+@pytest.mark.drawn("budgets", 2)
 @pytest.mark.parametrize("budget", ["1%", "0.01%", "off"])
 def test_totals_are_the_same_at_each_budget(
     budget: str, tmp_path: Path, busy: list[str], iostrata: Iostrata

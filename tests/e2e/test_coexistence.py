@@ -71,7 +71,7 @@ def lives(other: str, pid: int, said: str) -> None:
     assert "java_lang_Memory_HeapMemoryUsage_used" in text
 
 
-@pytest.mark.drawn("second agents", 3)
+@pytest.mark.drawn("second agents", 2)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("version", JDKS)
@@ -124,7 +124,7 @@ def alone(labs: Labs) -> Alone:
 
 
 @pytest.mark.cluster
-@pytest.mark.drawn("clients with second agents", 2)
+@pytest.mark.drawn("clients with second agents", 1)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("other", OTHERS)
 def test_an_hdfs_client(other: str, order: str, tmp_path: Path, alone: Alone) -> None:

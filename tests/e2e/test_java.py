@@ -54,6 +54,7 @@ def leftovers(run: str) -> list[Path]:
     return list(Path("/dev/shm").glob(f"iostrata-{os.getuid()}-{run}-*"))
 
 
+@pytest.mark.one_of("version")
 @pytest.mark.parametrize("version", JDKS)
 def test_bytes_and_counts_are_exact(
     version: str,

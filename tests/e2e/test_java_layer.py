@@ -31,6 +31,7 @@ OLD_STREAMS = {48: (3, 71), 49: (2, 71)}
 SENT_FILE = 60  # with transferTo: in the kernel, past the methods of the socket
 
 
+@pytest.mark.drawn("sockets", 1)
 @pytest.mark.parametrize(("version", "option"), [("17", ""), ("25", ""), ("17", OLD_SOCKETS)])
 def test_every_socket_call(
     version: str, option: str, tmp_path: Path, program: Path, iostrata: Iostrata, verifies: Verifies

@@ -15,12 +15,13 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.drawn import SEED, SOAK
 from tests.e2e.truth import Run
 
 from iostrata.artifacts import native_binary
 
 THREADS = 3
-ROUNDS = 20 if os.environ.get("SOAK") else 4
+ROUNDS = 20 if SOAK else 2
 
 
 def written(prefix: Path) -> list[int]:
@@ -46,7 +47,7 @@ def traced(run: Run, prefix: Path) -> tuple[int, list[tuple[int, int]]]:
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
 def test_of_the_writing_jvm(round_: int, tmp_path: Path, program: Path) -> None:
-    pause = random.Random(round_).uniform(0.1, 0.6)
+    pause = random.Random(f"{SEED} {round_}").uniform(0.1, 0.6)
     prefix = tmp_path / "append-"
     script = (
         f"java -cp {program} Appends {prefix} {THREADS} 100000000 & "

@@ -53,6 +53,7 @@ def recording_of(command: list[str], store: Path) -> Iterator[subprocess.Popen[s
             raise
 
 
+@pytest.mark.drawn("detail of levels", 2)
 @pytest.mark.parametrize("level", LEVEL)
 def test_detail_is_that_of_the_level_and_sums_are_all(
     level: str, tmp_path: Path, program: Path, iostrata: Iostrata

@@ -12,7 +12,7 @@ from tests.e2e.serving import Node, Serving, serving
 from tests.e2e.truth import Run
 
 NAMES = int(os.environ.get("SOAK_NAMES", "10000000")) if "SOAK" in os.environ else 300_000
-CHUNKS = 10
+CHUNKS = 10 if "SOAK" in os.environ else 4
 CAP = 64 << 20  # bytes of all traces of a process, as Recorder.Options
 DICTIONARY = 256 << 10  # bytes of a file; of these a quarter of the cap
 ENTRY = 40  # bytes of the shortest

@@ -55,6 +55,7 @@ SINCE_22 = {"ch.map.arena": ("map", 50)}
 ONCE = {*range(1, 7), *range(11, 14), 15, 16, *range(21, 30), *range(31, 40)} - {34}
 
 
+@pytest.mark.one_of("version")
 @pytest.mark.parametrize("version", JDKS)
 def test_every_file_call(
     version: str, tmp_path: Path, program: Path, iostrata: Iostrata, verifies: Verifies

@@ -143,7 +143,7 @@ def test_everything_was_traced(cluster: Cluster, written: str) -> None:
     assert expected.items() <= roles.items(), roles
 
 
-@pytest.mark.drawn("mutations of TestDFSIO", 1)
+@pytest.mark.drawn("mutations", 1)
 @pytest.mark.parametrize("point", MUTATIONS)
 def test_truth_turns_red_without(cluster: Cluster, written: str, point: str) -> None:
     """GIVEN one data point switched off WHEN the job runs THEN a rule fails, and names it."""

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.cluster
 KINDS = [("record", "1%"), ("record", "0.01%"), ("thread", "off"), ("phase", "1%")]
 KINDS += [("task", "off"), ("job", "0.01%")]
 assert {level for level, _ in KINDS} == set(LEVEL)
-# What the last test compares; each level takes a job, so that of the others one is drawn.
+# What the last test compares; each takes a job, so that of all others one is drawn.
 ALWAYS = (("record", "1%"), ("job", "0.01%"))
 
 
@@ -65,6 +65,7 @@ def test_totals_are_those_of_hadoop(cluster: Cluster, level: str, budget: str) -
     print(f"{name}: {detail(run)} calls recorded individually")
 
 
+@pytest.mark.drawn("levels", 1)
 def test_reading_adds_up_within_a_budget(cluster: Cluster) -> None:
     job = cluster.dfsio("read", "read", 1, "2MB", options=("--budget", "0.01%"))
     run, attempts = cluster.run("read"), cluster.attempts(job)

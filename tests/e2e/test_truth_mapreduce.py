@@ -193,7 +193,7 @@ class TestNewest(MapReduceTruth):
         verifies(run, {220: 1, 228: 0, 262: 1, 263: 0, 264: 1}, "role = 'map'")
         verifies(run, committing(jobs=1, aborted=1), APPMASTER)
 
-    @pytest.mark.drawn("mutations of MapReduce", 1)
+    @pytest.mark.drawn("mutations", 1)
     @pytest.mark.usefixtures("teragen", "text")
     @pytest.mark.parametrize("point", MUTATIONS)
     def test_truth_turns_red_without(self, cluster: Cluster, point: str) -> None:

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.drawn import SOAK
 from tests.e2e.footprint import footprint
 from tests.e2e.jdks import JDKS
 from tests.e2e.serving import Node, Serving, serving, wait_until
 from tests.e2e.truth import Run
 
 JDK = JDKS["25"]
-BATCHES, THREADS, CALLS = 15, 80, 5  # and as many threads again that echo
+BATCHES, THREADS, CALLS = (15 if SOAK else 6), 80, 5  # and as many threads again that echo
 AT_ONCE = 3_000
 # schema/events.toml [segment]
 EPOCH, STATE, DRAINED = 20, 36, 136

@@ -77,7 +77,7 @@ def test_a_recorded_workload_is_a_run_without_its_input(cluster: Cluster) -> Non
     assert records == said["result"]["jobs"][0]["map_input_records"] == ROWS
 
 
-@pytest.mark.drawn("standard jobs", 2)
+@pytest.mark.drawn("standard jobs", 1)
 @pytest.mark.parametrize("name", STANDARD)
 def test_standard_jobs_run(cluster: Cluster, name: str) -> None:
     result = ran(cluster, name, *STANDARD[name])["result"]
