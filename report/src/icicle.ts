@@ -335,7 +335,7 @@ function numbers(shown: Shown, root: Shown): string {
     node.layer ? printable(`${node.layer} ${node.op}`.trim()) : "",
     `total ${about}${seconds(node.scaled)} (${percent(share)})`,
     `self ${about}${seconds(shown.self)}`,
-    `${count(node.calls ?? 0)} calls`,
+    node.calls === null ? "too few requests to say" : `${count(node.calls)} calls`,
     node.bytes ? size(node.bytes) : "",
     node.errors ? `${count(node.errors)} errors` : "",
     each(node),
