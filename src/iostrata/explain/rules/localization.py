@@ -33,7 +33,7 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         ],
         change=[
             Change(
-                "share the files that jobs bring: use the shared cache, or install jars on nodes",
+                "share the files that jobs bring, in the shared cache or as jars on the nodes",
                 "mapreduce.application.framework.path",
             ),
             Change("make files of the distributed cache public, so that they stay on the nodes"),

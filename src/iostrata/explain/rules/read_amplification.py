@@ -36,7 +36,10 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
             Evidence("time of the reads", time, "ns"),
         ],
         change=[
-            Change("use positional reads (pread) for places far apart: they ask for no more bytes"),
+            Change(
+                "use positional reads (pread) for places that are far apart, because they ask only "
+                "for the bytes that they need"
+            ),
             Change("read all ranges at once with readVectored()"),
             Change("sort the places before you read them, so that reads go forward"),
         ],

@@ -47,7 +47,9 @@ def judge(rows: list[BlocksRead], facts: RunFacts) -> Judgement | None:
             Evidence("time of all reads", time, "ns"),
         ],
         change=[
-            Change("keep data that is read again: use cache(), a broadcast or the shared cache"),
+            Change(
+                "keep data that is read again, by cache(), a broadcast or the distributed cache"
+            ),
             Change("read the data once for everything that is computed from it"),
             Change("pin the data in memory of DataNodes, with hdfs cacheadmin -addDirective"),
         ],
