@@ -22,11 +22,13 @@ from iostrata.analyse.calltree.bottlenecks import Bottlenecks
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.comparison import Comparison
 from iostrata.analyse.live import LiveView
+from iostrata.analyse.summary import Summary
 from iostrata.explain.verdict import Explanation
 from iostrata.record.checks import Check
 from iostrata.record.weaving import WovenCache
 from iostrata.records import Record
 from iostrata.show.report.model import ReportDocument
+from iostrata.store.runs import Run
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference/json"
 # One a command, or a page.
@@ -37,6 +39,8 @@ TYPES: dict[str, Any] = {
     "doctor": list[Check],
     "findings": Explanation,
     "report": ReportDocument,
+    "runs": list[Run],
+    "summary": Summary,
     "top": LiveView,
     "weave": WovenCache,
 }
@@ -44,7 +48,9 @@ TYPES: dict[str, Any] = {
 
 def schema(kind: Any) -> str:
     """The JSON schema of what a type is printed as, as text."""
-    (made,), types = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    (made,), types = msgspec.json.schema_components(
+        [kind], schema_hook=_described, ref_template="#/$defs/{name}"
+    )
     whole = {record.__name__ for record in _records(Record) if not _omits(record)}
     for name, described in types.items():
         described["description"] = inspect.cleandoc(described.get("description", ""))
@@ -52,6 +58,13 @@ def schema(kind: Any) -> str:
             described["required"] = list(described["properties"])
     draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**draft, **made, "$defs": types}, indent=2) + "\n"
+
+
+def _described(kind: type) -> dict[str, str]:
+    """The schema of a type that JSON has none of: `records.builtins` makes texts of paths."""
+    if kind is Path:
+        return {"type": "string"}
+    raise NotImplementedError(kind)
 
 
 def _records(kind: type[Record]) -> Iterator[type[Record]]:

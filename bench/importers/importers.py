@@ -35,13 +35,13 @@ ANALYSES = """
 import sys
 from pathlib import Path
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.operations import operations
 from iostrata.analyse.patterns import patterns
 from iostrata.analyse.sizes import sizes
+from iostrata.analyse.totals import by_operation
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 with OpenedRun(find_run(Path(sys.argv[1]), sys.argv[2])) as opened:
-    for analysis in (operations(), sizes(), patterns()):
+    for analysis in (by_operation(), sizes(), patterns()):
         print(len(DuckDb(opened).records(analysis, dict)))
 """
 PYDARSHAN = """

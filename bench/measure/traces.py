@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from iostrata.analyse.summary import summary
 from iostrata.schema.points import POINTS
 from iostrata.schema.roles import SERVERS
-from iostrata.show.totals import totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
@@ -25,24 +25,24 @@ def facts(store: Path, name: str) -> dict[str, Any]:
     detail: kept one by one; summed: of points that could be, counted only; hot: counted always.
     """
     with OpenedRun(find_run(store, name)) as opened:
-        found = totals(opened)
+        found = summary(opened)
         rows = opened.rows("SELECT count(*) FILTER (kind <> 'sum') AS events, count(*) AS rows "
                            "FROM events")[0]  # fmt: skip
         size = sum(path.stat().st_size for path in opened.run.path.resolve().rglob("*.parquet"))
-        coverage = found.coverage
+        coverage = found.processes
         losses = {"dropped": found.dropped, "collapsed": found.collapsed, "lost": found.lost}
         problems = [f"{count} calls {name}" for name, count in losses.items() if count]
-        problems += [f"points switched off by a fault: {', '.join(found.faulted)}"] * bool(
-            found.faulted
+        problems += [f"points switched off by a fault: {', '.join(found.faulted_points)}"] * bool(
+            found.faulted_points
         )
         if coverage.traced != coverage.total:
             problems.append(f"{coverage.traced} of {coverage.total} processes traced")
-        problems += [f"DataNode {node['name']} not traced" for node in coverage.missing_datanodes]
+        problems += [f"DataNode {node.name} not traced" for node in coverage.missing_datanodes]
         return {
             **rows,
             "bytes": size,
             "calls": calls(opened.rows),
-            "jvms": sum(1 for row in found.processes if row["role"] not in SERVERS),
+            "jvms": sum(1 for one in coverage.processes if one.role not in SERVERS),
             "state": opened.run.state,
             "problems": problems,
         }

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from ibis.backends.duckdb import Backend
     from ibis.expr import types as ir
 
+    from iostrata.analyse.summary import Summary
     from iostrata.explain.finding import Finding
     from iostrata.show.report.model import ReportDocument
-    from iostrata.show.totals import Totals
 
 LATEST = "latest"
 _R = TypeVar("_R")
@@ -71,7 +71,7 @@ class TracedRun:
     def __init__(self, opened: OpenedRun) -> None:
         self.facts = opened.run
         self.opened = opened
-        self._totals: Totals | None = None
+        self._summary: Summary | None = None
         self._explanation: Explanation | None = None
 
     def __enter__(self) -> Self:
@@ -136,18 +136,18 @@ class TracedRun:
 
         return DuckDb(self.opened).records(expression, kind)
 
-    def totals(self, progress: Progress = silent) -> Totals:
-        """As `summary`; says each of show.totals.TOTALS_STEPS."""
-        from iostrata.show.totals import totals
+    def summarize(self, progress: Progress = silent) -> Summary:
+        """As `summary`; says each of analyse.summary.SUMMARY_STEPS."""
+        from iostrata.analyse.summary import summary
 
-        if self._totals is None:
-            self._totals = totals(self.opened, step=progress)
-        return self._totals
+        if self._summary is None:
+            self._summary = summary(self.opened, step=progress)
+        return self._summary
 
     @property
-    def summary(self) -> Totals:
+    def summary(self) -> Summary:
         """The numbers of `iostrata summary`: completeness, totals by layer, operation, target."""
-        return self.totals()
+        return self.summarize()
 
     def explain(self, progress: Progress = silent) -> Explanation:
         """The verdict and the findings; says each of explain.rank.RULE_STEPS."""
@@ -160,13 +160,13 @@ class TracedRun:
         return self.explain().findings
 
     def text(self, progress: Progress = silent) -> str:
-        """What `iostrata summary` prints; says the steps of `totals` and `explain`."""
+        """What `iostrata summary` prints; says the steps of `summarize` and `explain`."""
         from iostrata.show.findings import short_lines
         from iostrata.show.summary import summary_lines
 
-        totals = self.totals(progress)
-        lines = summary_lines(totals)
-        if totals.layers:
+        whole = self.summarize(progress)
+        lines = summary_lines(whole)
+        if whole.layers:
             lines += ["", *short_lines(self.explain(progress))]
         return "\n".join(lines)
 

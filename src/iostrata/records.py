@@ -38,4 +38,9 @@ def records(rows: Iterable[Mapping[str, Any]], kind: type[_R]) -> list[_R]:
 
 def builtins(value: Any) -> Any:
     """A record, or anything that holds records, as dicts, lists and values of JSON."""
-    return msgspec.to_builtins(value)
+    return msgspec.to_builtins(value, enc_hook=_encoded)
+
+
+def _encoded(value: Any) -> str:
+    """What JSON has no type for, as a text: paths."""
+    return str(value)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 # In place of an estimate from fewer requests than one needs.
 FEW = "too few"
@@ -44,9 +43,8 @@ def plural(number: int, noun: str) -> str:
     return f"{count(number)} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
-def near(row: Mapping[str, Any], name: str, text: Callable[[int], str]) -> str:
-    """`row[name]`, `~884 ±11 %` with a `NAME_bound`; FEW for None."""
-    value, bound = row[name], row.get(f"{name}_bound", 0)
+def near(value: int | None, bound: int | None, text: Callable[[int], str]) -> str:
+    """The value, `~884 ±11 %` where it has a bound; FEW for None."""
     if value is None:
         return FEW
     if not bound:
@@ -64,9 +62,10 @@ def margin(off: float) -> str:
     return "±<1 %" if off < 0.01 else f"±{percent(off)}"
 
 
-def between(row: Mapping[str, Any], name: str, text: Callable[[int], str]) -> str:
-    """`row[name]`, `~1.2 ms (1.1 ms to 1.4 ms)` with NAME_low and NAME_high; FEW for None."""
-    value, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
+def between(
+    value: int | None, low: int | None, high: int | None, text: Callable[[int], str]
+) -> str:
+    """The value, `~1.2 ms (1.1 ms to 1.4 ms)` where its interval has a width; FEW for None."""
     if value is None:
         return FEW
     if low is None or high is None or low == high:

@@ -7,8 +7,7 @@ from pathlib import Path
 from tests.e2e.browser import Opened, browser
 
 from iostrata.analyse.comparison import compare
-from iostrata.analyse.measured import Measured
-from iostrata.show.compare.measured import measured
+from iostrata.analyse.measured import Measured, measured
 from iostrata.show.compare.page import comparison_page
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run

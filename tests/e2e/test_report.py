@@ -182,7 +182,7 @@ def test_an_incomplete_run_says_so_first(
     found = report_of(chrome, iostrata, tmp_path)
     [line] = found.texts("#overview .completeness")
     assert line == (
-        "Incomplete: traced 1/2 processes, 3 dropped (in totals, not one by one), "
+        "Incomplete: traced 1/2 processes, 3 dropped (in totals, not recorded individually), "
         "2 lost (in no total) · 1 more"
     )
     found.page.locator("#overview .completeness a").click()

@@ -143,7 +143,7 @@ def test_sums_are_those_of_the_whole(cluster: Cluster) -> None:
 
 def test_summaries_say_what_is_estimated(cluster: Cluster) -> None:
     text = cluster.iostrata("summary", "quarter").stdout
-    assert "1/4 of the requests one by one" in text
+    assert "1/4 of the requests recorded individually" in text
     assert "of the requests" not in cluster.iostrata("summary", "whole").stdout
     found = cluster.summary("quarter")
     assert (found["sampled"], cluster.summary("whole")["sampled"]) == (True, False)
@@ -218,7 +218,7 @@ def test_samples_of_the_whole_hold_its_truth(cluster: Cluster) -> None:
                 estimates = sample.quantiles(opened, "seed", "dur", 0.5, where)
             else:
                 estimates = sample.totals(opened, "seed", "dur" if name == "time" else "1", where)
-            held = sum(row["low"] <= truth <= row["high"] for row in estimates)
+            held = sum((one.low or 0) <= truth <= (one.high or 0) for one in estimates.values())
             print(layer, op, name, held)
             assert len(estimates) == SEEDS
             least = TIMES_HOLD if name in ("time", "mean") else HOLDS

@@ -13,13 +13,20 @@ from iostrata.schema.directions import DIRECTIONS
 from iostrata.schema.events import FIRST_USER_POINT
 
 Counted = Callable[[ir.Table], ir.BooleanValue]
+DEVIATIONS = 2.576  # of a normal distribution: 99 of 100 values are closer to its mean
 
 
 class Account(Record, frozen=True):
-    """What `account` adds up; a subclass has the keys."""
+    """What `account` adds up; a subclass has the keys.
+
+    Where clocks were sampled `time` is `estimated`, and 99 of 100 estimates are closer to the truth
+    than `time_bound`.
+    """
 
     calls: Count
     time: Ns
+    time_bound: Ns
+    estimated: bool
     errors: Count
     bytes: Bytes
     read: Bytes
@@ -28,12 +35,15 @@ class Account(Record, frozen=True):
     sent: Bytes
 
 
-def account(rows: ir.Table, *keys: str, counted: Counted = outer) -> ir.Table:
+def account(
+    rows: ir.Table, *keys: str, counted: Counted = outer, moved: Counted = counted_once
+) -> ir.Table:
     """Of sums, per `keys`, an `Account`: time is that of all threads.
 
     Calls and time are of what is `counted`: `outer` for layers, `counted_once` for operations,
-    which may lie within others of their layer. Bytes leave out what an enclosing call counts. What
-    is within a counted-only call and recorded individually adds its exact time.
+    which may lie within others of their layer. `bytes` are of what is `moved`: what an enclosing
+    call counts is left out. What is within a counted-only call and recorded individually adds its
+    exact time.
     """
     own = counted(rows)
     # each process gives points of users ids of its own
@@ -46,12 +56,22 @@ def account(rows: ir.Table, *keys: str, counted: Counted = outer) -> ir.Table:
         calls=of_own(rows["count"]),
         errors=of_own(rows.errors),
         weight=of_own(rows.weight.fill_null(rows.timed)),
+        timed=of_own(rows.timed),
+        spread=rows.spread.sum(where=rows.own).fill_null(0.0),
         timed_dur=of_own(rows.timed_dur),
         inside=of_own(rows.inside.fill_null(0)),
-        bytes=rows.bytes.sum(where=counted_once(rows)).fill_null(0).cast("int64"),
+        bytes=rows.bytes.sum(where=moved(rows)).fill_null(0).cast("int64"),
         **bytes_by_direction(rows),
     )
-    scaled = by_point.timed_dur * (by_point.calls / by_point.weight.nullif(0))
-    by_point = by_point.mutate(time=by_point.inside + scaled.fill_null(0.0).floor().cast("int64"))
+    scale = (by_point.calls / by_point.weight.nullif(0)).fill_null(0.0)
+    by_point = by_point.mutate(
+        time=by_point.inside + (by_point.timed_dur * scale).floor().cast("int64"),
+        variance=by_point.spread * scale * scale,
+    )
     names = ("calls", "time", "errors", "bytes", *DIRECTIONS)
-    return by_point.group_by(*keys).agg(**{n: by_point[n].sum().cast("int64") for n in names})
+    bound = DEVIATIONS * by_point.variance.sum().sqrt()
+    return by_point.group_by(*keys).agg(
+        **{name: by_point[name].sum().cast("int64") for name in names},
+        time_bound=bound.round().cast("int64"),
+        estimated=(by_point.timed < by_point.calls).any(),
+    )

@@ -23,11 +23,16 @@ _HIGHEST = 62
 def bucket(value: ir.IntegerValue) -> ir.IntegerValue:
     """Number of the bucket of a value; what is below 0 counts as 0."""
     known = ibis.greatest(value.cast("int64"), ibis.literal(0, "int64"))
-    above = [(known >= 2**bit).cast("int64") for bit in range(_BITS + 1, _HIGHEST + 1)]
-    exponent = sum(above[1:], start=above[0])
-    # 2 to the exponent: 1 and, for each power of two that was reached, as much again
-    unit = sum((each * 2**n for n, each in enumerate(above)), start=ibis.literal(1, "int64"))
-    return exponent * PARTS + quotient(known, unit)
+
+    def among(least: int, most: int) -> ir.IntegerValue:
+        """Where the exponent is one of these: halved until it is known, so each row asks little."""
+        if least == most:
+            return quotient(known, 2**least) + least * PARTS
+        middle = (least + most + 1) // 2
+        above = known >= 2 ** (middle + _BITS)
+        return ibis.ifelse(above, among(middle, most), among(least, middle - 1))
+
+    return among(0, _HIGHEST - _BITS)
 
 
 def lower(number: int) -> int:

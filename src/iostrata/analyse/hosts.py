@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.exact import quotient
@@ -10,6 +11,7 @@ from iostrata.records import Bytes, Count, Ns, Rate, Record, Share
 
 _CPU = ("cpu_user", "cpu_system", "cpu_iowait", "cpu_idle")
 _RATES = ("disk_read", "disk_written", "net_received", "net_sent", "net_loopback")
+_LONG = 500_000_000  # ns; clocks tick 100 times a second, so a shorter sample says little
 _LEVELS = ("cores", "mem_used", "mem_total", "space_used", "space_total")
 
 
@@ -38,6 +40,44 @@ class HostBin(Record, frozen=True):
     mem_total: Bytes | None
     space_used: Bytes | None
     space_total: Bytes | None
+
+
+class HostTotal(Record, frozen=True):
+    """What a host did while the run was recorded; shares are of the time of all its cores, and
+    `cpu_max` is the most of a sample that is long enough for its clock.
+    """
+
+    host: str | None
+    interval: Ns
+    cpu: Share
+    cpu_max: Share
+    iowait: Share
+    disk_read: Bytes
+    disk_written: Bytes
+    net_received: Bytes
+    net_sent: Bytes
+    net_loopback: Bytes
+
+
+def host_totals() -> ir.Table:
+    """A `HostTotal` of each host."""
+    rows = SYSTEM.filter(SYSTEM.interval > 0, SYSTEM.cores > 0)
+    rows = rows.mutate(
+        used=rows.cpu_user + rows.cpu_system,
+        available=rows.cores.cast("int64") * rows.interval,
+    )
+    busy = rows.used / rows.available
+    return (
+        rows.group_by("host")
+        .agg(
+            interval=rows.interval.sum().cast("int64"),
+            cpu=rows.used.sum() / rows.available.sum(),
+            cpu_max=ibis.coalesce(busy.max(where=rows.interval >= _LONG), busy.max()),
+            iowait=rows.cpu_iowait.sum() / rows.available.sum(),
+            **{name: rows[name].sum().cast("int64") for name in _RATES},
+        )
+        .order_by("host")
+    )
 
 
 def hosts(start: int, width: int) -> ir.Table:

@@ -16,6 +16,7 @@ LEVEL = 0.05
 # must not look at what was drawn: samples without the tail are those that look regular.
 # A quantile needs half of them on either side.
 LEAST = 100
+_MANY = 1e9  # degrees of freedom: where nothing scatters
 
 
 class Spread(NamedTuple):
@@ -32,7 +33,12 @@ class Spread(NamedTuple):
     @property
     def freedom(self) -> float:
         """Degrees of freedom: requests that are not alike are worth fewer."""
-        return max(self.variance**2 / self.squares - 1, 1.0) if self.squares else 1.0
+        return max(self.variance**2 / self.squares - 1, 1.0) if self.squares else _MANY
+
+    @property
+    def deviation(self) -> float:
+        """Of the total; for at least two requests."""
+        return math.sqrt(self.variance * self.requests / (self.requests - 1))
 
 
 def t_quantile(freedom: float, level: float = LEVEL) -> float:
@@ -58,8 +64,12 @@ def half_widths(spreads: Sequence[Spread]) -> list[float | None]:
         return []
     t = -stdtrit(np.array([spread.freedom for spread in spreads]), LEVEL / 2)
     return [
-        None if 0 < n < LEAST else 0.0 if v == 0 else float(times) * math.sqrt(v * n / (n - 1))
-        for times, (n, v, _) in zip(t, spreads, strict=True)
+        None
+        if 0 < spread.requests < LEAST
+        else float(times) * spread.deviation
+        if spread.variance
+        else 0.0
+        for times, spread in zip(t, spreads, strict=True)
     ]
 
 

@@ -6,16 +6,27 @@ ns summed over threads.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from iostrata.analyse.account import Account, account
-from iostrata.analyse.engine import Engine
-from iostrata.analyse.tables import SUMS
-from iostrata.analyse.targets import targets_alike
-from iostrata.records import Bytes, Count, Ns, Record
+from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.summary import Summary, summary
+from iostrata.analyse.targets import TargetKind, targets_alike
+from iostrata.analyse.totals import (
+    CategoryTotal,
+    OperationTotal,
+    PhaseTotal,
+    by_category,
+    by_phase,
+)
+from iostrata.records import Record
+from iostrata.schema.detail import budget_text
 from iostrata.schema.directions import BYTES_COLUMN
+from iostrata.schema.events import ALL_REQUESTS
+from iostrata.schema.names import sampling_text
+from iostrata.store.opened import OpenedRun
 
 MOST_TARGETS = 400
 METRICS = ("time", "calls", *BYTES_COLUMN.values(), "bytes", "errors")
@@ -56,65 +67,74 @@ class Measured:
     cut: frozenset[TableKind] = field(default_factory=frozenset)
 
 
-class LayerSum(Account, frozen=True):
-    """Of a layer."""
-
-    layer: str
-
-
-class CategorySum(Account, frozen=True):
-    """Of what the calls of a layer were on."""
-
-    layer: str
-    category: str | None
-
-
-class PhaseSum(Account, frozen=True):
-    """Of a layer, in a phase of attempts."""
-
-    phase: str
-    layer: str
+def measured(opened: OpenedRun) -> Measured:
+    """Reads what is compared of a run."""
+    whole, run, engine = summary(opened), opened.run, DuckDb(opened)
+    kinds = [] if whole.sampled else engine.records(targets_alike(MOST_TARGETS), TargetKind)
+    tables = {
+        JOB: _job(whole),
+        LAYERS: _by(whole.layers, "layer"),
+        POINTS: _points(whole.ops),
+        CATEGORIES: _by(engine.records(by_category(), CategoryTotal), "layer", "category"),
+        PHASES: _by(engine.records(by_phase(), PhaseTotal), "phase", "layer"),
+        TARGETS: _by(kinds, *TARGETS.keys),
+    }
+    cut = frozenset({TARGETS} if whole.sampled or len(kinds) == MOST_TARGETS else ())
+    return Measured(run.name, run.start, run.end, _facts(whole), tables, cut)
 
 
-class TargetSum(Record, frozen=True):
-    """Of targets whose names differ in numbers only."""
-
-    layer: str
-    category: str | None
-    target: str
-    calls: Count
-    time: Ns
-    read: Bytes
-    written: Bytes
-    received: Bytes
-    sent: Bytes
+def _job(whole: Summary) -> dict[RowKey, Values]:
+    run = whole.run
+    job: dict[RowKey, Values] = {}
+    if run.end > run.start:
+        job["wall time",] = {"time": float(run.end - run.start)}
+    if whole.cost.cpu:
+        job["CPU of traced processes",] = {"time": float(whole.cost.cpu)}
+    return job
 
 
-def sums_by_table(engine: Engine) -> dict[TableKind, dict[RowKey, Values]]:
-    """The rows of LAYERS, CATEGORIES and PHASES."""
-    phased = SUMS.filter(SUMS.phase.fill_null("") != "")
+def _points(rows: Iterable[OperationTotal]) -> dict[RowKey, Values]:
+    """In brackets what is nested in a call of its layer."""
     return {
-        LAYERS: _by_key(engine.records(account(SUMS, *LAYERS.keys), LayerSum), LAYERS),
-        CATEGORIES: _by_key(
-            engine.records(account(SUMS, *CATEGORIES.keys), CategorySum), CATEGORIES
-        ),
-        PHASES: _by_key(engine.records(account(phased, *PHASES.keys), PhaseSum), PHASES),
+        (f"{row.layer}.{f'({row.op})' if row.nested else row.op}",): _values(
+            row, ("calls", "bytes", "time", "errors")
+        )
+        for row in rows
     }
 
 
-def hottest_targets(engine: Engine) -> dict[RowKey, Values]:
-    """The rows of TARGETS, at most MOST_TARGETS, of calls that were recorded individually."""
-    return _by_key(engine.records(targets_alike(MOST_TARGETS), TargetSum), TARGETS)
+def _by(rows: Iterable[Record], *keys: str) -> dict[RowKey, Values]:
+    return {tuple(getattr(row, key) or "-" for key in keys): _values(row, METRICS) for row in rows}
 
 
-def _by_key(rows: Iterable[Account | TargetSum], table: TableKind) -> dict[RowKey, Values]:
-    def key(row: Any) -> RowKey:
-        return tuple(getattr(row, name) or "-" for name in table.keys)
-
-    return {key(row): _values(row) for row in rows}
+def _values(row: Record, names: Iterable[str]) -> Values:
+    return {name: float(getattr(row, name)) for name in names if hasattr(row, name)}
 
 
-def _values(row: Account | TargetSum) -> Values:
-    moved = {column: float(getattr(row, name)) for name, column in BYTES_COLUMN.items()}
-    errors = {"errors": float(row.errors)} if isinstance(row, Account) else {}
-    return {"time": float(row.time), "calls": float(row.calls), **moved, **errors}
+def _facts(whole: Summary) -> dict[str, str]:
+    """What two runs must have alike to be compared."""
+    run, covered = whole.run, whole.processes
+    sampling = sampling_text(run.sampling or ALL_REQUESTS)
+    traced = "all" if covered.traced == covered.total else f"{covered.traced}/{covered.total}"
+    losses = {name: getattr(whole, name) for name in ("collapsed", "lost", "rejected", "dropped")}
+    return {
+        "command": shlex.join(run.command),
+        "state": run.state,
+        "level": run.level,
+        "budget": budget_text(run.budget),
+        "sampling": sampling,
+        "user points": ", ".join(sorted(point.method for point in run.points)) or "none",
+        "agent": run.agent,
+        "hosts": ", ".join(sorted({str(each.host) for each in covered.processes})) or "none",
+        "processes traced": traced,
+        "DataNodes traced": _datanodes(whole),
+        "not in it": "; ".join(whole.incomplete) or "nothing",
+        "losses": ", ".join(f"{count} {name}" for name, count in losses.items() if count) or "none",
+    }
+
+
+def _datanodes(whole: Summary) -> str:
+    listed = whole.processes.datanodes
+    if listed is None:
+        return "not asked"
+    return f"{len(listed) - len(whole.processes.missing_datanodes)}/{len(listed)}"

@@ -88,12 +88,6 @@ def user_points(engine: Engine, run: Run) -> list[UserPoint]:
     for row in engine.records(point_calls(), PointCalls):
         calls[methods.get((row.proc, row.point), "")] += row.calls
     return [
-        UserPoint(
-            point["layer"],
-            point["op"],
-            point["method"],
-            calls[point["method"]],
-            sorted(states.get(point["method"], ())),
-        )
-        for point in run.points
+        UserPoint(p.layer, p.op, p.method, calls[p.method], sorted(states.get(p.method, ())))
+        for p in run.points
     ]

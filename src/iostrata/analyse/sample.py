@@ -4,21 +4,21 @@ Requests are drawn independently of each other, each with the probability `inclu
 request all its calls are kept, and they are alike. So the request is the sampling unit: a variance
 adds up (1 - p) / p² × e² per request, e its residual (Poisson sampling; Särndal, Swensson, Wretman:
 Model Assisted Survey Sampling, 1992, chapters 3.5 and 5), never single calls.
-
-Estimates come as `value`, `low`, `high`: 95 of 100 such intervals hold the truth. All three are
-None where too few requests were drawn to say so.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
-Row = dict[str, Any]
+import ibis
 
-# Requests that an interval needs: with fewer those of heavy-tailed requests are too short. The rule
-# must not look at what was drawn: samples without the tail are those that look regular.
-# A quantile needs half of them on either side.
-LEAST = 100
+from iostrata.analyse.intervals import LEAST, Spread, half_widths, share_bounds
+from iostrata.analyse.tables import CALLS
+from iostrata.records import Record
+
+Row = dict[str, Any]
+Key = tuple[Any, ...]
 
 
 class Database(Protocol):
@@ -28,9 +28,36 @@ class Database(Protocol):
         """The rows of a query."""
 
 
+class Estimate(Record, frozen=True):
+    """A number with the ends of its interval: 95 of 100 such intervals hold the truth.
+
+    All three are None where too few requests were drawn to say so.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+    def rounded(self) -> tuple[int | None, int | None]:
+        """The value, and how far the truth may be above it."""
+        if self.value is None or self.high is None:
+            return None, None
+        return round(self.value), round(self.high - self.value)
+
+
+UNKNOWN = Estimate(None, None, None)
+# The table that `draw` makes, as expressions see it.
+SAMPLE = ibis.table({**CALLS.schema(), "w": "float64", "request": "int64"}, name="sample")
+
+
 def is_sampled(db: Database) -> bool:
     """Not all requests of the run were kept."""
     return bool(db.rows("SELECT 1 FROM calls WHERE inclusion < 1 LIMIT 1"))
+
+
+def is_drawn(db: Database) -> bool:
+    """The table `sample` is there."""
+    return bool(db.rows("SELECT 1 FROM duckdb_tables() WHERE table_name = 'sample'"))
 
 
 def draw(db: Database) -> None:
@@ -39,142 +66,125 @@ def draw(db: Database) -> None:
     `w` is one over the inclusion probability; a call that was kept in any case has no request.
     """
     db.rows(_SAMPLE)
-    define(db)
-
-
-def define(db: Database) -> None:
-    """Makes the functions that estimates need, beside a table `sample`."""
-    db.rows(_STUDENT)
-    db.rows(_BOUND)
 
 
 def totals(
     db: Database, keys: str, value: str, where: str = "true", table: str = "sample"
-) -> list[Row]:
-    """The sum of `value` (0 or more) of calls per `keys`: those, value, low, high.
+) -> dict[Key, Estimate]:
+    """The sum of `value` (0 or more) of calls per `keys`.
 
     Horvitz and Thompson's estimate, of `sample` or a table with its columns `request` and `w`. The
     interval is one of its logarithm, as sums are skewed.
     """
-    return db.rows(f"""
+    rows = db.rows(f"""
         WITH of_request AS (
             SELECT {keys}, request, any_value(w) AS w, sum({value})::DOUBLE AS e
-            FROM {table} WHERE {where} GROUP BY {keys}, request),
-        known AS (
-            SELECT {keys}, sum(w * e) AS total,
-                bound({SPREAD}) / greatest(sum(w * e), 1e-9) AS off FROM of_request
-            GROUP BY {keys})
-        SELECT {keys}, CASE WHEN off IS NOT NULL THEN total END AS value,
-            total * exp(-off) AS low, total * exp(off) AS high
-        FROM known ORDER BY ALL""")
+            FROM {table} WHERE {where} GROUP BY {keys}, request)
+        SELECT {keys}, sum(w * e) AS value, sum(w * e) AS total, {SPREAD}
+        FROM of_request GROUP BY {keys} ORDER BY ALL""")
+    return _estimates(rows, keys)
 
 
-def bounded(name: str, row: Row) -> Row:
-    """An estimate as its rounded value `name` and how far the truth may be above, `NAME_bound`."""
-    known = row["value"] is not None
-    return {
-        name: round(row["value"]) if known else None,
-        f"{name}_bound": round(row["high"] - row["value"]) if known else None,
-    }
-
-
-def bounds(
-    db: Database, requests: list[int], variances: list[float], squares: list[float]
-) -> list[float | None]:
-    """Half the width of the interval of each total, from what `totals` sums by request.
-
-    None where too few requests were drawn.
-    """
-    define(db)
-    found = db.rows(
-        "SELECT bound(n, v, s) AS off FROM (SELECT unnest(?::BIGINT[]) AS n,"
-        " unnest(?::DOUBLE[]) AS v, unnest(?::DOUBLE[]) AS s)",
-        [requests, variances, squares],
-    )
-    return [row["off"] for row in found]
-
-
-def means(db: Database, keys: str, value: str, where: str = "true") -> list[Row]:
-    """The mean of `value` (0 or more) of a call per `keys`: those, value, low, high.
+def means(
+    db: Database, keys: str, value: str, where: str = "true", table: str = "sample"
+) -> dict[Key, Estimate]:
+    """The mean of `value` (0 or more) of a call per `keys`.
 
     The ratio of two totals, its interval as that of a total.
     """
-    return db.rows(f"""
+    rows = db.rows(f"""
         WITH of_request AS (
             SELECT {keys}, request, any_value(w) AS w, count(*) AS x, sum({value})::DOUBLE AS y
-            FROM sample WHERE {where} GROUP BY {keys}, request),
+            FROM {table} WHERE {where} GROUP BY {keys}, request),
         off AS (
             SELECT *, sum(w * y) OVER keys / sum(w * x) OVER keys AS mean, y - mean * x AS e
-            FROM of_request WINDOW keys AS (PARTITION BY {keys})),
-        known AS (
-            SELECT {keys}, any_value(mean) AS mean,
-                bound({SPREAD}) / greatest(sum(w * y), 1e-9) AS off
-            FROM off GROUP BY {keys})
-        SELECT {keys}, CASE WHEN off IS NOT NULL THEN mean END AS value,
-            mean * exp(-off) AS low, mean * exp(off) AS high
-        FROM known ORDER BY ALL""")
+            FROM of_request WINDOW keys AS (PARTITION BY {keys}))
+        SELECT {keys}, any_value(mean) AS value, sum(w * y) AS total, {SPREAD}
+        FROM off GROUP BY {keys} ORDER BY ALL""")
+    return _estimates(rows, keys)
 
 
-def quantiles(db: Database, keys: str, value: str, at: float, where: str = "true") -> list[Row]:
-    """The quantile `at` (0 to 1) of `value` per `keys`: those, value, low, high.
+def quantiles(
+    db: Database, keys: str, value: str, at: float, where: str = "true", table: str = "sample"
+) -> dict[Key, Estimate]:
+    """The quantile `at` (0 to 1) of `value` per `keys`.
 
     The interval is Woodruff's (JASA 47, 1952): values below which a share lies that may be `at`, by
     Wilson's interval for as many independent calls as the sample is worth.
     """
-    return db.rows(f"""
-        WITH share AS (
-            SELECT {keys}, request, w, {value} AS y,
-                sum(w) OVER (keys ORDER BY {value}) / sum(w) OVER keys AS below
-            FROM sample WHERE {where} WINDOW keys AS (PARTITION BY {keys})),
-        point AS (
-            SELECT *, min(y) FILTER (below >= {at}) OVER (PARTITION BY {keys}) AS q FROM share),
-        of_request AS (
-            SELECT {keys}, request, any_value(w) AS w, any_value(q) AS q, count(*) AS x,
-                sum(CASE WHEN y <= q THEN 1 - {at} ELSE -{at} END)::DOUBLE AS e
-            FROM point GROUP BY {keys}, request),
-        worth AS (
-            SELECT {keys}, any_value(q) AS q, count(request) AS requests,
-                bound({SPREAD}) / student({WEIGHTY}) / sum(w * x) AS deviation,
-                CASE WHEN deviation * sqrt(sum(x)) > sqrt({at} * (1 - {at}))
-                    THEN {at} * (1 - {at}) / deviation ** 2
-                    WHEN deviation >= 0 THEN sum(x) END AS n,
-                student({WEIGHTY}) AS t
-            FROM of_request GROUP BY {keys}),
-        known AS (
-            SELECT *, requests * {min(at, 1 - at)} >= {LEAST / 2} AS enough,
-                ({at} + t * t / (2 * n)) / (1 + t * t / n) AS middle,
-                t / (1 + t * t / n) * sqrt({at} * (1 - {at}) / n + t * t / (4 * n * n)) AS half
-            FROM worth)
-        SELECT {_of("point", keys)},
-            CASE WHEN requests = 0 OR enough THEN any_value(point.q) END AS value,
-            CASE WHEN requests = 0 THEN value WHEN enough
-                THEN min(y) FILTER (below >= middle - half) END AS low,
-            CASE WHEN requests = 0 THEN value WHEN enough
-                THEN coalesce(min(y) FILTER (below >= middle + half), max(y)) END AS high
-        FROM point JOIN known ON {_same("point", "known", keys)}
-        GROUP BY {_of("point", keys)}, requests, enough ORDER BY ALL""")
+    db.rows(f"""
+        CREATE OR REPLACE TEMP TABLE placed AS
+        SELECT {keys}, dense_rank() OVER (ORDER BY {keys}) AS place, request, w, {value} AS y,
+            sum(w) OVER (keys ORDER BY {value}) / sum(w) OVER keys AS below
+        FROM {table} WHERE {where} WINDOW keys AS (PARTITION BY {keys})""")
+    found: dict[int, tuple[Key, Estimate]] = {}
+    shares: dict[int, tuple[float, float]] = {}
+    for row in db.rows(_QUANTILES.format(keys=keys, at=at)):
+        key, q = tuple(row[name] for name in _names(keys)), row["q"]
+        spread = Spread(row["requests"], row["variance"], row["squares"])
+        if spread.requests == 0:
+            found[row["place"]] = key, Estimate(q, q, q)
+        elif spread.requests * min(at, 1 - at) < LEAST / 2:
+            found[row["place"]] = key, UNKNOWN
+        else:
+            found[row["place"]] = key, Estimate(q, q, q)
+            worth = _worth(at, spread, row["weight"], row["calls"])
+            shares[row["place"]] = share_bounds(at, worth, spread.freedom)
+    ends = [list(each) for each in zip(*shares.values(), strict=True)] or [[], []]
+    for row in db.rows(_ENDS, [list(shares), *ends]):
+        key, estimate = found[row["place"]]
+        found[row["place"]] = key, Estimate(estimate.value, row["low"], row["high"])
+    return dict(found.values())
+
+
+def _worth(at: float, spread: Spread, weight: float, calls: int) -> float:
+    """As how many independent calls a sample says where a share of them lies."""
+    deviation = spread.deviation / weight
+    if deviation * math.sqrt(calls) > math.sqrt(at * (1 - at)):
+        return at * (1 - at) / deviation**2
+    return float(calls)
+
+
+def _estimates(rows: list[Row], keys: str) -> dict[Key, Estimate]:
+    """Of rows with `keys`, `value`, the `total` that the spread is of, and SPREAD."""
+    offs = half_widths([Spread(row["requests"], row["variance"], row["squares"]) for row in rows])
+    found = {}
+    for row, off in zip(rows, offs, strict=True):
+        estimate, value = UNKNOWN, row["value"]
+        if off is not None:
+            factor = math.exp(min(off / max(row["total"], 1e-9), 700))
+            estimate = Estimate(value, value / factor, value * factor)
+        found[tuple(row[name] for name in _names(keys))] = estimate
+    return found
 
 
 def _names(keys: str) -> list[str]:
     return [name.strip() for name in keys.split(",")]
 
 
-def _of(table: str, keys: str) -> str:
-    return ", ".join(f"{table}.{name}" for name in _names(keys))
-
-
-def _same(one: str, other: str, keys: str) -> str:
-    return " AND ".join(f"{one}.{k} IS NOT DISTINCT FROM {other}.{k}" for k in _names(keys))
-
-
 # Of residuals `e` of requests: how many were drawn, the variance of their total, the sum of the
 # squares of its terms.
 _TERM = "w * (w - 1) * e * e"
-VARIANCE = f"coalesce(sum({_TERM}), 0)"
-SQUARES = f"coalesce(sum(({_TERM}) ** 2), 0)"
-SPREAD = f"count(request), {VARIANCE}, {SQUARES}"
-# From how many requests the variance comes, as if they were alike.
-WEIGHTY = f"sum({_TERM}) ** 2 / sum(({_TERM}) ** 2)"
+VARIANCE = f"coalesce(sum({_TERM}), 0)::DOUBLE AS variance"
+SQUARES = f"coalesce(sum(({_TERM}) ** 2), 0)::DOUBLE AS squares"
+SPREAD = f"count(request) AS requests, {VARIANCE}, {SQUARES}"
+_QUANTILES = f"""
+    WITH point AS (
+        SELECT *, min(y) FILTER (below >= {{at}}) OVER (PARTITION BY place) AS q FROM placed),
+    of_request AS (
+        SELECT {{keys}}, place, request, any_value(w) AS w, any_value(q) AS q, count(*) AS x,
+            sum(CASE WHEN y <= q THEN 1 - {{at}} ELSE -{{at}} END)::DOUBLE AS e
+        FROM point GROUP BY {{keys}}, place, request)
+    SELECT {{keys}}, place, any_value(q) AS q, sum(w * x) AS weight, sum(x)::BIGINT AS calls,
+        {SPREAD}
+    FROM of_request GROUP BY {{keys}}, place ORDER BY place"""
+_ENDS = """
+    SELECT place, min(y) FILTER (below >= "from") AS low,
+        coalesce(min(y) FILTER (below >= until), max(y)) AS high
+    FROM placed JOIN (
+        SELECT unnest(?::BIGINT[]) AS place, unnest(?::DOUBLE[]) AS "from",
+            unnest(?::DOUBLE[]) AS until) USING (place)
+    GROUP BY place"""
 
 # The first request of a way up: below a task each call begins one. What hangs from a call that is
 # not there (lost with a full ring, open when its process died) belongs to the request of that.
@@ -198,18 +208,3 @@ _SAMPLE = """
     SELECT calls.*, 1 / coalesce(inclusion, 1) AS w,
         CASE WHEN inclusion < 1 THEN dense_rank() OVER (ORDER BY top_proc, top) END AS request
     FROM calls LEFT JOIN tree ON tree.proc = calls.proc AND tree.span = calls.span"""
-# Quantile of Student's t for 95 of 100 (Abramowitz, Stegun: 26.7.5), for requests as many as the
-# variance comes from; those that are not alike are worth fewer.
-_Z = 1.959963984540054
-_STUDENT = f"""
-    CREATE OR REPLACE TEMP MACRO student(weighty) AS
-        {_Z} + {(_Z**3 + _Z) / 4} / greatest(weighty - 1, 1)
-        + {(5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96} / greatest(weighty - 1, 1) ** 2
-        + {(3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384} / greatest(weighty - 1, 1) ** 3"""
-# Half the width of an interval, from SPREAD.
-_BOUND = f"""
-    CREATE OR REPLACE TEMP MACRO bound(requests, variance, squares) AS CASE
-        WHEN requests = 0 THEN 0
-        WHEN requests < {LEAST} THEN NULL
-        WHEN variance = 0 THEN 0
-        ELSE student(variance ** 2 / squares) * sqrt(variance * requests / (requests - 1)) END"""

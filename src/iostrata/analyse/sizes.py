@@ -1,17 +1,28 @@
-"""Sizes of requests and how long they took, in buckets that can be added up."""
+"""Sizes of requests, in classes and in buckets that can be added up."""
 
 from __future__ import annotations
 
 from ibis.expr import types as ir
 
 from iostrata.analyse.buckets import bucket
-from iostrata.analyse.tables import CALLS, SUMS, moving, outer
+from iostrata.analyse.tables import CALLS, SUMS, moving
+from iostrata.records import Bytes, Count, Record
+
+
+class SizeClass(Record, frozen=True):
+    """Requests of an operation that moved as many bytes: the class is 1 + floor(log2(bytes)), 0 for
+    none.
+    """
+
+    layer: str
+    op: str
+    size_class: int | None
+    calls: Count
+    bytes: Bytes
 
 
 def size_classes() -> ir.Table:
-    """All requests that moved data: layer, op, size_class (1 + floor(log2(bytes)); 0: none), calls,
-    bytes. From sums, so that none is missing.
-    """
+    """`SizeClass`es of all requests that moved data. From sums, so that none is missing."""
     rows = moving(SUMS)
     found = rows.group_by("layer", "op", "size_class").agg(
         calls=rows["count"].sum().cast("int64"), bytes=rows.bytes.sum().cast("int64")
@@ -19,21 +30,20 @@ def size_classes() -> ir.Table:
     return found.order_by("layer", "op", "size_class")
 
 
+class SizeBucket(Record, frozen=True):
+    """Requests of an operation that moved as many bytes as a bucket of `buckets` says."""
+
+    layer: str
+    op: str
+    bucket: int
+    calls: Count
+    bytes: Bytes
+
+
 def sizes() -> ir.Table:
-    """Requests kept one by one that moved data: layer, op, bucket (of bytes), calls, bytes."""
+    """`SizeBucket`s of the requests that moved data and were recorded individually."""
     rows = moving(CALLS)
-    return _by_bucket(rows, rows.bytes, "bytes")
-
-
-def latencies() -> ir.Table:
-    """Calls kept one by one: layer, op, bucket (of ns), calls, time (ns)."""
-    rows = CALLS.filter(CALLS.dur.notnull(), outer(CALLS))
-    return _by_bucket(rows, rows.dur, "time")
-
-
-def _by_bucket(rows: ir.Table, value: ir.IntegerColumn, name: str) -> ir.Table:
-    rows = rows.select("layer", "op", bucket=bucket(value), value=value)
-    found = rows.group_by("layer", "op", "bucket")
-    return found.agg(calls=rows.count(), **{name: rows.value.sum().cast("int64")}).order_by(
-        "layer", "op", "bucket"
-    )
+    rows = rows.select("layer", "op", "bytes", bucket=bucket(rows.bytes))
+    keys = ("layer", "op", "bucket")
+    found = rows.group_by(*keys).agg(calls=rows.count(), bytes=rows.bytes.sum().cast("int64"))
+    return found.order_by(*keys)

@@ -6,34 +6,84 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction, outer
-from iostrata.schema.directions import DIRECTIONS
+from iostrata.records import Bytes, Count, Ns, Record
+from iostrata.schema.directions import BYTES_COLUMN
 
 SMALL = 1 << 20  # bytes
 # What differs between two runs of the same job: numbers of jobs, blocks, ports, and times.
 _NUMBERS = "[0-9]{4,}"
 
 
+class Target(Record, frozen=True, omit_defaults=True):
+    """A file or block, and the calls on it that were recorded individually.
+
+    Where only some requests were, numbers are `estimated`, each within its bound for 95 of 100;
+    they are None where too few requests were drawn.
+    """
+
+    layer: str
+    category: str | None
+    target: str
+    block: int | None
+    calls: Count | None
+    time: Ns | None
+    bytes_read: Bytes | None
+    bytes_written: Bytes | None
+    bytes_received: Bytes | None
+    bytes_sent: Bytes | None
+    estimated: bool = False
+    calls_bound: Count | None = None
+    time_bound: Ns | None = None
+    bytes_read_bound: Bytes | None = None
+    bytes_written_bound: Bytes | None = None
+    bytes_received_bound: Bytes | None = None
+    bytes_sent_bound: Bytes | None = None
+
+
+class TargetKind(Record, frozen=True):
+    """Targets whose names differ in long numbers only, which are `#`."""
+
+    layer: str
+    category: str | None
+    target: str
+    calls: Count
+    time: Ns
+    bytes_read: Bytes
+    bytes_written: Bytes
+    bytes_received: Bytes
+    bytes_sent: Bytes
+
+
+class SmallFiles(Record, frozen=True):
+    """Small files of a layer and category, and what was moved from and to them."""
+
+    layer: str
+    category: str | None
+    files: Count
+    bytes: Bytes
+    calls: Count
+    time: Ns
+
+
 def targets(roles: tuple[str, ...] = ()) -> ir.Table:
-    """Per file or block: layer, category, target, block, calls, time (ns), read, written, received,
-    sent (bytes); the longest first. Of calls kept one by one, of `roles` where any are given; of
-    all of them in layers whose sums know their targets, as those of some imported runs do.
+    """Each `Target`, without estimates; the longest first. Of calls of `roles` where any are given;
+    of all calls in layers whose sums know their targets, as those of some imported runs do.
     """
     rows = _targeted(roles)
+    moved = {BYTES_COLUMN[name]: value for name, value in bytes_by_direction(rows).items()}
     found = rows.group_by("layer", "category", "target", "block").agg(
         calls=rows.calls.sum(where=outer(rows)).fill_null(0).cast("int64"),
         time=rows.time.sum(where=outer(rows)).fill_null(0).cast("int64"),
-        **bytes_by_direction(rows),
+        **moved,
     )
     return found.order_by(ibis.desc("time"), "layer", "target", "block")
 
 
 def targets_alike(most: int) -> ir.Table:
-    """The `most` kinds of targets that took longest: as `targets`, without block, those together
-    whose names differ in numbers of four digits or more, which are `#`.
-    """
+    """The `most` `TargetKind`s that took longest: numbers of four digits or more are long."""
     found = targets()
     found = found.mutate(target=found.target.re_replace(_NUMBERS, "#"))
-    numbers = ("calls", "time", *DIRECTIONS)
+    numbers = ("calls", "time", *BYTES_COLUMN.values())
     kinds = found.group_by("layer", "category", "target").agg(
         **{name: found[name].sum().cast("int64") for name in numbers}
     )
@@ -58,14 +108,13 @@ def _targeted(roles: tuple[str, ...]) -> ir.Table:
 
 
 def small_files(below: int = SMALL) -> ir.Table:
-    """Files of a file system of which fewer bytes were read or written than that: layer, category,
-    files, bytes, calls, time (ns). Many of them cost a NameNode and a start each.
+    """`SmallFiles` of file systems: fewer bytes were read or written than that. Many of them cost a
+    NameNode and a start each.
     """
     files = targets()
     files = files.filter(files.layer.isin(["fs", "hdfs", "posix"]))
     files = files.filter(~files.category.fill_null("").isin(["pipe", "socket"]))
-    size = ibis.greatest(files.read, files.written, files.received, files.sent)
-    files = files.mutate(size=size)
+    files = files.mutate(size=ibis.greatest(*(files[name] for name in BYTES_COLUMN.values())))
     files = files.filter(files.size < below, files.size > 0)
     return (
         files.group_by("layer", "category")

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.moved import Moved, Timed, moved, times
+from iostrata.analyse.latencies import JobDurations, durations_by_host
 from iostrata.analyse.tables import counted_once, outer
+from iostrata.analyse.totals import JobTotal, by_host
 from iostrata.records import EpochNs
 from iostrata.schema.directions import BYTES_COLUMN, DIRECTION_OF
 from iostrata.store.files import list_files
@@ -111,13 +112,13 @@ class Watch:
             with OpenedRun(run, {"events": new}) as opened:
                 self._incomplete += opened.incomplete
                 engine = DuckDb(opened)
-                for each in engine.records(moved(), Moved):
+                for each in engine.records(by_host(), JobTotal):
                     numbers = {name: getattr(each, name) for name in NUMBERS}
                     self._published.add((each.host, each.layer, each.job), numbers)
                 # latencies are those of a window, and none began before the first snapshot
-                for row in [] if self._first else engine.records(times(), Timed):
+                for row in [] if self._first else engine.records(durations_by_host(), JobDurations):
                     key = (row.host, row.layer, row.job)
-                    self._published.add_times(key, {row.bucket: row.calls}, row.dur)
+                    self._published.add_times(key, {row.bucket: row.calls}, row.time)
         self._read |= set(new)
         self._first = False
 
@@ -130,7 +131,7 @@ def _add_pending(pending: Tally, host: str, live: Live) -> None:
 
 
 def _numbers(cell: Cell) -> dict[str, int]:
-    """What `moved` makes of a row of sums."""
+    """What `totals` makes of a row of sums."""
     numbers = {"calls": cell.count if outer(cell) else 0}
     direction = DIRECTION_OF.get(cell.op)
     if direction and counted_once(cell):

@@ -82,16 +82,16 @@ def conclude(recorded: Recorded) -> None:
 
 
 def _first_line(recorded: Recorded) -> str:
-    from iostrata.show.summary import completeness, why_empty
+    from iostrata.show.summary import completeness_lines, why_empty
 
     try:
         with traced_run(recorded.store, recorded.run, say=False) as run:
-            totals = run.summary
+            whole = run.summary
     except UserError as error:
         complain(error.message, error.remedy)
         return "the run cannot be read back"
-    first = "; ".join(completeness(totals)[:4])
-    return first if totals.layers else f"{first}: {why_empty(totals)}"
+    first = "; ".join(completeness_lines(whole)[:4])
+    return first if whole.layers else f"{first}: {why_empty(whole)}"
 
 
 def request_for(

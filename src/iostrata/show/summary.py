@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from datetime import datetime
 
-from iostrata.analyse.sample import LEAST
-from iostrata.schema.directions import DIRECTIONS
+from iostrata.analyse.cost import Cost
+from iostrata.analyse.intervals import LEAST
+from iostrata.analyse.latencies import Latency
+from iostrata.analyse.summary import SIZES, Summary
+from iostrata.analyse.targets import Target
+from iostrata.analyse.totals import Total
+from iostrata.schema.detail import budget_text
+from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.names import left_out, sampling_text
-from iostrata.show.cost import cost_lines
-from iostrata.show.latency import STATISTICS
-from iostrata.show.totals import SIZES, Row, Totals
 from iostrata.text import (
     FEW,
     between,
@@ -31,109 +35,136 @@ MOST_LATENCIES = 12
 MOST_TASKS = 12
 MOST_ATTEMPTS = 50
 MOST_INCOMPLETE = 50
+MOST_COSTS = 6
 
 
-def summary_lines(totals: Totals) -> list[str]:
+def summary_lines(summary: Summary) -> list[str]:
     """Completeness first, then the facts of the run, then what it did."""
-    lines = [*completeness(totals), *_facts(totals), *_hosts(totals)]
-    if not totals.layers:
-        return [*lines, "", why_empty(totals)]
-    lines += ["", *_by_layer(totals), *_other_layers(totals)]
-    lines += ["", *_by_op(totals)]
-    if totals.sizes:
-        lines += ["", *_sizes(totals)]
-    if totals.latencies:
-        lines += ["", *_latencies(totals)]
-    if totals.targets:
-        lines += ["", *_targets(totals)]
-    if totals.tasks:
-        lines += ["", *_tasks(totals)]
+    lines = [*completeness_lines(summary), *_facts(summary), *_hosts(summary)]
+    if not summary.layers:
+        return [*lines, "", why_empty(summary)]
+    lines += ["", *_by_layer(summary), *_other_layers(summary)]
+    lines += ["", *_by_op(summary)]
+    for made in (_sizes, _latencies, _targets, _tasks):
+        table = made(summary)
+        lines += ["", *table] if table else []
     return lines
 
 
-def completeness(totals: Totals) -> list[str]:
+def completeness_lines(summary: Summary) -> list[str]:
     """How complete the picture is.
 
     `traced 12/14 processes, 3/3 DataNodes, 0 dropped`, then each that is missing by name.
     """
-    covered = totals.coverage
+    covered = summary.processes
     first = f"traced {covered.traced}/{covered.total} processes"
     if covered.datanodes is not None:
-        seen = len(covered.datanodes) - len(covered.missing_datanodes)
-        first += f", {seen}/{len(covered.datanodes)} DataNodes"
-    elif any(row["layer"] in HDFS_LAYERS for row in totals.layers):
+        traced = len(covered.datanodes) - len(covered.missing_datanodes)
+        first += f", {traced}/{len(covered.datanodes)} DataNodes"
+    elif any(row.layer in HDFS_LAYERS for row in summary.layers):
         first += ", DataNodes not asked"
-    first += f", {count(totals.dropped)} dropped"
-    first += " (in totals, not one by one)" if totals.dropped else ""
+    first += f", {count(summary.dropped)} dropped"
+    first += " (in totals, not recorded individually)" if summary.dropped else ""
     losses = (
-        (totals.collapsed, "without task and category"),
-        (totals.lost, "lost (in no total)"),
-        (totals.rejected, "segments or names rejected"),
+        (summary.collapsed, "without task and category"),
+        (summary.lost, "lost (in no total)"),
+        (summary.rejected, "segments or names rejected"),
     )
     first += "".join(f", {count(number)} {what}" for number, what in losses if number)
-    lines = [first, *_incomplete(totals), *_missing(totals)]
-    if totals.faulted:
-        lines.append(f"points switched off by a fault: {', '.join(totals.faulted)}")
+    lines = [first, *_incomplete(summary), *_missing(summary)]
+    if summary.faulted_points:
+        lines.append(f"points switched off by a fault: {', '.join(summary.faulted_points)}")
     lines += [
         f"point {point.method}: {point.trouble}"
-        for point in totals.user_points
-        if point.trouble and point.method not in totals.faulted
+        for point in summary.user_points
+        if point.trouble and point.method not in summary.faulted_points
     ]
-    if totals.unfinished:
-        lines.append(f"{plural(totals.unfinished, 'call')} still open when the process died")
-    if totals.orphans:
-        of = ", ".join(f"{row['layer']} {near(row, 'calls', count)}" for row in totals.orphans)
-        lines.append(f"calls of HDFS servers that no traced client caused: {of}")
+    if summary.unfinished:
+        lines.append(f"{plural(summary.unfinished, 'call')} still open when the process died")
+    if summary.orphans:
+        layers = ", ".join(
+            f"{row.layer} {near(row.calls, row.calls_bound, count)}" for row in summary.orphans
+        )
+        lines.append(f"calls of HDFS servers that no traced client caused: {layers}")
     return [printable(line) for line in lines]
 
 
-def _incomplete(totals: Totals) -> list[str]:
-    lines = [f"incomplete: {line}" for line in totals.incomplete[:MOST_INCOMPLETE]]
-    more = len(totals.incomplete) - len(lines)
+def _incomplete(summary: Summary) -> list[str]:
+    lines = [f"incomplete: {line}" for line in summary.incomplete[:MOST_INCOMPLETE]]
+    more = len(summary.incomplete) - len(lines)
     return lines + ([f"and {count(more)} more that are incomplete (--json lists all)"] * bool(more))
 
 
-def _missing(totals: Totals) -> list[str]:
-    covered = totals.coverage
-    at = {(n["host"], n.get("pid")): n["name"] for n in covered.missing_datanodes}
+def _missing(summary: Summary) -> list[str]:
+    covered = summary.processes
+    listed = {(node.host, node.pid): node.name for node in covered.missing_datanodes}
     lines = []
-    for row in covered.processes:
-        if not row["traced"]:
-            name = row["task"] or at.pop((row["host"], row["pid"]), "")
-            who = f"{row['role'] or 'java'} pid {row['pid']}{name and f', {name}'}"
-            lines.append(f"not traced: {who} ({row['reason']})")
+    for process in covered.not_traced:
+        name = process.task or listed.pop((process.host or "", process.pid), "")
+        who = f"{process.role or 'java'} pid {process.pid}{name and f', {name}'}"
+        lines.append(f"not traced: {who} ({process.reason})")
     why = "the NameNode lists it, no traced process is it"
-    lines += [f"not traced: DataNode {name} ({why})" for name in sorted(at.values())]
+    lines += [f"not traced: DataNode {name} ({why})" for name in sorted(listed.values())]
     why = "the job history has it, no process reported it"
     attempts = covered.missing_attempts
     lines += [f"not traced: {attempt} ({why})" for attempt in attempts[:MOST_ATTEMPTS]]
     if len(attempts) > MOST_ATTEMPTS:
         lines.append(f"and {count(len(attempts) - MOST_ATTEMPTS)} more attempts (--json lists all)")
     lines += [f"did not answer: {whom}" for whom in covered.unasked]
-    if covered.attempts is None and totals.tasks and not totals.run.source:
+    if covered.attempts is None and summary.tasks and not summary.run.source:
         lines.append("job history not asked: attempts on hosts without a collector are not known")
     return lines
 
 
-def _hosts(totals: Totals) -> list[str]:
-    """`host node: CPU 61 % (at most 98 %), iowait 2 %, disk 3.0 MiB/s read …`."""
-
-    def rate(row: Row, column: str) -> str:
-        return f"{size(row[column] * 10**9 // row['interval'])}/s"
-
-    return [
-        printable(
-            f"host {row['host']}: CPU {percent(row['cpu'])} (at most {percent(row['cpu_max'])}), "
-            f"iowait {percent(row['iowait'])}, disk {rate(row, 'disk_read')} read, "
-            f"{rate(row, 'disk_written')} written, net {rate(row, 'net_received')} received, "
-            f"{rate(row, 'net_sent')} sent, loopback {rate(row, 'net_loopback')}"
-        )
-        for row in totals.hosts
+def cost_lines(cost: Cost) -> list[str]:
+    """`tracing took ~0.7 % of the CPU time of 12 processes (budget 1 %) …`."""
+    if not cost.processes:
+        return []
+    lines = [
+        f"tracing took ~{percent(cost.share, 1)} of the CPU time of "
+        f"{plural(cost.processes, 'process')} ({seconds(cost.cpu)}), budget "
+        f"{budget_text(cost.budget)}; start-up not counted"
     ]
+    if cost.summed:
+        points = ", ".join(
+            f"{row.point.rpartition('.')[2]} ({plural(row.processes, 'process')}, {row.seconds} s)"
+            for row in cost.summed[:MOST_COSTS]
+        )
+        more = len(cost.summed) - MOST_COSTS
+        points += f" and {more} more" if more > 0 else ""
+        lines.append(f"only in sums, to stay within the budget: {points}")
+    for row in cost.over[:MOST_COSTS]:
+        who = f"{row.role or 'java'} pid {row.pid} on {row.host}"
+        lines.append(
+            f"budget not met: {who}: {percent(row.share, 1)}, "
+            "of what is kept or counted whatever it costs"
+        )
+    if len(cost.over) > MOST_COSTS:
+        lines.append(f"budget not met: {plural(len(cost.over) - MOST_COSTS, 'more process')}")
+    if cost.budget:
+        lines.append("only in sums, as wherever there is a budget: reads of jars and class files")
+    return lines
 
 
-def _facts(totals: Totals) -> list[str]:
-    run = totals.run
+def _hosts(summary: Summary) -> list[str]:
+    """`host node: CPU 61 % (at most 98 %), iowait 2 %, disk 3.0 MiB/s read …`."""
+    lines = []
+    for row in summary.hosts:
+
+        def rate(moved: int, interval: int = row.interval) -> str:
+            return f"{size(moved * 10**9 // interval)}/s"
+
+        lines.append(
+            f"host {row.host}: CPU {percent(row.cpu)} (at most {percent(row.cpu_max)}), "
+            f"iowait {percent(row.iowait)}, disk {rate(row.disk_read)} read, "
+            f"{rate(row.disk_written)} written, net {rate(row.net_received)} received, "
+            f"{rate(row.net_sent)} sent, loopback {rate(row.net_loopback)}"
+        )
+    return [printable(line) for line in lines]
+
+
+def _facts(summary: Summary) -> list[str]:
+    run = summary.run
     parts = [f"run {run.name}", run.state]
     if run.exit is not None:
         parts.append(f"exit {run.exit}")
@@ -150,174 +181,185 @@ def _facts(totals: Totals) -> list[str]:
         lines.append(f"level {run.level}: {left_out(run.level)} only in sums")
     if run.sampling:
         share = sampling_text(run.sampling)
-        lines.append(f"sampling {share}: {share} of the requests one by one, the rest only in sums")
+        what = f"{share} of the requests recorded individually, the rest only in sums"
+        lines.append(f"sampling {share}: {what}")
     if run.message:
         lines.append(f"note: {run.message}")
     lines.append(f"{plural(run.events, 'event')}, {size(run.bytes)}")
-    lines += cost_lines(totals.cost)
+    lines += cost_lines(summary.cost)
     return [printable(line) for line in lines]
 
 
-def why_empty(totals: Totals) -> str:
+def why_empty(summary: Summary) -> str:
     """Why there are no layers to show."""
-    if totals.run.events and totals.incomplete:
+    if summary.run.events and summary.incomplete:
         return "no events: those that were recorded are in no readable file"
-    if totals.run.state == "recording":
+    if summary.run.state == "recording":
         return "no events so far: the run is being recorded"
-    if not totals.processes:
+    if not summary.processes.processes:
         return "no events: the command started no Java process"
-    if not totals.traced:
+    if not summary.processes.traced:
         return "no events: none of its processes was traced (iostrata doctor says why)"
     return "no events: its processes called none of the points (iostrata points lists them)"
 
 
-def _time(row: Row) -> str:
+def _time(row: Total) -> str:
     """`1.2 s`, or `~1.2 s ±3 %` where clocks were sampled: 99 of 100 estimates are that close."""
-    if not row.get("estimated"):
-        return seconds(row["time"])
-    off = row.get("time_bound", 0) / row["time"] if row["time"] else 0
-    return f"~{seconds(row['time'])}" + (f" {margin(off)}" if off else "")
+    if not row.estimated:
+        return seconds(row.time)
+    off = row.time_bound / row.time if row.time else 0
+    return f"~{seconds(row.time)}" + (f" {margin(off)}" if off else "")
 
 
-def _ways(rows: list[Row]) -> list[str]:
+def _directions(rows: Sequence[Total] | Sequence[Target]) -> dict[str, str]:
     """The directions worth a column: reading and writing always, the network when used."""
-    return [
-        way
-        for way in DIRECTIONS
-        if way in ("read", "written") or any(row[f"bytes_{way}"] for row in rows)
-    ]
+    return {
+        name: column
+        for name, column in BYTES_COLUMN.items()
+        if name in ("read", "written") or any(getattr(row, column) for row in rows)
+    }
 
 
-def _by_layer(totals: Totals) -> list[str]:
-    ways = _ways(totals.layers)
+def _by_layer(summary: Summary) -> list[str]:
+    directions = _directions(summary.layers)
     rows = [
         [
-            row["layer"],
-            count(row["calls"]),
-            *(size(row[f"bytes_{way}"]) for way in ways),
+            row.layer,
+            count(row.calls),
+            *(size(getattr(row, column)) for column in directions.values()),
             _time(row),
-            count(row["errors"]),
+            count(row.errors),
         ]
-        for row in totals.layers
+        for row in summary.layers
     ]
-    header = ["layer", "calls", *ways, "time of all threads", "errors"]
+    header = ["layer", "calls", *directions, "time of all threads", "errors"]
     return columns(header, rows, range(1, len(header)))
 
 
-def _other_layers(totals: Totals) -> list[str]:
+def _other_layers(summary: Summary) -> list[str]:
     lines = []
-    if totals.silent_layers:
-        lines.append(f"no calls seen: {', '.join(totals.silent_layers)}")
-    if totals.absent_layers:
-        lines.append(f"not traced by this version: {', '.join(totals.absent_layers)}")
-    for row in totals.pauses:
-        what = f"{count(row['count'])} in {plural(row['processes'], 'process')}"
-        lines.append(
-            f"pauses of whole JVMs, in no layer: {row['op']} {what}, "
-            f"{seconds(row['time'])} together, longest {seconds(row['max'])}"
-        )
-    return lines
+    if summary.silent_layers:
+        lines.append(f"no calls seen: {', '.join(summary.silent_layers)}")
+    if summary.absent_layers:
+        lines.append(f"not traced by this version: {', '.join(summary.absent_layers)}")
+    pauses = [
+        f"pauses of whole JVMs, in no layer: {row.op} {count(row.count)} in "
+        f"{plural(row.processes, 'process')}, {seconds(row.time)} together, "
+        f"longest {seconds(row.max or 0)}"
+        for row in summary.pauses
+    ]
+    return lines + pauses
 
 
-def _by_op(totals: Totals) -> list[str]:
+def _by_op(summary: Summary) -> list[str]:
     rows = [
         [
-            row["layer"],
-            f"({row['op']})" if row["nested"] else row["op"],
-            count(row["calls"]),
-            size(row["bytes"]),
+            row.layer,
+            f"({row.op})" if row.nested else row.op,
+            count(row.calls),
+            size(row.bytes),
             _time(row),
         ]
-        for row in totals.ops
+        for row in summary.ops
     ]
     lines = columns(["layer", "operation", "calls", "bytes", "time"], rows, range(2, 5))
-    if any(row["nested"] for row in totals.ops):
+    if any(row.nested for row in summary.ops):
         lines.append("(in brackets: within a call of the same layer, in no total of the layer)")
     return lines
 
 
-def _sizes(totals: Totals) -> list[str]:
-    names = [name for name, _ in SIZES]
-    if any(row["unknown"] for row in totals.sizes):
-        names.append("unknown")
+def _sizes(summary: Summary) -> list[str]:
+    if not summary.sizes:
+        return []
+    names = [name for name in SIZES if name != "unknown" or any(r.unknown for r in summary.sizes)]
     rows = [
-        [row["layer"], row["op"], *(count(row[name]) if row[name] else "·" for name in names)]
-        for row in totals.sizes
+        [row.layer, row.op, *(count(calls) if calls else "·" for calls in row.counts().values())]
+        for row in summary.sizes
     ]
-    return columns(["calls by size", "", *names], rows, range(2, 2 + len(names)))
+    header = ["calls by size", "", *names]
+    return columns(header, [row[: len(header)] for row in rows], range(2, len(header)))
 
 
-def _latencies(totals: Totals) -> list[str]:
+def _latencies(summary: Summary) -> list[str]:
     """Of the operations that took longest; estimates as `~1.2 ms (1.1 ms to 1.4 ms)`."""
-    rows = [
-        [
-            row["layer"],
-            row["op"],
-            near(row, "calls", count),
-            *(between(row, name, seconds) for name in STATISTICS),
-        ]
-        for row in totals.latencies[:MOST_LATENCIES]
-    ]
-    header = ["time of a call", "", "calls", *STATISTICS.values()]
-    lines = columns(header, rows, range(2, len(header)))
-    if totals.dropped:
-        lines.append("(of the calls kept one by one)")
-    return lines
+    if not summary.latencies:
+        return []
+
+    def cells(row: Latency) -> list[str]:
+        times = (
+            (row.mean, row.mean_low, row.mean_high),
+            (row.p50, row.p50_low, row.p50_high),
+            (row.p95, row.p95_low, row.p95_high),
+            (row.p99, row.p99_low, row.p99_high),
+        )
+        calls = near(row.calls, row.calls_bound, count)
+        return [row.layer, row.op, calls, *(between(*time, seconds) for time in times)]
+
+    header = ["time of a call", "", "calls", "mean", "median", "95 %", "99 %"]
+    rows = [cells(row) for row in summary.latencies[:MOST_LATENCIES]]
+    return [*columns(header, rows, range(2, len(header))), *_of_detail(summary)]
 
 
-def _name(target: Row) -> str:
+def _of_detail(summary: Summary) -> list[str]:
+    return ["(of the calls that were recorded individually)"] if summary.dropped else []
+
+
+def _name(target: Target) -> str:
     """A block's target is its pool: the number says which."""
-    if target["block"] is None:
-        return str(target["target"])
-    return f"blk_{target['block']} of {target['target']}"
+    return target.target if target.block is None else f"blk_{target.block} of {target.target}"
 
 
-def _targets(totals: Totals) -> list[str]:
-    ways = _ways(totals.targets)
+def _targets(summary: Summary) -> list[str]:
+    if not summary.targets:
+        return []
+    directions = _directions(summary.targets)
     rows = [
         [
-            row["layer"],
-            row["category"] or "",
-            near(row, "calls", count),
-            *(near(row, f"bytes_{way}", size) for way in ways),
-            near(row, "time", seconds),
+            row.layer,
+            row.category or "",
+            near(row.calls, row.calls_bound, count),
+            *(
+                near(getattr(row, column), getattr(row, f"{column}_bound"), size)
+                for column in directions.values()
+            ),
+            near(row.time, row.time_bound, seconds),
             _name(row),
         ]
-        for row in totals.targets[:MOST_TARGETS]
+        for row in summary.targets[:MOST_TARGETS]
     ]
-    header = ["hottest", "category", "calls", *ways, "time", "target"]
-    lines = columns(header, rows, range(2, len(header) - 1))
-    if totals.dropped:
-        lines.append("(of the calls kept one by one)")
-    if totals.sampled:
+    header = ["hottest", "category", "calls", *directions, "time", "target"]
+    lines = [*columns(header, rows, range(2, len(header) - 1)), *_of_detail(summary)]
+    if summary.sampled:
         lines.append(
-            "(~ is scaled up from the requests kept one by one, and within ± for 95 of 100; "
-            f"{FEW}: {LEAST} requests are needed)"
+            "(~ is scaled up from the requests that were recorded individually, and within ± for "
+            f"95 of 100; {FEW}: {LEAST} requests are needed)"
         )
     return lines
 
 
-def _tasks(totals: Totals) -> list[str]:
+def _tasks(summary: Summary) -> list[str]:
     """The tasks that took longest, each with its layers."""
-    ways = _ways(totals.tasks)
+    if not summary.tasks:
+        return []
+    directions = _directions(summary.tasks)
     time: dict[tuple[str, str], int] = {}
-    for row in totals.tasks:
-        key = (row["job"] or "", row["task"] or "")
-        time[key] = time.get(key, 0) + row["time"]
+    for row in summary.tasks:
+        key = (row.job or "", row.task or "")
+        time[key] = time.get(key, 0) + row.time
     shown = sorted(time, key=lambda key: -time[key])[:MOST_TASKS]
     rows = [
         [
-            row["task"] or row["job"],
-            row["layer"],
-            count(row["calls"]),
-            *(size(row[f"bytes_{way}"]) for way in ways),
-            seconds(row["time"]),
+            row.task or row.job or "",
+            row.layer,
+            count(row.calls),
+            *(size(getattr(row, column)) for column in directions.values()),
+            seconds(row.time),
         ]
         for key in shown
-        for row in totals.tasks
-        if (row["job"] or "", row["task"] or "") == key
+        for row in summary.tasks
+        if (row.job or "", row.task or "") == key
     ]
-    header = ["job or task", "layer", "calls", *ways, "time"]
+    header = ["job or task", "layer", "calls", *directions, "time"]
     lines = columns(header, rows, range(2, len(header)))
     if len(time) > len(shown):
         lines.append(f"and {len(time) - len(shown)} more (--json lists all)")

@@ -19,7 +19,7 @@ def tree_lines(roots: list[CallNode], depth: int, least: float) -> list[str]:
     def show(level: list[CallNode], indent: int) -> None:
         for node in level:
             known = asdict(node)
-            numbers = [near(known, key, text) for key, text in texts.items()]
+            numbers = [near(known[key], known[f"{key}_bound"], text) for key, text in texts.items()]
             cells.append([f"{'  ' * indent}{node.name}", *("" for _ in texts)])
             if not node.collapsed:
                 cells[-1][1:] = numbers

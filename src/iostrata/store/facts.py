@@ -4,116 +4,145 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+import msgspec
+from msgspec import Meta
 
 from iostrata.schema.events import ALL_REQUESTS, LEVEL
 
-STATES = ("recording", "ok", "failed", "interrupted", "incomplete")
+State = Literal["recording", "ok", "failed", "interrupted", "incomplete"]
+STATES: tuple[str, ...] = get_args(State)
 _LONGEST = 40  # characters of a wrong value that are shown
-Check = Callable[[Any], bool]
+# The description of a type says in words what a value must be.
+Number = Annotated[int, Meta(ge=0, le=(1 << 63) - 1, description="a number that is not negative")]
+Text = Annotated[str, Meta(description="a text")]
 
 
-def is_number(value: Any) -> bool:
-    """A count, or ns since the epoch: 0 or more, in 64 bits."""
-    return type(value) is int and 0 <= value < 1 << 63
+class _Facts(msgspec.Struct, frozen=True):
+    """Values of a file, of which others than ours are left alone."""
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+class UserPointFacts(_Facts, frozen=True):
+    """A point that the recorder brought; `method` is class#method and descriptor."""
+
+    layer: str
+    op: str
+    method: str
 
 
-def _is_code(value: Any) -> bool:
-    return value is None or (type(value) is int and abs(value) < 1 << 31)
+class ListedDataNode(_Facts, frozen=True):
+    """A DataNode as the NameNode lists it."""
+
+    name: str
+    host: str
+    pid: Number | None = None
+    rack: str = ""
 
 
-def _is_words(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
+class Cluster(_Facts, frozen=True):
+    """What the lists of a cluster said when a run had ended.
+
+    `attempts` are those of each job, from its history. None: nobody was asked. `unasked` says who
+    did not answer.
+    """
+
+    datanodes: tuple[ListedDataNode, ...] | None = None
+    attempts: dict[str, tuple[str, ...]] | None = None
+    unasked: tuple[str, ...] = ()
 
 
-def _is_points(value: Any) -> bool:
-    names = ("layer", "op", "method")
-    return isinstance(value, list) and all(
-        isinstance(point, dict) and all(_is_text(point.get(name)) for name in names)
-        for point in value
-    )
+class Source(_Facts, frozen=True):
+    """What an imported run was made of, and what of it is not in the run.
+
+    `unit` is what its files consist of: lines, records; `left_out` counts what was understood and
+    is not imported, by reason; `incomplete` says why the trace has no end, or the import not all.
+    """
+
+    format: str = ""
+    unit: str = ""
+    read: int = 0
+    not_understood: int = 0
+    first_not_understood: str = ""
+    left_out: dict[str, int] = {}
+    incomplete: str = ""
+    notes: tuple[str, ...] = ()
 
 
-def _is_node(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and _is_text(value.get("name"))
-        and _is_text(value.get("host"))
-        and _is_text(value.get("rack", ""))
-        and (value.get("pid") is None or is_number(value["pid"]))
-    )
+class RunFacts(_Facts, frozen=True):
+    """run.json, of the recorder."""
+
+    schema: Number = 0
+    command: Annotated[tuple[str, ...], Meta(description="a list of words")] = ()
+    start: Number = 0
+    end: Number = 0
+    exit: Annotated[
+        Annotated[int, Meta(gt=-(1 << 31), lt=1 << 31)] | None, Meta(description="an exit code")
+    ] = None
+    state: Annotated[State, Meta(description=f"one of {', '.join(STATES)}")] = "incomplete"
+    recorder_pid: Number = 0
+    recorder_start: Number = 0
+    host: Text = ""
+    user: Text = ""
+    dir: Text = ""
+    agent: Text = ""
+    message: Text = ""
+    collector: Text = ""
+    points: Annotated[tuple[UserPointFacts, ...], Meta(description="a list of points")] = ()
+    cluster: Annotated[Cluster, Meta(description="what a cluster lists")] = Cluster()
+    source: Annotated[Source | None, Meta(description="an object")] = None
 
 
-def _is_cluster(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    nodes, attempts = value.get("datanodes"), value.get("attempts")
-    return (
-        (nodes is None or (isinstance(nodes, list) and all(map(_is_node, nodes))))
-        and (attempts is None or isinstance(attempts, dict))
-        and all(map(_is_words, (attempts or {}).values()))
-        and _is_words(value.get("unasked", []))
-    )
+class ProgressFacts(_Facts, frozen=True):
+    """progress.json, of the collector."""
+
+    state: Text = "done"
+    message: Text = ""
+    events: Number = 0
+    bytes: Number = 0
+    processes: Number = 0
+    budget: Number = 0
+    level: Annotated[
+        Literal[tuple(LEVEL)],  # type: ignore[valid-type]
+        Meta(description=f"one of {', '.join(LEVEL)}"),
+    ] = "record"
+    sampling: Annotated[
+        int, Meta(ge=0, le=ALL_REQUESTS, description=f"a number up to {ALL_REQUESTS}")
+    ] = 0
 
 
-_NUMBER = (is_number, "a number that is not negative")
-_TEXT = (_is_text, "a text")
-_OBJECT = (lambda value: isinstance(value, dict), "an object")
-# Per file the values that are used: what each must be, in code and in words.
-_FACTS: dict[str, tuple[Check, str]] = {
-    "schema": _NUMBER,
-    "command": (_is_words, "a list of words"),
-    "start": _NUMBER,
-    "end": _NUMBER,
-    "exit": (_is_code, "an exit code"),
-    "state": (lambda value: value in STATES, f"one of {', '.join(STATES)}"),
-    "recorder_pid": _NUMBER,
-    "recorder_start": _NUMBER,
-    **dict.fromkeys(("host", "user", "dir", "agent", "message", "collector"), _TEXT),
-    "points": (_is_points, "a list of points"),
-    "cluster": (_is_cluster, "what a cluster lists"),
-    "source": _OBJECT,
-}
-_PROGRESS: dict[str, tuple[Check, str]] = {
-    "state": _TEXT,
-    "message": _TEXT,
-    **dict.fromkeys(("events", "bytes", "processes", "budget"), _NUMBER),
-    "level": (lambda value: value in tuple(LEVEL), f"one of {', '.join(LEVEL)}"),
-    "sampling": (
-        lambda value: is_number(value) and value <= ALL_REQUESTS,
-        f"a number up to {ALL_REQUESTS}",
-    ),
-}
-KNOWN = {"run.json": _FACTS, "progress.json": _PROGRESS}
+FILES = ("run.json", "progress.json")
+_F = TypeVar("_F", RunFacts, ProgressFacts)
 
 
-def read_facts(path: Path) -> tuple[dict[str, Any], list[str]]:
-    """The values of a file of KNOWN that are what they must be, and a line for all else."""
+def read_facts(path: Path, kind: type[_F]) -> tuple[_F, list[str]]:
+    """The values of run.json or progress.json that are what they must be; a line for each other.
+
+    A value that is not there, or wrong, is that of an empty file.
+    """
     name = path.name
     try:
-        found = json.loads(path.read_text("utf-8"))
+        values = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        return {}, [f"{name} is not there"]
+        return kind(), [f"{name} is not there"]
     except OSError as error:
-        return {}, [f"{name} cannot be read: {error.strerror}"]
+        return kind(), [f"{name} cannot be read: {error.strerror}"]
     except (ValueError, RecursionError):  # so deep that Python's parser gives up
-        return {}, [f"{name} is damaged: {_size(path)} are no JSON"]
-    if not isinstance(found, dict):
-        return {}, [f"{name} is not of a run: {_shown(found)} is no object"]
-    values: dict[str, Any] = {}
+        return kind(), [f"{name} is damaged: {_size(path)} are no JSON"]
+    if not isinstance(values, dict):
+        return kind(), [f"{name} is not of a run: {_shown(values)} is no object"]
+    right: dict[str, Any] = {}
     faults = []
-    for key, (check, what) in KNOWN[name].items():
-        if key in found and check(found[key]):
-            values[key] = found[key]
-        elif key in found:
-            faults.append(f"{name}: {key} is {_shown(found[key])}, not {what}")
-    return values, faults
+    for field in msgspec.structs.fields(kind):
+        if field.name not in values:
+            continue
+        try:
+            right[field.name] = msgspec.convert(values[field.name], field.type)
+        except msgspec.ValidationError:
+            what = f"{_shown(values[field.name])}, not {_described(field.type)}"
+            faults.append(f"{name}: {field.name} is {what}")
+    return kind(**right), faults
 
 
 def write_facts(run_dir: Path, facts: dict[str, Any]) -> None:
@@ -123,6 +152,12 @@ def write_facts(run_dir: Path, facts: dict[str, Any]) -> None:
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(json.dumps(facts, indent=2) + "\n")
     draft.rename(run_dir / "run.json")
+
+
+def _described(kind: Any) -> str:
+    """What a value of a field must be, in words."""
+    words: list[str] = [meta.description for meta in kind.__metadata__ if meta.description]
+    return words[-1]
 
 
 def _shown(value: Any) -> str:

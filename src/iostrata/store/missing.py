@@ -32,8 +32,8 @@ def _state(run: Run) -> list[str]:
     """Why what is published may not be all."""
     if run.state == "recording":
         return ["still being recorded: only what was published so far is in the numbers"]
-    if run.source.get("incomplete"):
-        return [f"imported in part: {run.source['incomplete']}"]
+    if run.source and run.source.incomplete:
+        return [f"imported in part: {run.source.incomplete}"]
     if run.state == "incomplete" and not run.damage:
         return ["its recording was cut off: what was not published by then is in no number"]
     if not run.published:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import difflib
 import os
-from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from iostrata.errors import UserError
 from iostrata.processes import alive
+from iostrata.records import Bytes, Count, EpochNs, Record
 from iostrata.schema.events import VERSION
-from iostrata.store.facts import KNOWN, read_facts
+from iostrata.store.facts import (
+    FILES,
+    Cluster,
+    ProgressFacts,
+    RunFacts,
+    Source,
+    UserPointFacts,
+    read_facts,
+)
 from iostrata.store.location import RUN_NAME, check_run_name
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Record, frozen=True):
     """One run. `start` and `end` are ns since the epoch, 0 when not known.
 
     `state` is recording, ok, failed (the command did), interrupted or incomplete (the recorder
@@ -25,9 +31,7 @@ class Run:
     `collector` is the directory of the collector that recorded it; how much it recorded
     individually in the end: `level`, `sampling` of how many requests (of ALL_REQUESTS; 0: all),
     `budget` (millionths of CPU time, 0: no limit).
-    `points` are those that its recorder brought: layer, op, method (class#method, descriptor).
-    `cluster` is what the cluster's own lists said, as record.session.Survey; empty when not asked.
-    `source` is what an imported run was made of, as importers.account.Account; empty for others.
+    `points` are those that its recorder brought; `source` is None where it was not imported.
     `schema` is the version of the contract that it follows, 0 when it does not say.
     `events`, `bytes` and `processes` are those that the collector counted, all of them in the store
     when it `published` them. `damage` says what is wrong with run.json and progress.json.
@@ -36,44 +40,37 @@ class Run:
     name: str
     path: Path
     command: tuple[str, ...] = ()
-    start: int = 0
-    end: int = 0
+    start: EpochNs = 0
+    end: EpochNs = 0
     exit: int | None = None
     state: str = "incomplete"
     host: str = ""
     user: str = ""
     dir: str = ""
     agent: str = ""
-    events: int = 0
-    bytes: int = 0
+    events: Count = 0
+    bytes: Bytes = 0
     message: str = ""
     collector: str = ""
     level: str = "record"
     budget: int = 0
     sampling: int = 0
-    cluster: dict[str, Any] = field(default_factory=dict)
-    points: tuple[dict[str, str], ...] = ()
-    source: dict[str, Any] = field(default_factory=dict)
+    points: tuple[UserPointFacts, ...] = ()
+    source: Source | None = None
     schema: int = 0
-    processes: int = 0
+    processes: Count = 0
     published: bool = True
     damage: tuple[str, ...] = ()
 
     @property
+    def cluster(self) -> Cluster:
+        """What the cluster's own lists said, from run.json: there may be many attempts."""
+        return read_facts(self.path / "run.json", RunFacts)[0].cluster
+
+    @property
     def racks(self) -> dict[str, str]:
         """The rack of each host with a DataNode, as the NameNode listed them."""
-        nodes = self.cluster.get("datanodes") or ()
-        return {node["host"]: node["rack"] for node in nodes if node.get("rack")}
-
-    def as_dict(self) -> dict[str, Any]:
-        """The run as JSON values."""
-        fields = asdict(self)
-        fields["path"] = str(self.path)
-        fields["command"] = list(self.command)
-        del fields["cluster"]
-        fields["points"] = list(self.points)
-        fields["damage"] = list(self.damage)
-        return fields
+        return {node.host: node.rack for node in self.cluster.datanodes or () if node.rack}
 
 
 def list_runs(store: Path) -> list[Run]:
@@ -160,36 +157,30 @@ def owner_of(path: Path) -> str:
 
 def _read(path: Path) -> Run | None:
     """The run at `path`, None when it is none or may not be read."""
-    if not any(os.path.lexists(path / name) for name in (*KNOWN, "events")):
+    if not any(os.path.lexists(path / name) for name in (*FILES, "events")):
         return None
-    facts, damage = read_facts(path / "run.json")
-    progress, more = read_facts(path / "progress.json")
-    given = {name: facts[name] for name in _GIVEN if name in facts}
-    given |= {name: progress[name] for name in _COUNTED if name in progress}
+    facts, damage = read_facts(path / "run.json", RunFacts)
+    progress, more = read_facts(path / "progress.json", ProgressFacts)
     return Run(
         name=path.name,
         path=path,
-        command=tuple(facts.get("command", ())),
         state=_state(facts),
-        message=facts.get("message") or progress.get("message", ""),
-        points=tuple(facts.get("points", ())),
-        published=progress.get("state", "done") == "done",
+        message=facts.message or progress.message,
+        published=progress.state == "done",
         damage=(*damage, *more),
-        **given,
+        **{name: getattr(facts, name) for name in _OF_RECORDER},
+        **{name: getattr(progress, name) for name in _OF_COLLECTOR},
     )
 
 
-# Facts of a run that are what they are in run.json, and in progress.json.
-_GIVEN = (
-    *("schema", "start", "end", "exit", "host", "user", "dir", "agent", "collector"),
-    *("cluster", "source"),
+_OF_RECORDER = (
+    *("schema", "command", "start", "end", "exit", "host", "user", "dir", "agent", "collector"),
+    *("points", "source"),
 )
-_COUNTED = ("events", "bytes", "processes", "level", "budget", "sampling")
+_OF_COLLECTOR = ("events", "bytes", "processes", "level", "budget", "sampling")
 
 
-def _state(facts: dict[str, Any]) -> str:
-    state: str = facts.get("state", "incomplete")
-    if state != "recording":
-        return state
-    recorder = (facts.get("recorder_pid", 0), facts.get("recorder_start", 0))
-    return "recording" if alive(*recorder) else "incomplete"
+def _state(facts: RunFacts) -> str:
+    if facts.state != "recording":
+        return facts.state
+    return "recording" if alive(facts.recorder_pid, facts.recorder_start) else "incomplete"

@@ -12,7 +12,7 @@ import pytest
 
 import iostrata
 from iostrata.analyse import connection
-from iostrata.analyse.operations import OperationCalls, operations
+from iostrata.analyse.totals import OperationTotal, by_operation
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
 
 # Ibis asks DuckDB and pandas in ways that these call old.
@@ -64,17 +64,15 @@ def test_tables_are_those_of_the_run_as_pandas_polars_and_arrow(store: Path) -> 
         assert run.processes.count().to_pyarrow().as_py() == 1
         assert run.system.count().to_pyarrow().as_py() == 0
         # an analysis, and SQL
-        assert [(each.op, each.calls) for each in run.ask(operations(), OperationCalls)] == [
-            ("read", 2),
-            ("write", 1),
-        ]
-        assert run.connection.to_pandas(operations()).calls.sum() == 3
+        operations = run.ask(by_operation(), OperationTotal)
+        assert {each.op: each.calls for each in operations} == {"read": 2, "write": 1}
+        assert run.connection.to_pandas(by_operation()).calls.sum() == 3
         assert run.connection.raw_sql("SELECT count(*) FROM calls").fetchall() == [(1,)]
 
 
 def test_answers_are_those_of_the_commands(store: Path) -> None:
     with iostrata.open() as run:
-        assert run.summary.layers[0]["bytes_read"] == 7
+        assert run.summary.layers[0].bytes_read == 7
         assert run.summary is run.summary
         assert run.incomplete == []
         assert run.findings() == []

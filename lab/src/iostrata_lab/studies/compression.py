@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 
 from iostrata.analyse.calltree.native import Choice, call_trees
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.operations import OperationCalls, operations
+from iostrata.analyse.totals import OperationTotal, by_operation
 from iostrata.api import TracedRun
 from iostrata.store.files import run_files
 from iostrata.store.opened import OpenedRun
@@ -49,9 +49,9 @@ def _measure(opened: OpenedRun) -> Row:
         sink = _Counted()
         kept = TracedRun(opened).export(name, cast(BinaryIO, sink))
         texts[name] = sink.taken
-    done = DuckDb(opened).records(operations(), OperationCalls)
+    done = DuckDb(opened).records(by_operation(), OperationTotal)
     return {
-        "calls": sum(each.calls + each.nested for each in done),
+        "calls": sum(each.calls for each in done),
         "kept": kept,
         "events": opened.run.events,
         "raw": kept * SLOT,

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.latencies import latencies
+from iostrata.analyse.summary import drawn
 from iostrata.analyse.tables import SUMS
 from iostrata.errors import UserError
 from iostrata.records import Ns, Record
-from iostrata.show.latency import latencies
-from iostrata.show.totals import drawn
 from iostrata.store.opened import OpenedRun
 from iostrata.text import percent
 from iostrata_lab.studies.figure import Panel, panels
@@ -73,30 +73,26 @@ def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
     return found
 
 
-class Longest(Record, frozen=True):
-    """The longest call of a function, `layer.op`."""
-
-    function: str
+class _Longest(Record, frozen=True):
+    layer: str
+    op: str
     longest: Ns | None
 
 
 def _measure(opened: OpenedRun) -> Row:
     """Calls, mean, median and the longest in ns of each of FUNCTIONS, by the paper's name."""
-    times = {_name(row): row for row in latencies(opened, drawn(opened))}
-    most = SUMS.group_by(function=SUMS.layer + "." + SUMS["op"]).agg(longest=SUMS["max"].max())
-    longest = {each.function: each.longest for each in DuckDb(opened).records(most, Longest)}
+    times = {f"{row.layer}.{row.op}": row for row in latencies(opened, drawn(opened))}
+    most = SUMS.group_by("layer", "op").agg(longest=SUMS["max"].max())
+    rows = DuckDb(opened).records(most, _Longest)
+    longest = {f"{row.layer}.{row.op}": row.longest for row in rows}
     return {
         name: {
-            **{key: times[ours][key] for key in ("calls", "mean", "p50")},
+            **{key: getattr(times[ours], key) for key in ("calls", "mean", "p50")},
             "longest": longest[ours],
         }
         for name, ours in FUNCTIONS.items()
         if ours in times
     }
-
-
-def _name(row: Row) -> str:
-    return f"{row['layer']}.{row['op']}"
 
 
 def _mean(sample: Sample, name: str, statistic: str = "mean") -> float:

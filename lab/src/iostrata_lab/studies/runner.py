@@ -10,9 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from iostrata.analyse.summary import Summary, summary
 from iostrata.errors import UserError
-from iostrata.show.summary import completeness, why_empty
-from iostrata.show.totals import Totals, totals
+from iostrata.show.summary import completeness_lines, why_empty
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, list_runs
 from iostrata_lab.studies.interface import Row, Sample, Study, Wanted
@@ -94,14 +94,14 @@ def _check(store: Path, name: str) -> None:
     """A run of nothing would be a table of nothing; raises UserError, and it is not taken."""
     with OpenedRun(_runs(store)[name]) as opened:
         if not opened.run.events:
-            raise UserError(f"{name} has {why_empty(totals(opened))}")
+            raise UserError(f"{name} has {why_empty(summary(opened))}")
 
 
 def _sample(request: Request, one: Planned, name: str) -> Sample:
     run = _runs(request.store)[name]
     with OpenedRun(run) as opened:
         measured = request.study.measure(opened)
-        traced = _traced(totals(opened))
+        traced = _traced(summary(opened))
     said = json.loads(_noted(request.store, name).read_text())
     start = datetime.fromtimestamp(run.start // 10**9, UTC).isoformat()
     seconds = round((run.end - run.start) / 1e9, 3)
@@ -109,14 +109,14 @@ def _sample(request: Request, one: Planned, name: str) -> Sample:
     return Sample(label, one.repeat, name, start, seconds, result, measured, traced)
 
 
-def _traced(found: Totals) -> Row:
+def _traced(whole: Summary) -> Row:
     return {
-        "processes": found.coverage.total,
-        "traced": found.coverage.traced,
-        "dropped": found.dropped,
-        "collapsed": found.collapsed,
-        "lost": found.lost,
-        "missing": completeness(found)[1:],
+        "processes": whole.processes.total,
+        "traced": whole.processes.traced,
+        "dropped": whole.dropped,
+        "collapsed": whole.collapsed,
+        "lost": whole.lost,
+        "missing": completeness_lines(whole)[1:],
     }
 
 

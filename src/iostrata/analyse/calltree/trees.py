@@ -12,9 +12,9 @@ from itertools import count
 
 import msgspec
 
-from iostrata.analyse import sample
 from iostrata.analyse.buckets import quantile
 from iostrata.analyse.calltree.native import CallTrees, Merged, MergedNode, call_trees
+from iostrata.analyse.intervals import Spread, half_widths
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.store.opened import OpenedRun
 from iostrata.text import plural
@@ -66,7 +66,7 @@ def call_tree(opened: OpenedRun, trees: CallTrees | None = None) -> list[CallNod
     trees = trees or call_trees(opened)
     nodes: dict[str, CallNode] = {}
     roots: list[CallNode] = []
-    for merged, node in zip(trees.nodes, _nodes(opened, trees.nodes), strict=True):
+    for merged, node in zip(trees.nodes, _nodes(trees.nodes), strict=True):
         nodes[merged.id] = node
         above = nodes.get(merged.parent or "")
         (roots if above is None else above.below).append(node)
@@ -81,9 +81,9 @@ def _longest(node: CallNode) -> tuple[int, str, str]:
     return -node.scaled, node.layer, node.op
 
 
-def _nodes(opened: OpenedRun, merged: Sequence[MergedNode]) -> Iterator[CallNode]:
+def _nodes(merged: Sequence[MergedNode]) -> Iterator[CallNode]:
     names = {"calls": "calls", "time": "total", "self": "self", "bytes": "bytes"}
-    measures = {name: _measured(opened, merged, of) for name, of in names.items()}
+    measures = {name: _measured(merged, of) for name, of in names.items()}
     for place, row in enumerate(merged):
         totals = {name: values[place][0] for name, values in measures.items()}
         bounds = {f"{name}_bound": values[place][1] for name, values in measures.items()}
@@ -104,20 +104,15 @@ def _nodes(opened: OpenedRun, merged: Sequence[MergedNode]) -> Iterator[CallNode
         )
 
 
-def _measured(
-    opened: OpenedRun, merged: Sequence[MergedNode], name: str
-) -> list[tuple[int | None, int | None]]:
+def _measured(merged: Sequence[MergedNode], name: str) -> list[tuple[int | None, int | None]]:
     """A total of each node and how far the truth may be above; None: too few requests."""
     drawn = [node.sample for node in merged if node.sample]
     parts = [getattr(of, name) for of in drawn]
-    offs = iter(
-        sample.bounds(
-            opened,
-            [of.requests for of in drawn],
-            [part.variance for part in parts],
-            [part.squares for part in parts],
-        )
-    )
+    spreads = [
+        Spread(of.requests, part.variance, part.squares)
+        for of, part in zip(drawn, parts, strict=True)
+    ]
+    offs = iter(half_widths(spreads))
     return [
         (getattr(node, name), 0)
         if node.sample is None

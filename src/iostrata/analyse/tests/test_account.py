@@ -29,6 +29,8 @@ def test_sampled_clocks_are_scaled_up_point_by_point(traced: Traced) -> None:
         op="read",
         calls=107,
         time=50 + 1000 + 40 + 3000,
+        time_bound=0,
+        estimated=True,
         errors=0,
         bytes=4007,
         read=4007,

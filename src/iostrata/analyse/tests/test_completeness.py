@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from iostrata.analyse.completeness import causes, completeness, gaps
+from iostrata.analyse.completeness import causes, gaps, losses
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import process, row_of_call
 
@@ -19,13 +19,13 @@ def test_what_was_traced_and_what_was_lost(traced: Traced) -> None:
         ],
     )
     names = ("host", "role", "processes", "traced", "killed", "calls", "detail")
-    found = engine.rows(completeness())
+    found = engine.rows(losses())
     assert [tuple(row[name] for name in names) for row in found] == [
         ("a", "map", 3, 2, 1, 110, 70),
         ("b", "map", 1, 1, 0, 1, 1),
     ]
-    losses = ("dropped", "collapsed", "lost", "rejected")
-    assert [tuple(row[name] for name in losses) for row in found] == [(40, 3, 2, 1), (0, 0, 0, 0)]
+    lossy = ("dropped", "collapsed", "lost", "rejected")
+    assert [tuple(row[name] for name in lossy) for row in found] == [(40, 3, 2, 1), (0, 0, 0, 0)]
 
 
 def test_where_calls_are_missing(traced: Traced) -> None:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from iostrata.analyse.sizes import latencies, size_classes, sizes
+from iostrata.analyse.sizes import size_classes, sizes
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_call, row_of_sum
 
-COVERED, INNER = FLAG["double_counted"], FLAG["inner"]
+COVERED = FLAG["double_counted"]
 
 
 def test_requests_that_moved_data_count_by_their_size(traced: Traced) -> None:
@@ -35,18 +35,4 @@ def test_classes_of_all_that_moved_data_come_from_sums(traced: Traced) -> None:
     assert traced(sums).rows(size_classes()) == [
         {"layer": "java", "op": "read", "size_class": 1, "calls": 5, "bytes": 5},
         {"layer": "java", "op": "read", "size_class": 7, "calls": 1001, "bytes": 100_064},
-    ]
-
-
-def test_latencies_are_those_of_the_layers_own_calls(traced: Traced) -> None:
-    calls = [
-        row_of_call("rpc", "call", "ClientProtocol.create", dur=15),
-        row_of_call("rpc", "call", "ClientProtocol.create", dur=16),
-        row_of_call("rpc", "call", "ClientProtocol.create", dur=17),
-        row_of_call("rpc", "call", "ClientProtocol.create", dur=None),  # not timed
-        row_of_call("rpc", "call", "ClientProtocol.create", dur=9, flags=INNER),
-    ]
-    assert traced(calls).rows(latencies()) == [
-        {"layer": "rpc", "op": "call", "bucket": 15, "calls": 1, "time": 15},
-        {"layer": "rpc", "op": "call", "bucket": 16, "calls": 2, "time": 33},
     ]

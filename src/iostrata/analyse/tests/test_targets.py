@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from iostrata.analyse.targets import small_files, targets, targets_alike
 from iostrata.analyse.tests.conftest import Traced
+from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_call, row_of_sum
 
@@ -19,7 +20,7 @@ def test_the_longest_target_comes_first(traced: Traced) -> None:
             row_of_call("java", "read", "", bytes=10, dur=1000),  # of nobody knows what
         ]
     )
-    names = ("target", "block", "calls", "time", "read", "written", "received", "sent")
+    names = ("target", "block", "calls", "time", *BYTES_COLUMN.values())
     assert [tuple(row[name] for name in names) for row in engine.rows(targets())] == [
         ("BP-1", 7, 1, 50, 0, 0, 0, 100),
         ("BP-1", 8, 1, 40, 0, 0, 0, 100),
@@ -36,7 +37,7 @@ def test_targets_that_differ_in_long_numbers_are_of_a_kind(traced: Traced) -> No
             row_of_call("datanode", "send_packet", "BP-1", block=1073741825, bytes=100, dur=3),
         ]
     )
-    names = ("target", "calls", "time", "read", "written")
+    names = ("target", "calls", "time", "bytes_read", "bytes_written")
     assert [tuple(row[name] for name in names) for row in engine.rows(targets_alike(2))] == [
         ("/data-1/job_#_#/part-#", 2, 11, 30, 0),
         ("/data-2/job_#_#/part-#", 1, 7, 0, 40),
@@ -54,7 +55,7 @@ def test_sums_that_know_their_targets_are_all_there_is(traced: Traced) -> None:
         ]
     )
     # THEN no call is counted twice, and none is missing
-    names = ("layer", "target", "calls", "time", "read", "written")
+    names = ("layer", "target", "calls", "time", "bytes_read", "bytes_written")
     assert [tuple(row[name] for name in names) for row in engine.rows(targets())] == [
         ("posix", "/a", 4, 4000, 40, 0),
         ("fs", "/b", 1, 1000, 0, 20),

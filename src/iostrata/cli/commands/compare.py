@@ -47,9 +47,8 @@ def compare(
     interval and a verdict. The rows whose change explains the most time come first.
     """
     from iostrata.analyse.comparison import compare as compare_runs
-    from iostrata.analyse.measured import Measured
+    from iostrata.analyse.measured import Measured, measured
     from iostrata.show.compare.lines import comparison_lines
-    from iostrata.show.compare.measured import measured
 
     place = store or default_store()
     sides = [find_runs(place, names) for names in (first, second)]

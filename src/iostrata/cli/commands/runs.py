@@ -13,6 +13,7 @@ from iostrata.cli.arguments import JsonOption, StoreOption, examples
 from iostrata.cli.console import print_json, print_table
 from iostrata.cli.opening import say_incomplete
 from iostrata.record.collector import NODE_DIR, collector_of
+from iostrata.records import builtins
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, list_runs
 from iostrata.text import count, seconds, size
@@ -26,17 +27,17 @@ def register(app: typer.Typer) -> None:
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     """Lists recorded runs, newest first: those of the store, and yours in the node's store."""
-    found = _visible(store or default_store())
-    for run in found:
+    visible = _visible(store or default_store())
+    for run in visible:
         say_incomplete(run.name, run.damage)
     if json:
-        print_json([run.as_dict() for run in found])
+        print_json(builtins(visible))
         return
-    if not found:
+    if not visible:
         print(f"no runs in {store or default_store()}: record one with iostrata record -- COMMAND")
         return
     header = ["run", "start", "duration", "state", "exit", "events", "size", "command"]
-    print_table(header, [_row(run) for run in found], {2, 4, 5, 6})
+    print_table(header, [_row(run) for run in visible], {2, 4, 5, 6})
 
 
 def _visible(store: Path) -> list[Run]:

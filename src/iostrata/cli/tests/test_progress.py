@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from bench.large.generate import generate
 
+from iostrata.analyse.summary import SUMMARY_STEPS
 from iostrata.explain.rank import RULE_STEPS
 from iostrata.show.report.document import STEPS
-from iostrata.show.totals import TOTALS_STEPS
 
 _ENDLESS = "SELECT count(*) FROM range(1_000_000_000_000) a, range(1_000_000_000_000) b"
 
@@ -75,8 +75,8 @@ def leftovers(store: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "steps"),
     [
-        (("summary", "r"), (*TOTALS_STEPS, *RULE_STEPS)),
-        (("summary", "r", "--json"), TOTALS_STEPS),
+        (("summary", "r"), (*SUMMARY_STEPS, *RULE_STEPS)),
+        (("summary", "r", "--json"), SUMMARY_STEPS),
         (("findings", "r"), ("sums", *RULE_STEPS)),
         (("report", "r", "--json"), STEPS),
         (("calltree", "r"), ("call tree",)),

@@ -27,7 +27,7 @@ class FilesRead(Record, frozen=True):
 
 def evidence(workforce: Workforce) -> ir.Table:
     files = targets(workforce.roles)
-    read = ibis.greatest(files.read, files.received)
+    read = ibis.greatest(files.bytes_read, files.bytes_received)
     files = files.filter(files.layer == "hdfs", ~files.target.contains("/.staging/"), read > 0)
     small = read < SMALL
     return files.agg(

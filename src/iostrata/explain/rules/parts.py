@@ -62,8 +62,9 @@ class MapSpills(Record, frozen=True):
 
 
 _NOTHING = OperationSum(
-    calls=0, time=0, errors=0, bytes=0, read=0, written=0, received=0, sent=0, layer="", op=""
-)
+    calls=0, time=0, time_bound=0, estimated=False, errors=0, bytes=0,
+    read=0, written=0, received=0, sent=0, layer="", op="",
+)  # fmt: skip
 
 
 def account(rows: ir.Table, *keys: str) -> ir.Table:

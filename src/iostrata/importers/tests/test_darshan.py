@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.operations import OperationCalls, operations
 from iostrata.analyse.patterns import Pattern, patterns
+from iostrata.analyse.summary import summary
 from iostrata.analyse.targets import targets
+from iostrata.analyse.totals import OperationTotal, by_operation
 from iostrata.importers.tests.conftest import Imported
 from iostrata.records import builtins
 from iostrata.show.report.document import document
 from iostrata.show.summary import summary_lines
-from iostrata.show.totals import totals
 
 pytestmark = pytest.mark.skipif(
     find_spec("darshan") is None, reason="darshan is not installed (the extra `darshan`)"
@@ -112,7 +112,7 @@ def test_totals_are_those_of_darshan(name: str, imported: Imported) -> None:
     assert {(row["layer"], row["op"]): row["bytes"] for row in rows if row["bytes"]} == {
         key: n for key, n in moved.items() if n
     }
-    found = {row["layer"]: row["time"] for row in totals(opened).layers}
+    found = {row.layer: row.time for row in summary(opened).layers}
     for layer, time in found.items():
         assert time / 1e9 == pytest.approx(sum(times[name] for name in TIMES[layer]), abs=1e-3)
 
@@ -145,7 +145,7 @@ def test_segments_are_calls_one_by_one(imported: Imported) -> None:
 
 def test_all_that_reads_runs_reads_it(imported: Imported) -> None:
     opened = imported(sample("hdf5"))
-    text = summary_lines(totals(opened))
+    text = summary_lines(summary(opened))
     assert text[0] == "traced 4/4 processes, 0 dropped"
     assert not [line for line in text if "not traced by" in line or "job history" in line]
     shown = builtins(document(opened))
@@ -155,7 +155,7 @@ def test_all_that_reads_runs_reads_it(imported: Imported) -> None:
         (whole,) = (layer for layer in shown["layers"] if layer["layer"] == row["layer"])
         assert sum(row["calls"]) == whole["calls"]
     engine = DuckDb(opened)
-    assert {row.layer for row in engine.records(operations(), OperationCalls)} == {
+    assert {row.layer for row in engine.records(by_operation(), OperationTotal)} == {
         "record",
         "fs",
         "posix",

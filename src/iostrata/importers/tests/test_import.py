@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from iostrata.analyse.summary import summary
 from iostrata.errors import UserError
 from iostrata.importers import darshan
 from iostrata.importers.formats import FORMATS, import_files
@@ -26,7 +27,6 @@ from iostrata.importers.tests.test_strace import LINES
 from iostrata.schema.columns import EVENTS, PROCESSES
 from iostrata.schema.types import TYPES
 from iostrata.show.summary import summary_lines
-from iostrata.show.totals import totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
@@ -97,7 +97,9 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     import_files([tmp_path / "pipe"], "strace", tmp_path / "store", "r")
     writer.join()
     # THEN all are read
-    assert find_run(tmp_path / "store", "r").source["read"] == 5000
+    source = find_run(tmp_path / "store", "r").source
+    assert source is not None
+    assert source.read == 5000
     with pytest.raises(UserError) as raised:
         import_files([tmp_path / "pipe"], None, tmp_path / "store", "s")
     assert "its format is not known before it is read" in raised.value.message
@@ -175,7 +177,7 @@ def imports_or_says_why(content: bytes, format_name: str, folder: Path) -> None:
         assert not list((folder / f"store{number}").glob("*"))
         return
     with OpenedRun(find_run(folder / f"store{number}", "r")) as opened:
-        assert summary_lines(totals(opened))
+        assert summary_lines(summary(opened))
         assert opened.run.message.startswith(f"imported from {format_name}")
 
 

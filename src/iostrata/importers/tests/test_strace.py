@@ -123,7 +123,8 @@ def test_a_program_did_what_it_did(tmp_path: Path, imported: Imported) -> None:
     assert [row["n"] for row in threads] == [2, 1]
     run = opened.run
     assert (run.exit, run.state, run.command[1:3]) == (137, "failed", ("-I", "-S"))
-    assert run.source["not_understood"] == 0
+    assert run.source is not None
+    assert run.source.not_understood == 0
     # AND sums are of the same calls
     (sums,) = opened.rows("SELECT sum(count)::INT AS n, sum(bytes)::INT AS bytes FROM sums")
     (calls,) = opened.rows("SELECT count(*)::INT AS n, sum(bytes)::INT AS bytes FROM calls")

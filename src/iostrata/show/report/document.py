@@ -5,6 +5,9 @@ Aggregates only, within `bounds.py`: a run of a million tasks makes a document o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 import msgspec
 
 from iostrata.analyse.amplification import Amplification, amplification
@@ -18,11 +21,15 @@ from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostBin
 from iostrata.analyse.hosts import hosts as host_bins
 from iostrata.analyse.phases import Phase, phases
+from iostrata.analyse.summary import SIZES, SUMMARY_STEPS, Sizes, Summary, summary
+from iostrata.analyse.targets import Target as HotTarget
+from iostrata.analyse.totals import RoleTotal, by_role
 from iostrata.explain.rank import RULE_STEPS
 from iostrata.explain.verdict import explanation
 from iostrata.progress import Progress, silent
+from iostrata.records import Record, builtins
 from iostrata.schema.directions import BYTES_COLUMN
-from iostrata.schema.events import LAYER
+from iostrata.schema.names import layer_order
 from iostrata.show.report.bounds import MOST_TARGETS, fitted
 from iostrata.show.report.flow import flow
 from iostrata.show.report.hosts import hosts
@@ -43,14 +50,12 @@ from iostrata.show.report.model import (
     TimeSpent,
 )
 from iostrata.show.report.tasks import tasks
-from iostrata.show.summary import completeness, why_empty
-from iostrata.show.totals import SIZES, TOTALS_STEPS, Row, Totals, in_layer_order, summed, totals
+from iostrata.show.summary import completeness_lines, why_empty
 from iostrata.store.opened import OpenedRun
 from iostrata.version import __version__
 
-STEPS = (*TOTALS_STEPS, "time line", "tasks", "flow", *RULE_STEPS, "call tree", "critical path")
-_CLASSES = (*(name for name, _ in SIZES), "unknown")
-_ORDER = {layer: place for place, layer in enumerate(LAYER)}
+STEPS = (*SUMMARY_STEPS, "time line", "tasks", "flow", *RULE_STEPS, "call tree", "critical path")
+_R = TypeVar("_R")
 
 
 def document(opened: OpenedRun, step: Progress = silent) -> ReportDocument:
@@ -60,7 +65,7 @@ def document(opened: OpenedRun, step: Progress = silent) -> ReportDocument:
 
 def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     engine = DuckDb(opened)
-    found = totals(opened, MOST_TARGETS + 1, step)
+    found = summary(opened, MOST_TARGETS + 1, step)
     step("time line")
     axis = axis_of(opened)
     lines, system = series(opened, axis), _hosts(opened, axis)
@@ -70,25 +75,26 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     step("flow")
     steps = flow(engine.records(amplification(), Amplification))
     kinds = engine.records(categories(), Category)
-    spent = sorted(in_layer_order(opened.rows(_TIME_SPENT)), key=lambda row: -row["time"])
+    spent = engine.records(by_role(), RoleTotal)
+    spent.sort(key=lambda row: (-row.time, layer_order(row.layer)))
     whole = ReportDocument(
         version=VERSION,
         iostrata=__version__,
         run=_run(found),
         completeness=_completeness(found),
         empty="" if found.layers else why_empty(found),
-        layers=msgspec.convert(found.layers, list[Layer]),
-        ops=msgspec.convert(found.ops, list[Operation]),
+        layers=_converted(found.layers, Layer),
+        ops=_converted(found.ops, Operation),
         axis=axis,
-        series=sorted(lines, key=lambda row: _ORDER.get(row.layer, len(_ORDER))),
+        series=sorted(lines, key=lambda row: layer_order(row.layer)),
         system=system,
         tasks=Bounded(all_tasks, 0),
         flow=steps,
         categories=Bounded(kinds, 0),
-        size_classes=list(_CLASSES),
+        size_classes=list(SIZES),
         sizes=[_sizes(row) for row in found.sizes],
         targets=Bounded([_target(row) for row in found.targets], 0),
-        time_spent=Bounded(msgspec.convert(spent, list[TimeSpent]), 0),
+        time_spent=Bounded(_converted(spent, TimeSpent), 0),
         verdict=None,
         findings=None,
         tree=None,
@@ -115,42 +121,46 @@ def _hosts(opened: OpenedRun, axis: Axis) -> Hosts:
     return hosts(samples, axis, sampled=bool(opened.files["system"]))
 
 
-def _run(found: Totals) -> Recording:
-    facts = found.run.as_dict() | {"command": " ".join(found.run.command)}
+def _converted(rows: Sequence[Record], kind: type[_R]) -> list[_R]:
+    """Records that have more fields than those of the page."""
+    return [msgspec.convert(row, kind, from_attributes=True) for row in rows]
+
+
+def _run(found: Summary) -> Recording:
+    facts = builtins(found.run) | {"command": " ".join(found.run.command)}
     return Recording(**{name: facts[name] for name in Recording.__struct_fields__})
 
 
-def _completeness(found: Totals) -> Completeness:
+def _completeness(found: Summary) -> Completeness:
     names = Losses.__struct_fields__
-    worst = sorted(found.processes, key=lambda row: -sum(row[name] or 0 for name in names))
-    fields = Process.__struct_fields__
+    covered = found.processes
+    worst = sorted(
+        covered.processes, key=lambda one: -sum(getattr(one, name) or 0 for name in names)
+    )
     return Completeness(
-        lines=completeness(found),
+        lines=completeness_lines(found),
         more_lines=0,
         incomplete=found.incomplete,
-        traced=found.traced,
-        total=found.coverage.total,
+        traced=covered.traced,
+        total=covered.total,
         silent_layers=found.silent_layers,
         absent_layers=found.absent_layers,
         unfinished=found.unfinished,
-        faulted_points=found.faulted,
+        faulted_points=found.faulted_points,
         losses=Losses(**{name: getattr(found, name) for name in names}),
-        processes=Bounded([Process(**{name: row[name] for name in fields}) for row in worst], 0),
+        processes=Bounded(_converted(worst, Process), 0),
     )
 
 
-def _sizes(row: Row) -> RequestSizes:
-    return RequestSizes(row["layer"], row["op"], [row[name] for name in _CLASSES])
+def _sizes(row: Sizes) -> RequestSizes:
+    return RequestSizes(row.layer, row.op, list(row.counts().values()))
 
 
-def _target(row: Row) -> Target:
-    block = None if row["block"] is None else str(row["block"])
-    shown = {name: 0 if row[name] is None and name in _NUMBERS else row[name] for name in row}
-    return msgspec.convert(shown | {"block": block, "few": row["time"] is None}, Target)
+def _target(row: HotTarget) -> Target:
+    block = None if row.block is None else str(row.block)
+    known = builtins(row)
+    shown = known | {name: known[name] or 0 for name in _NUMBERS}
+    return msgspec.convert(shown | {"block": block, "few": row.time is None}, Target)
 
 
-_NUMBERS = {"calls", "time", *BYTES_COLUMN.values()}
-_NUMBERS |= {f"{name}_bound" for name in _NUMBERS}
-_TIME_SPENT = f"""
-    SELECT coalesce(role, '') AS role, layer, op, calls, time, time_bound, estimated
-    FROM ({summed("role, layer, op")}) WHERE time > 0"""
+_NUMBERS = ("calls", "time", *BYTES_COLUMN.values())

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from iostrata.analyse.attempts import Attempt
 from iostrata.analyse.phases import Phase
+from iostrata.analyse.totals import TaskTotal
 from iostrata.show.report.model import Task, TaskLayer, TaskPhase
-from iostrata.show.totals import Row
 
 _Key = tuple[str, str]
 
 
 def tasks(
-    totals: Iterable[Row], attempts: Iterable[Attempt], phases: Iterable[Phase]
+    totals: Iterable[TaskTotal], attempts: Iterable[Attempt], phases: Iterable[Phase]
 ) -> list[Task]:
-    """One of each job and task, those that took longest first; `totals` as in `Totals.tasks`.
+    """One of each job and task, those that took longest first; `totals` as in `Summary.tasks`.
 
     A task's layers hold what DataNodes did for it, too. Times are those of its process.
     """
     layers: dict[_Key, list[TaskLayer]] = {}
     for row in totals:
-        values = {name: row[name] for name in TaskLayer.__struct_fields__}
-        layers.setdefault(_key(row["job"], row["task"]), []).append(TaskLayer(**values))
+        layer = msgspec.convert(row, TaskLayer, from_attributes=True)
+        layers.setdefault(_key(row.job, row.task), []).append(layer)
     ran = {_key(attempt.job, attempt.task): attempt for attempt in attempts}
     done: dict[_Key, list[TaskPhase]] = {}
     for phase in phases:

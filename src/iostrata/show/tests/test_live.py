@@ -12,12 +12,12 @@ import pytest
 
 from iostrata.analyse.buckets import lower, upper
 from iostrata.analyse.live import SECOND, LiveTotals, live_view
+from iostrata.analyse.summary import summary
 from iostrata.analyse.watch import Watch
 from iostrata.processes import start_ticks
 from iostrata.records import builtins
 from iostrata.schema.events import COLUMNS, FLAG
 from iostrata.show.live import head, live_lines
-from iostrata.show.totals import totals
 from iostrata.store.facts import write_facts
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -114,10 +114,10 @@ def test_what_is_told_and_what_is_published_is_the_same(recording: Recording) ->
     # AND the numbers are those of the summary
     recording.end()
     with OpenedRun(find_run(recording.path.parent, "r")) as opened:
-        layers = totals(opened).layers
+        layers = summary(opened).layers
     shown = live_view(after, watching.snapshot()).totals
     assert builtins(shown) == [
-        {name: row[name] for name in LiveTotals.__struct_fields__} for row in layers
+        {name: getattr(row, name) for name in LiveTotals.__struct_fields__} for row in layers
     ]
     assert {row.layer: (row.calls, row.bytes_read) for row in shown} == {
         "hdfs": (4, 0),

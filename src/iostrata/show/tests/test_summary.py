@@ -3,10 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from iostrata.analyse.orphans import Orphans
+from iostrata.analyse.summary import Summary, summary
+from iostrata.records import builtins
 from iostrata.schema.events import FLAG
 from iostrata.schema.points import POINTS
 from iostrata.show.summary import summary_lines
-from iostrata.show.totals import Totals, totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import SECOND, make_run, process, row_of_call, row_of_sum, sample
@@ -15,9 +17,9 @@ MIB = 1 << 20
 MAP = {"job": "job_1_0001", "task": "attempt_1_0001_m_000000_0"}
 
 
-def read(store: Path, name: str = "r") -> Totals:
+def read(store: Path, name: str = "r") -> Summary:
     with OpenedRun(find_run(store, name)) as opened:
-        return totals(opened)
+        return summary(opened)
 
 
 def lines(store: Path) -> list[str]:
@@ -83,7 +85,7 @@ def test_inner_calls_and_detail_are_no_totals(tmp_path: Path) -> None:
     ]
     make_run(tmp_path, "r", events, [process("client", 1)])
     # WHEN
-    found = read(tmp_path).as_dict()
+    found = builtins(read(tmp_path))
     # THEN
     assert found["layers"] == [
         {
@@ -110,7 +112,7 @@ def test_sampled_time_is_scaled_point_by_point(tmp_path: Path) -> None:
     ]
     make_run(tmp_path, "r", events, [process("client", 1)])
     # THEN 400 ns and 200 calls of 10 ns
-    assert [(row["time"], row["estimated"]) for row in read(tmp_path).layers] == [(2400, True)]
+    assert [(row.time, row.estimated) for row in read(tmp_path).layers] == [(2400, True)]
 
 
 def test_time_of_sampled_clocks_has_a_bound(tmp_path: Path) -> None:
@@ -121,8 +123,8 @@ def test_time_of_sampled_clocks_has_a_bound(tmp_path: Path) -> None:
     )
     (layer,) = read(tmp_path).layers
     # THEN 10 ns each and those inside; the deviation of 100 ns is scaled up by 1000 / 900, too
-    assert (layer["time"], layer["estimated"]) == (11_000, True)
-    assert layer["time_bound"] == round(2.576 * 100 * 1000 / 900)
+    assert (layer.time, layer.estimated) == (11_000, True)
+    assert layer.time_bound == round(2.576 * 100 * 1000 / 900)
     assert "~11 µs ±3 %" in "\n".join(lines(tmp_path))
 
 
@@ -141,7 +143,7 @@ def test_losses_stand_in_the_first_line(tmp_path: Path) -> None:
     events = [row_of_sum("fs", "read"), {"kind": "unfinished", "layer": "fs", "op": "read"}]
     make_run(tmp_path, "r", events, made)
     assert lines(tmp_path)[:3] == [
-        "traced 2/2 processes, 1 200 dropped (in totals, not one by one), "
+        "traced 2/2 processes, 1 200 dropped (in totals, not recorded individually), "
         "7 without task and category, 1 lost (in no total), 2 segments or names rejected",
         "points switched off by a fault: a.B#c, d.E#f",
         "1 call still open when the process died",
@@ -158,7 +160,8 @@ def test_calls_of_servers_without_a_client_are_counted(tmp_path: Path) -> None:
     ]
     make_run(tmp_path, "r", events, [process("DataNode", 1), process("client", 7)])
     # THEN
-    assert read(tmp_path).orphans == [{"layer": "datanode", "calls": 1, "bytes": 20}]
+    assert read(tmp_path).orphans == [Orphans("datanode", calls=1, bytes=20)]
+    assert builtins(read(tmp_path))["orphans"] == [{"layer": "datanode", "calls": 1, "bytes": 20}]
     assert "calls of HDFS servers that no traced client caused: datanode 1" in lines(tmp_path)
 
 
@@ -168,7 +171,7 @@ def test_layers_that_were_not_seen_are_named(tmp_path: Path) -> None:
     make_run(tmp_path, "r", [row_of_sum(layer, "read")], [process("client", 1)])
     found = read(tmp_path)
     # THEN it and no other is in the table; the others are named with the reason
-    assert [row["layer"] for row in found.layers] == [layer]
+    assert [row.layer for row in found.layers] == [layer]
     assert set(found.silent_layers) == {p.layer for p in POINTS if p.makes_rows} - {layer, "jvm"}
     assert "device" in found.absent_layers
     said = "\n".join(summary_lines(found))
@@ -208,7 +211,7 @@ def test_each_host_has_one_line_of_history(tmp_path: Path) -> None:
         "host other: CPU 0 % (at most 0 %), iowait 0 %, disk 0 B/s read, 0 B/s written, "
         "net 0 B/s received, 0 B/s sent, loopback 0 B/s",
     ]
-    found = read(tmp_path).as_dict()["hosts"]
+    found = builtins(read(tmp_path))["hosts"]
     assert [(row["host"], row["interval"], row["disk_read"]) for row in found] == [
         ("node", 2_010_000_000, 8 * MIB),
         ("other", SECOND, 0),

@@ -15,9 +15,16 @@ from iostrata.analyse.comparison import (
     Difference,
     compare,
 )
-from iostrata.analyse.measured import JOB, PHASES, POINTS, TARGETS, Measured, TableKind
+from iostrata.analyse.measured import (
+    JOB,
+    PHASES,
+    POINTS,
+    TARGETS,
+    Measured,
+    TableKind,
+    measured,
+)
 from iostrata.show.compare.lines import change_text, comparison_lines
-from iostrata.show.compare.measured import measured
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import (

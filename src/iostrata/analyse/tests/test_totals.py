@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from operator import attrgetter
-
-from iostrata.analyse.moved import Moved, Timed, moved, times
 from iostrata.analyse.tests.conftest import Traced
+from iostrata.analyse.totals import OperationTotal, by_host, by_operation
 from iostrata.schema.events import FLAG
-from iostrata.store.tests.made import row_of_call, row_of_sum
+from iostrata.store.tests.made import row_of_sum
 
 
 def test_what_was_moved_by_host_layer_and_job(traced: Traced) -> None:
@@ -19,23 +17,21 @@ def test_what_was_moved_by_host_layer_and_job(traced: Traced) -> None:
         ]
     )
     names = ("host", "layer", "job", "calls", "bytes_read", "bytes_written", "bytes_sent")
-    assert list(map(attrgetter(*names), engine.records(moved(), Moved))) == [
+    assert [tuple(row[name] for name in names) for row in engine.rows(by_host())] == [
         ("a", "java", "j", 3, 25, 0, 0),
         ("b", "java", "", 1, 0, 9, 0),
     ]
 
 
-def test_how_long_calls_took_by_bucket(traced: Traced) -> None:
-    given = {"host": "a", "job": "j"}
+def test_nested_calls_are_told_apart(traced: Traced) -> None:
     engine = traced(
         [
-            *(row_of_call("java", "read", "/a", dur=dur, **given) for dur in (16, 17, 40)),
-            row_of_call("hdfs", "read", "/a", dur=16, host="a"),
+            row_of_sum("java", "read", count=5, errors=1),
+            row_of_sum("java", "read", count=3, flags=FLAG["inner"], errors=1),
         ]
     )
-    names = ("host", "layer", "job", "bucket", "calls", "dur")
-    assert list(map(attrgetter(*names), engine.records(times(), Timed))) == [
-        ("a", "hdfs", "", 16, 1, 16),
-        ("a", "java", "j", 16, 2, 33),
-        ("a", "java", "j", 26, 1, 40),
+    found = engine.records(by_operation(), OperationTotal)
+    assert [(row.layer, row.op, row.nested, row.calls, row.errors) for row in found] == [
+        ("java", "read", False, 5, 1),
+        ("java", "read", True, 3, 1),
     ]

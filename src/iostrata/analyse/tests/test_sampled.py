@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from iostrata.analyse import sample
+from iostrata.analyse import sample, sampled
 from iostrata.analyse.sample import Row
+from iostrata.analyse.summary import summary
+from iostrata.records import builtins
 from iostrata.schema.points import POINTS
-from iostrata.show import sampled
 from iostrata.show.summary import summary_lines
-from iostrata.show.totals import totals
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
@@ -98,7 +98,6 @@ def test_targets_are_scaled_back_to_the_sums(tmp_path: Path) -> None:
     )  # fmt: skip
     held: dict[tuple[str, str], int] = {}
     with opened(tmp_path, [sums, call(1, None, category="file")]) as run:
-        sample.define(run)
         for seed in range(SEEDS):
             kept = (np.random.default_rng([5, seed]).random(4000) < 0.25) | (
                 np.arange(4000) < CERTAIN
@@ -122,8 +121,9 @@ def test_targets_are_scaled_back_to_the_sums(tmp_path: Path) -> None:
                 "CREATE TEMP TABLE sample AS SELECT *, 'java' AS layer, 'read' AS op, "
                 "'file' AS category, NULL::BIGINT AS block, 0 AS flags FROM drawn"
             )
-            found = {row["target"]: row for row in sampled.hottest(run, 4)}
-            assert found["/rare"]["time"] is found["/rare"]["time_bound"] is None
+            found = {row.target: builtins(row) for row in sampled.hottest(run, 4)}
+            assert found["/rare"]["time"] is None
+            assert "time_bound" not in found["/rare"]
             for name in ("/large", "/middle", "/other"):
                 mine = target == name
                 truth = {"calls": mine.sum(), "time": dur[mine].sum()}
@@ -147,10 +147,10 @@ def test_calls_that_do_not_agree_with_sums_are_only_scaled_up(tmp_path: Path, hi
     with opened(tmp_path, [*calls, sums]) as run:
         sample.draw(run)
         sample_rows = sampled.hottest(run, 5)
-    assert [row["calls"] for row in sample_rows] == [1000, 1000]
+    assert [row.calls for row in sample_rows] == [1000, 1000]
     # of a total that is known the share alone is uncertain
     off = 1.96 * np.sqrt(500 * 2 * (0.25 if hidden == 0 else 1) * (2 if hidden == 0 else 1))
-    assert sample_rows[0]["calls_bound"] == pytest.approx(off, rel=0.1)
+    assert sample_rows[0].calls_bound == pytest.approx(off, rel=0.1)
 
 
 def test_the_summary_shows_what_is_estimated(tmp_path: Path) -> None:
@@ -161,20 +161,20 @@ def test_the_summary_shows_what_is_estimated(tmp_path: Path) -> None:
         "java", "read", category="file", point=READ, count=count, bytes=20_000, proc=1
     )
     with opened(tmp_path, [*calls, *few, task(5000), sums], sampling=500_000_000) as run:
-        found = totals(run)
+        found = summary(run)
         text = "\n".join(summary_lines(found))
-    assert "sampling 1/2: 1/2 of the requests one by one, the rest only in sums" in text
+    assert "sampling 1/2: 1/2 of the requests recorded individually, the rest only in sums" in text
     (line,) = [line for line in text.splitlines() if line.endswith(" /0")]
     assert "~1 000 ±" in line
     (line,) = [line for line in text.splitlines() if line.endswith(" /few")]
     assert line.count("too few") == 4
     assert "95 of 100" in text
-    assert found.as_dict()["sampled"] is True
+    assert builtins(found)["sampled"] is True
 
 
 def test_a_run_kept_whole_has_no_estimates(tmp_path: Path) -> None:
     with opened(tmp_path, [call(1, None, inclusion=None), row_of_sum("java", "read")]) as run:
-        found = totals(run)
+        found = summary(run)
     assert not found.sampled
-    assert [row["calls"] for row in found.targets] == [1]
-    assert "one by one" not in "\n".join(summary_lines(found))
+    assert [row.calls for row in found.targets] == [1]
+    assert "individually" not in "\n".join(summary_lines(found))
