@@ -22,7 +22,8 @@ MODES = ("detail", "summed", "hot")
 def facts(store: Path, name: str) -> dict[str, Any]:
     """Of one run: calls by layer and mode, events, rows, bytes, JVMs of its own, problems.
 
-    detail: kept one by one; summed: of points that could be, counted only; hot: counted always.
+    detail: recorded individually; summed: of points that could be, counted only; hot: always
+    counted.
     """
     with OpenedRun(find_run(store, name)) as opened:
         found = summary(opened)

@@ -141,7 +141,7 @@ def test_targets_are_scaled_back_to_the_sums(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hidden", [0, 100_000])
 def test_calls_that_do_not_agree_with_sums_are_only_scaled_up(tmp_path: Path, hidden: int) -> None:
-    """Sums may count calls that were never kept one by one: no share is taken of those."""
+    """Sums may count calls that were never recorded individually: no share is taken of those."""
     calls = [call(n, None, target=f"/{n % 2}", category="file") for n in range(1000)]
     sums = row_of_sum("java", "read", category="file", point=READ, count=2000 + hidden)
     with opened(tmp_path, [*calls, sums]) as run:

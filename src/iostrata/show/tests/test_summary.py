@@ -76,7 +76,7 @@ def test_a_whole_summary(tmp_path: Path) -> None:
 
 
 def test_inner_calls_and_detail_are_no_totals(tmp_path: Path) -> None:
-    # GIVEN 10 bytes read, counted by an outer and an inner call, and kept one by one too
+    # GIVEN 10 bytes read, counted by an outer and an inner call, and recorded individually, too
     events = [
         row_of_sum("fs", "read", bytes=10),
         row_of_sum("fs", "read", bytes=10, flags=FLAG["inner"] | FLAG["double_counted"]),
