@@ -2,6 +2,10 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
+/// In ns.
+pub const SECOND: u64 = 1_000_000_000;
+pub const MS: u64 = 1_000_000;
+
 /// `CLOCK_MONOTONIC` in ns, the clock of all times in shared memory.
 pub fn monotonic() -> u64 {
     ns(ClockId::Monotonic)

@@ -7,13 +7,16 @@ The native part of iostrata: one binary, one subcommand per task.
 | `calltree` | [`calltree`] | recovers call trees of a run and merges them; the critical path |
 | `replay` | [`replay`] | turns a kept spool into Parquet again and says how fast (for benchmarks) |
 
-[`store`] writes the files of the store.
+[`model`] is what the collector knows, [`store`] writes the files of the store. Arrows point one way:
+`iostrata_segment` ← [`model`] ← [`store`] ← [`collect`].
 */
 
 mod calltree;
 mod clock;
 mod collect;
 mod host;
+mod listing;
+mod model;
 mod replay;
 mod store;
 mod users;

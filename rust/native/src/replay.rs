@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
-use crate::collect::block::{Blocks, Kind, PLACE};
+use crate::collect::block::{BlockKind, Blocks, ORIGIN};
 use crate::collect::spool;
-use crate::collect::state::State;
+use crate::model::state::State;
 use crate::store::events;
 
 /// Replays kept spool files through rows and Parquet, in memory, and prints the cost.
@@ -65,8 +65,8 @@ pub fn main(options: &Options) -> Result<()> {
 }
 
 fn events_in(spooled: &[u8]) -> u64 {
-    let slots = Blocks::of(spooled).filter(|(kind, _)| *kind == Kind::Slots);
-    slots.map(|(_, payload)| (payload.len().saturating_sub(PLACE) / 64) as u64).sum()
+    let slots = Blocks::of(spooled).filter(|(kind, _)| *kind == BlockKind::Slots);
+    slots.map(|(_, payload)| (payload.len().saturating_sub(ORIGIN) / 64) as u64).sum()
 }
 
 /// CPU seconds of this process.

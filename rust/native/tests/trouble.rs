@@ -33,18 +33,18 @@ fn a_segment_truncated_in_use_is_given_up_and_the_rest_goes_on() {
 
     // the writer itself gets SIGBUS; the collector must not
     OpenOptions::new().write(true).open(&segment).unwrap().set_len(0).unwrap();
-    wait("the refusal", || site.log().contains("truncated while in use"));
+    wait("the rejection", || site.log().contains("truncated while in use"));
     drop(victim);
     let (events, _) = site.writer(2, &["--text", "run=r1", "--events", "1000"]).finish();
     site.end("r1");
     collector.terminate();
 
     assert_eq!(calls(&site, "r1", 2) as i64, events);
-    assert!(site.log().contains("refused files=1 "), "{}", site.log());
+    assert!(site.log().contains("rejected files=1 "), "{}", site.log());
 }
 
 #[test]
-fn names_and_files_that_make_no_sense_are_refused_once_each() {
+fn names_and_files_that_make_no_sense_are_rejected_once_each() {
     let site = Site::new();
     let collector = site.collector();
     let own = site.dir.join(rustix::process::geteuid().as_raw().to_string());
@@ -66,11 +66,11 @@ fn names_and_files_that_make_no_sense_are_refused_once_each() {
 
     assert_eq!(calls(&site, "r1", 2) as i64, events);
     let log = site.log();
-    for refused in ["4711:", "no-process:", "00aa:", "00bb:", "a b.run:", "link.run:"] {
-        let lines = log.lines().filter(|line| line.contains("refused") && line.contains(refused));
-        assert_eq!(lines.count(), 1, "{refused} in\n{log}");
+    for name in ["4711:", "no-process:", "00aa:", "00bb:", "a b.run:", "link.run:"] {
+        let lines = log.lines().filter(|line| line.contains("rejected") && line.contains(name));
+        assert_eq!(lines.count(), 1, "{name} in\n{log}");
     }
-    assert!(log.contains("refused files=6 "), "{log}");
+    assert!(log.contains("rejected files=6 "), "{log}");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn dictionaries_are_unlinked_once_they_are_read() {
     site.end("r1");
     collector.terminate();
 
-    assert!(site.log().contains("ended: refused files=0 slots=0 names=0 "), "{}", site.log());
+    assert!(site.log().contains("ended: rejected files=0 slots=0 names=0 "), "{}", site.log());
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn an_agent_with_another_point_table_is_named_as_untraced() {
     assert_eq!(processes.len(), 1);
     assert!(!is_true(&processes[0], "traced"));
     let reason = text(&processes[0], "reason");
-    assert!(reason.starts_with("agent refused: its point table 0000000000000007"), "{reason}");
+    assert!(reason.starts_with("agent rejected: its point table 0000000000000007"), "{reason}");
 }
 
 /// A process that looks like a JVM to `/proc`: its executable is called java.
@@ -192,7 +192,9 @@ fn a_name_that_the_store_has_already_is_not_recorded_over() {
     site.writer(1, &["--text", "run=r1", "--events", "100"]).finish();
     site.end("r1");
     site.ask("r1", "");
-    wait("the refusal", || site.log().contains("refused run r1: the store has one of that name"));
+    wait("the rejection", || {
+        site.log().contains("rejected run r1: the store has one of that name")
+    });
     wait("the order to go", || !site.dir.join("runs/r1.run").exists());
     collector.terminate();
 

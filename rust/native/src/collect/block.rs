@@ -6,8 +6,9 @@
 //! └───────┴──────┴──────┴─────┴─────────┘
 //! ```
 
-use iostrata_segment::process::Cost;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::model::process::Origin;
 
 const MAGIC: u32 = 0x6b6c_626f;
 const HEADER: usize = 16;
@@ -15,72 +16,58 @@ const HEADER: usize = 16;
 /// What a block says. The numbers stand in spool files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Kind {
-    /// JSON [`super::state::Snapshot`]: the state is this and nothing else.
+pub enum BlockKind {
+    /// JSON [`crate::model::state::Snapshot`]: the state is this and nothing else.
     Snapshot = 1,
     /// The snapshot and what belongs to it is complete.
     Ready = 2,
-    /// JSON [`super::state::Known`]: a process was found.
+    /// JSON [`crate::model::process::ProcessInfo`]: a process was found.
     Process = 3,
-    /// proc, then dictionary records as they stand in the file; see [`Names`].
+    /// proc, then dictionary records as they stand in the file; see [`NamesHead`].
     Names = 4,
-    /// [`Place`], then slots.
+    /// [`Origin`], then slots.
     Slots = 5,
-    /// [`Place`], then rows; see [`RowsHead`].
+    /// [`Origin`], then rows; see [`RowsHead`].
     Rows = 6,
-    /// [`Place`]: read to its end.
+    /// [`Origin`]: read to its end.
     Drained = 7,
-    /// [`Place`], then open spans.
+    /// [`Origin`], then open spans.
     Open = 8,
-    /// JSON [`Page`].
+    /// JSON [`crate::model::process::PageReading`].
     Page = 9,
-    /// JSON [`Gone`].
-    Gone = 10,
-    /// JSON [`super::state::RunOrder`].
+    /// JSON [`EndBlock`].
+    End = 10,
+    /// JSON [`crate::model::run::RunOrder`].
     Run = 11,
-    /// JSON [`super::state::Seen`]: a process that should be traced.
-    Seen = 12,
+    /// JSON [`crate::model::run::UntracedProcess`].
+    Untraced = 12,
     /// As Rows, but of a snapshot: what was counted before, no news.
     Base = 13,
     /// JSON [`crate::host::Reading`].
     Host = 14,
 }
 
-const KINDS: [Kind; 14] = [
-    Kind::Snapshot,
-    Kind::Ready,
-    Kind::Process,
-    Kind::Names,
-    Kind::Slots,
-    Kind::Rows,
-    Kind::Drained,
-    Kind::Open,
-    Kind::Page,
-    Kind::Gone,
-    Kind::Run,
-    Kind::Seen,
-    Kind::Base,
-    Kind::Host,
+const KINDS: [BlockKind; 14] = [
+    BlockKind::Snapshot,
+    BlockKind::Ready,
+    BlockKind::Process,
+    BlockKind::Names,
+    BlockKind::Slots,
+    BlockKind::Rows,
+    BlockKind::Drained,
+    BlockKind::Open,
+    BlockKind::Page,
+    BlockKind::End,
+    BlockKind::Run,
+    BlockKind::Untraced,
+    BlockKind::Base,
+    BlockKind::Host,
 ];
 
-/// Which part of which segment a block holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
-    pub proc: u64,
-    pub serial: u32,
-    pub epoch: u32,
-    pub tid: u64,
-    pub thread_name: u32,
-    pub chain: u32,
-    /// Slots: number of the first event. Rows: the look before this one, ns.
-    pub from: u64,
-    /// When the collector looked, `CLOCK_MONOTONIC` ns.
-    pub now: u64,
-}
+/// Bytes of an [`Origin`].
+pub const ORIGIN: usize = 48;
 
-pub const PLACE: usize = 48;
-
-impl Place {
+impl Origin {
     pub fn append_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.proc.to_le_bytes());
         out.extend_from_slice(&self.serial.to_le_bytes());
@@ -92,10 +79,10 @@ impl Place {
         out.extend_from_slice(&self.now.to_le_bytes());
     }
 
-    /// The place and what follows it.
-    pub fn split(payload: &[u8]) -> Option<(Place, &[u8])> {
-        let (head, rest) = payload.split_at_checked(PLACE)?;
-        let place = Place {
+    /// The origin and what follows it.
+    pub fn split(payload: &[u8]) -> Option<(Origin, &[u8])> {
+        let (head, rest) = payload.split_at_checked(ORIGIN)?;
+        let origin = Origin {
             proc: u64_at(head, 0),
             serial: u32_at(head, 8),
             epoch: u32_at(head, 12),
@@ -105,25 +92,25 @@ impl Place {
             from: u64_at(head, 32),
             now: u64_at(head, 40),
         };
-        Some((place, rest))
+        Some((origin, rest))
     }
 }
 
-/// Begins the payload of a Rows block after its place: cumulative losses of the epoch.
+/// Begins the payload of a Rows block after its origin: cumulative losses of the epoch.
 pub struct RowsHead {
     pub gaps: u64,
-    pub folded: u64,
+    pub collapsed: u64,
 }
 
 impl RowsHead {
     pub fn append_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.gaps.to_le_bytes());
-        out.extend_from_slice(&self.folded.to_le_bytes());
+        out.extend_from_slice(&self.collapsed.to_le_bytes());
     }
 
     pub fn split(payload: &[u8]) -> Option<(RowsHead, &[u8])> {
         let (head, rest) = payload.split_at_checked(16)?;
-        Some((RowsHead { gaps: u64_at(head, 0), folded: u64_at(head, 8) }, rest))
+        Some((RowsHead { gaps: u64_at(head, 0), collapsed: u64_at(head, 8) }, rest))
     }
 }
 
@@ -151,52 +138,18 @@ impl NamesHead {
     }
 }
 
-/// What a process page said.
+/// A process is dead and read to its end, or rejected.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Page {
-    pub proc: u64,
-    pub now: u64,
-    pub ended: bool,
-    pub counters: Vec<u64>,
-    /// The agent has gone, the process lives on.
-    #[serde(default)]
-    pub detached: bool,
-    pub woven: u32,
-    /// Ids of faulted points.
-    pub faulted: Vec<u16>,
-    /// States of the points of users that have one, by id.
-    #[serde(default)]
-    pub user_points: Vec<(u16, u8)>,
-    #[serde(default)]
-    pub cost: Cost,
-    /// Seconds that points were only summed for, by id.
-    #[serde(default)]
-    pub summed: Vec<(u16, u16)>,
-}
-
-impl Page {
-    pub fn says_the_same(&self, other: &Page) -> bool {
-        let said = |page: &Page| (page.ended, page.detached, page.woven);
-        said(self) == said(other)
-            && self.counters == other.counters
-            && self.faulted == other.faulted
-            && self.user_points == other.user_points
-            && self.cost == other.cost
-            && self.summed == other.summed
-    }
-}
-
-/// A process is dead and read to its end, or refused.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Gone {
+pub struct EndBlock {
     pub proc: u64,
     pub now: u64,
     /// Why nothing of it was read; empty when it was.
-    pub refused: String,
+    #[serde(rename = "refused")]
+    pub rejection: String,
 }
 
 /// Appends one framed block whose payload `fill` writes.
-pub fn push(out: &mut Vec<u8>, kind: Kind, fill: impl FnOnce(&mut Vec<u8>)) {
+pub fn push(out: &mut Vec<u8>, kind: BlockKind, fill: impl FnOnce(&mut Vec<u8>)) {
     let begin = out.len();
     out.extend_from_slice(&[0; HEADER]);
     fill(out);
@@ -209,7 +162,7 @@ pub fn push(out: &mut Vec<u8>, kind: Kind, fill: impl FnOnce(&mut Vec<u8>)) {
     header[12..].copy_from_slice(&crc.to_le_bytes());
 }
 
-pub fn push_json(out: &mut Vec<u8>, kind: Kind, value: &impl Serialize) {
+pub fn push_json(out: &mut Vec<u8>, kind: BlockKind, value: &impl Serialize) {
     push(out, kind, |out| {
         // maps with string keys and plain values only: cannot fail
         serde_json::to_writer(out, value).expect("state serializes to JSON");
@@ -234,7 +187,7 @@ impl<'a> Blocks<'a> {
 }
 
 impl<'a> Iterator for Blocks<'a> {
-    type Item = (Kind, &'a [u8]);
+    type Item = (BlockKind, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
         let (header, rest) = self.bytes[self.good..].split_at_checked(HEADER)?;
@@ -270,13 +223,13 @@ mod tests {
     #[test]
     fn a_torn_or_flipped_block_ends_the_file_before_it() {
         let mut file = Vec::new();
-        push(&mut file, Kind::Ready, |out| out.extend_from_slice(b"first"));
+        push(&mut file, BlockKind::Ready, |out| out.extend_from_slice(b"first"));
         let whole = file.len();
-        push(&mut file, Kind::Drained, |out| out.extend_from_slice(b"second"));
+        push(&mut file, BlockKind::Drained, |out| out.extend_from_slice(b"second"));
 
         for cut in whole..file.len() {
             let mut blocks = Blocks::of(&file[..cut]);
-            assert_eq!(blocks.by_ref().collect::<Vec<_>>(), [(Kind::Ready, &b"first"[..])]);
+            assert_eq!(blocks.by_ref().collect::<Vec<_>>(), [(BlockKind::Ready, &b"first"[..])]);
             assert_eq!(blocks.good, whole);
         }
         for flip in whole..file.len() {

@@ -1,6 +1,5 @@
 //! What an event costs the collector: agents add it to what tracing costs their process.
 
-use super::state::State;
 use crate::clock;
 
 /// Before anything was measured, ns.
@@ -29,9 +28,9 @@ impl Default for EventCost {
 }
 
 impl EventCost {
-    /// Once a second; ns of CPU.
-    pub fn look(&mut self, state: &State) -> u32 {
-        let (cpu, slots) = (clock::cpu(), state.slots);
+    /// Once a second; `slots`: all so far. Ns of CPU.
+    pub fn look(&mut self, slots: u64) -> u32 {
+        let cpu = clock::cpu();
         self.add(cpu.saturating_sub(self.cpu), slots.saturating_sub(self.slots));
         (self.cpu, self.slots) = (cpu, slots);
         (self.nanos / self.events).min(MOST) as u32

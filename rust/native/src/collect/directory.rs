@@ -14,12 +14,12 @@ use rustix::fs::{
 };
 
 use crate::clock;
-use crate::store::place::Place;
+use crate::store::directory::StoreDirectory;
 
 const HOLDER: &str = "collector";
 const ANCHOR: &str = "anchor";
 
-pub struct Directory {
+pub struct SharedDirectory {
     pub handle: OwnedFd,
     pub runs: OwnedFd,
     pub control: Control,
@@ -29,22 +29,24 @@ pub struct Directory {
     _holder: File,
 }
 
-impl Directory {
+impl SharedDirectory {
     /// Makes or takes over `path`; fails if it is somebody else's or another collector drains it.
-    pub fn open(path: &Path, host: &str, store: &Path) -> Result<Directory> {
+    pub fn open(path: &Path, host: &str, store: &Path) -> Result<SharedDirectory> {
         let own = rustix::process::geteuid().as_raw();
         let mode = if own == 0 { 0o1777 } else { 0o700 };
-        Place::root(path, mode).with_context(|| format!("cannot make {}", path.display()))?;
+        StoreDirectory::root(path, mode)
+            .with_context(|| format!("cannot make {}", path.display()))?;
         let handle = open_directory(path, own)?;
         let holder = hold(&handle, path)?;
         say_who(&holder, own, host, store)?;
         let runs = path.join("runs");
-        Place::root(&runs, mode).with_context(|| format!("cannot make {}", runs.display()))?;
+        StoreDirectory::root(&runs, mode)
+            .with_context(|| format!("cannot make {}", runs.display()))?;
         let runs = open_directory(&runs, own)?;
         let control = Control::create(handle.as_fd(), own)
             .with_context(|| format!("{}/control", path.display()))?;
         let anchor = anchor(&handle, own)?;
-        Ok(Directory { handle, runs, control, anchor, _holder: holder })
+        Ok(SharedDirectory { handle, runs, control, anchor, _holder: holder })
     }
 
     /// Says that nobody drains the directory any more.

@@ -17,12 +17,13 @@ use iostrata_segment::segment::{ProcessPage, Segment};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 
-use super::block::{self, Blocks, Kind};
-use super::order::RunOrder;
+use super::block::{self, BlockKind, Blocks};
 use super::source::Source;
-use super::state::{Known, Process, State};
+use crate::model::names::text;
+use crate::model::process::{Process, ProcessInfo};
+use crate::model::run::RunOrder;
+use crate::model::state::{RejectedCounts, State};
 use crate::store::events;
-use crate::store::rows::text;
 
 const PROC: u64 = 0x0123_4567_89ab_cdef;
 const ANCHOR: i64 = 1_700_000_000_000_000_000;
@@ -85,18 +86,18 @@ fn collect(copy: &Copy) -> State {
         ended: false,
         message: String::new(),
     };
-    let (mut blocks, mut done, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
-    block::push_json(&mut blocks, Kind::Run, &order);
-    let known = Known::new(who, "alice".into(), None, 1000);
-    block::push_json(&mut blocks, Kind::Process, &known);
-    let fresh = Process::new(known);
-    source.scan(None, 2000, &mut complaints);
-    source.read_names(&fresh, &mut blocks, &mut complaints);
-    source.read(&fresh, 2000, &mut blocks, &mut done, &mut complaints);
-    assert!(complaints.is_empty(), "{complaints:?}");
+    let (mut blocks, mut consumed, mut rejected) = (Vec::new(), Vec::new(), Vec::new());
+    block::push_json(&mut blocks, BlockKind::Run, &order);
+    let info = ProcessInfo::new(who, "alice".into(), None, 1000);
+    block::push_json(&mut blocks, BlockKind::Process, &info);
+    let fresh = Process::new(info);
+    source.scan(None, 2000, &mut rejected);
+    source.read_names(&fresh, &mut blocks, &mut rejected);
+    source.read(&fresh, 2000, &mut blocks, &mut consumed, &mut rejected);
+    assert!(rejected.is_empty(), "{rejected:?}");
     let mut state = State::default();
     Blocks::of(&blocks).for_each(|(kind, payload)| state.apply(kind, payload));
-    assert_eq!(state.refused, super::state::Refused::default());
+    assert_eq!(state.rejected, RejectedCounts::default());
     state
 }
 

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::census::is_alive;
+use super::procfs::is_alive;
 
 /// The host of this program; of a name that no folder can have, `localhost`.
 pub fn own() -> String {
@@ -52,11 +52,11 @@ mod tests {
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
 
+    use super::super::procfs::started;
     use super::*;
-    use crate::collect::census::started;
 
     #[test]
-    fn names_that_would_leave_their_folder_are_refused() {
+    fn names_that_would_leave_their_folder_are_rejected() {
         assert_eq!(checked("node-1.rack-1").as_deref(), Ok("node-1.rack-1"));
         for bad in ["", ".", "..", "a/b", "a b", "a\n"] {
             assert!(checked(bad).is_err(), "{bad:?}");
@@ -88,12 +88,12 @@ mod tests {
         let (pid, before) = (child.id(), own());
         let start = started(pid).unwrap();
 
-        let (found, of_another) = (of(pid, start), of(pid, start + 1));
+        let (own_host, of_another) = (of(pid, start), of(pid, start + 1));
 
         drop(child.stdin.take());
         child.wait().unwrap();
         assert_eq!(ready, "ready\n");
-        assert_eq!(found.as_deref(), Some("node-7.rack-3"));
+        assert_eq!(own_host.as_deref(), Some("node-7.rack-3"));
         assert_eq!(of_another, None);
         assert_eq!(own(), before);
     }

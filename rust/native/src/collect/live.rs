@@ -12,15 +12,17 @@ use iostrata_segment::schema::{
 };
 use serde_json::{Value, json};
 
-use super::Collector;
+use super::progress::View;
 use super::source::Source;
-use super::state::{Process, State};
-use crate::store::rows::{Part, Row, text};
+use super::sources::Sources;
+use crate::model::names::text;
+use crate::model::rows::{EventRow, Part};
+use crate::model::state::State;
 
 /// Jobs told apart within a part; the others are together.
 const MOST_JOBS: usize = 64;
 const OTHERS: &str = "(other jobs)";
-/// Open calls that are told of: those open for longest.
+/// Open calls that are listed: those open for longest.
 const MOST_OPEN: usize = 100;
 /// Eight to each power of two, as `analyse/buckets.py`.
 const BUCKETS: usize = 488;
@@ -46,7 +48,7 @@ struct Pending {
     ops_of: HashMap<(u64, u16), usize>,
     /// Calls and bytes by operation, job and the flags `inner` and `covered`.
     cells: HashMap<(usize, usize, u8), (u64, i64)>,
-    /// Of calls kept one by one, by layer and job.
+    /// Of calls recorded individually, by layer and job.
     times: HashMap<(&'static str, usize), Times>,
 }
 
@@ -67,29 +69,30 @@ pub fn file_name(host: &str) -> String {
     format!("live-{host}.json")
 }
 
-impl Collector<'_> {
+impl Live {
     /// The text of a run's `live-HOST.json`.
-    pub(super) fn live(&mut self, run: &str, now: u64) -> Vec<u8> {
-        let rotation = self.state.output.rotation;
-        if self.live.rotation != rotation {
-            self.live = Live { rotation, runs: HashMap::new() };
+    pub fn text(&mut self, view: View<'_>, run: &str) -> Vec<u8> {
+        let View { state, sources, anchor, .. } = view;
+        let rotation = state.output.rotation;
+        if self.rotation != rotation {
+            *self = Live { rotation, runs: HashMap::new() };
         }
-        let pending = self.live.runs.entry(run.to_owned()).or_default();
-        if let Some(part) = self.state.output.parts.iter().find(|part| part.run == run) {
-            pending.add(&self.state, part);
+        let pending = self.runs.entry(run.to_owned()).or_default();
+        if let Some(part) = state.output.parts.iter().find(|part| part.run == run) {
+            pending.add(state, part);
         }
-        let (open, more_open) = open_calls(&self.state, &self.sources, run, self.directory.anchor);
+        let (open, more_open) = open_calls(state, sources, run, anchor);
         // sums of all processes are known up to then
-        let looked = self.sources.values().filter_map(Source::looked).min().unwrap_or(now);
-        let told = json!({
-            "at": (looked as i64).wrapping_add(self.directory.anchor),
-            "part": self.spool.number,
+        let looked = sources.live().filter_map(Source::looked).min().unwrap_or(view.now);
+        let text = json!({
+            "at": (looked as i64).wrapping_add(anchor),
+            "part": view.part,
             "cells": pending.cells(),
             "times": pending.times(),
             "open": open,
             "more_open": more_open,
         });
-        format!("{told}\n").into_bytes()
+        format!("{text}\n").into_bytes()
     }
 }
 
@@ -117,21 +120,20 @@ impl Pending {
     }
 
     /// None for pauses, which are no I/O, and for what has no name.
-    fn op(&mut self, state: &State, row: &Row) -> Option<usize> {
+    fn op(&mut self, state: &State, row: &EventRow) -> Option<usize> {
         let is_user = usize::from(row.point) >= PROCESS_FIRST_USER_POINT;
         let proc = state.output.threads[row.thread as usize].proc;
         let key = (if is_user { proc } else { 0 }, row.point);
         if let Some(place) = self.ops_of.get(&key) {
             return Some(*place).filter(|place| Some(self.ops[*place].0) != layer_name(LAYER_JVM));
         }
-        let op = if is_user {
-            let point = state.processes.get(&proc)?.points.get(&row.point)?;
-            (point.layer, text(&point.op).to_owned())
+        let (layer, op) = if is_user {
+            state.processes.get(&proc)?.layer_and_op(row.point)?
         } else {
             let point = POINTS.iter().find(|point| point.id == row.point)?;
-            (point.layer, point.op.to_owned())
+            (point.layer, point.op)
         };
-        self.ops.push(op);
+        self.ops.push((layer, op.to_owned()));
         self.ops_of.insert(key, self.ops.len() - 1);
         self.op(state, row)
     }
@@ -185,36 +187,31 @@ fn bucket(dur: u64) -> usize {
 }
 
 /// What processes of the run, or working for it, are in: the longest, and how many more.
-fn open_calls(
-    state: &State,
-    sources: &std::collections::BTreeMap<u64, Source>,
-    run: &str,
-    anchor: i64,
-) -> (Vec<Value>, usize) {
-    let mut found = Vec::new();
-    for source in sources.values().filter(|source| !source.refused && source.dead.is_none()) {
+fn open_calls(state: &State, sources: &Sources, run: &str, anchor: i64) -> (Vec<Value>, usize) {
+    let mut calls = Vec::new();
+    for source in sources.live() {
         let Some(process) = state.processes.get(&source.proc) else { continue };
         for reader in source.readers.values().filter(|reader| reader.in_turn.is_some()) {
             let Some(identity) = reader.segment.identity() else { continue };
             let Some(thread) = process.threads.get(&identity.tid) else { continue };
             for open in reader.segment.open_now() {
-                let Some((layer, op)) = name_of(process, open.point) else { continue };
-                let whose = state.identify(process, thread.context_at(open.start).id);
+                let Some((layer, op)) = process.layer_and_op(open.point) else { continue };
+                let owner = state.identify(process, thread.context_at(open.start).id);
                 // its process itself is always open; the last call has ended
-                if whose.run != run || op == "process" || open.span == thread.last_span {
+                if owner.run != run || op == "process" || open.span == thread.last_span {
                     continue;
                 }
                 let named = |id| process.names.get(id).map(|name| text(&name.text));
-                found.push((
+                calls.push((
                     open.start,
                     json!({
                         "layer": layer,
                         "op": op,
                         "target": named(open.target),
-                        "job": whose.job.as_ref().map(text),
-                        "task": whose.task.as_ref().map(text),
+                        "job": owner.job.as_ref().map(text),
+                        "task": owner.task.as_ref().map(text),
                         "role": process.role,
-                        "pid": process.known.pid,
+                        "pid": process.info.pid,
                         "thread": named(identity.thread_name),
                         "since": (open.start as i64).wrapping_add(anchor),
                     }),
@@ -222,16 +219,9 @@ fn open_calls(
             }
         }
     }
-    found.sort_by_key(|(start, _)| *start);
-    let more = found.len().saturating_sub(MOST_OPEN);
-    (found.into_iter().take(MOST_OPEN).map(|(_, told)| told).collect(), more)
-}
-
-fn name_of(process: &Process, point: u16) -> Option<(&str, &str)> {
-    if let Some(user) = process.points.get(&point) {
-        return Some((user.layer, text(&user.op)));
-    }
-    POINTS.iter().find(|known| known.id == point).map(|known| (known.layer, known.op))
+    calls.sort_by_key(|(start, _)| *start);
+    let more = calls.len().saturating_sub(MOST_OPEN);
+    (calls.into_iter().take(MOST_OPEN).map(|(_, call)| call).collect(), more)
 }
 
 #[cfg(test)]
@@ -247,21 +237,23 @@ mod tests {
 
     #[test]
     fn each_row_is_added_once() {
-        use crate::store::rows::{Identity, Of, Sum};
+        use crate::model::rows::{Identity, SumValues, ThreadRef};
         let mut state = State::default();
         let identity =
             |job: &str| Identity { run: "r".into(), job: Some(job.into()), ..Identity::default() };
         let identities = ["a", "b"].map(|job| state.output.add_identity(identity(job)));
-        let thread = state.output.add_thread(Of { proc: 7, tid: 1, name: 0 });
+        let thread = state.output.add_thread(ThreadRef { proc: 7, tid: 1, name: 0 });
         let point = POINTS.iter().find(|point| point.op == "write").unwrap();
-        let row = Row { point: point.id, thread, bytes: 10, dur: 16, ..Row::default() };
+        let row = EventRow { point: point.id, thread, bytes: 10, dur: 16, ..EventRow::default() };
         let mut pending = Pending::default();
         for round in 1..=2_u64 {
             for identity in identities {
-                let row = Row { identity, ..row };
-                let sum = Sum { count: 3, ..Sum::default() };
-                state.output.push_sum(Row { kind: KIND_SUM, flags: FLAG_COVERED | 2, ..row }, sum);
-                state.output.push(Row { kind: KIND_CALL, ..row });
+                let row = EventRow { identity, ..row };
+                let sum = SumValues { count: 3, ..SumValues::default() };
+                state
+                    .output
+                    .push_sum(EventRow { kind: KIND_SUM, flags: FLAG_COVERED | 2, ..row }, sum);
+                state.output.push(EventRow { kind: KIND_CALL, ..row });
             }
             pending.add(&state, &state.output.parts[0]);
             pending.add(&state, &state.output.parts[0]);
@@ -276,7 +268,7 @@ mod tests {
 
     #[test]
     fn jobs_are_bounded_and_no_call_is_lost() {
-        use crate::store::rows::Identity;
+        use crate::model::rows::Identity;
         let mut state = State::default();
         let mut pending = Pending::default();
         for job in 0..200 {

@@ -1,15 +1,15 @@
-//! One segment as the collector reads it: what is new since the state was last told.
+//! One segment as the collector reads it: what is new since the state last heard of it.
 
 use iostrata_segment::life::Identity;
 use iostrata_segment::ring::BadRing;
 use iostrata_segment::segment::{OpenSpan, Segment};
 
-use super::block::{self, Kind, Place, RowsHead};
-use super::state::Process;
+use super::block::{self, BlockKind, RowsHead};
+use crate::model::process::{Origin, Process};
 
 /// What may be done to a segment once the blocks that were read from it are spooled.
 #[derive(Debug, Clone, Copy)]
-pub struct Done {
+pub struct Consumed {
     pub proc: u64,
     pub serial: u32,
     pub tail: u64,
@@ -67,16 +67,16 @@ impl Reader {
         now: u64,
         is_dead: bool,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Done>, BadRing> {
+    ) -> Result<Option<Consumed>, BadRing> {
         let serial = self.segment.serial;
         let known = state.segments.get(&serial);
         let position = known.map_or_else(|| self.segment.tail(), |known| known.position);
         let sealed = self.segment.is_sealed(); // before head: nothing comes after a seal
         let head = self.segment.published(position)?;
-        let place = Self::place(proc, serial, identity, position, now);
+        let origin = Self::origin(proc, serial, identity, position, now);
         if head > position {
-            block::push(out, Kind::Slots, |out| {
-                place.append_to(out);
+            block::push(out, BlockKind::Slots, |out| {
+                origin.append_to(out);
                 for index in position..head {
                     self.segment.slot(index).append_to(out);
                 }
@@ -85,22 +85,22 @@ impl Reader {
         let epoch = identity.epoch;
         self.quiet = (head == position).then_some(Quiet::Open { epoch, head });
         let fill = (head - position) * 256 / u64::from(self.segment.ring_slots().max(1));
-        let mut done = Done { proc, serial, tail: head, drained: None, fill: fill as u32 };
+        let mut consumed = Consumed { proc, serial, tail: head, drained: None, fill: fill as u32 };
         if sealed || is_dead {
             self.rows(proc, identity, state, now, is_dead, out);
             if !sealed {
-                self.open_spans(&place, out);
+                self.open_spans(&origin, out);
             }
-            let place = Place { from: head, ..place };
-            block::push(out, Kind::Drained, |out| place.append_to(out));
-            done.drained = Some(identity.epoch);
+            let origin = Origin { from: head, ..origin };
+            block::push(out, BlockKind::Drained, |out| origin.append_to(out));
+            consumed.drained = Some(identity.epoch);
         }
-        Ok((head > position || done.drained.is_some()).then_some(done))
+        Ok((head > position || consumed.drained.is_some()).then_some(consumed))
     }
 
-    fn place(proc: u64, serial: u32, identity: &Identity, from: u64, now: u64) -> Place {
+    fn origin(proc: u64, serial: u32, identity: &Identity, from: u64, now: u64) -> Origin {
         let Identity { epoch, tid, thread_name, chain } = *identity;
-        Place { proc, serial, epoch, tid, thread_name, chain, from, now }
+        Origin { proc, serial, epoch, tid, thread_name, chain, from, now }
     }
 
     /// Appends the rows that changed.
@@ -124,16 +124,16 @@ impl Reader {
                 (before != Some(&row)).then_some((index, row))
             })
             .collect();
-        let (gaps, folded) = segment.gaps_and_folded();
-        let lost = known.map_or((0, 0), |known| (known.gaps, known.folded));
+        let (gaps, collapsed) = segment.gaps_and_folded();
+        let lost = known.map_or((0, 0), |known| (known.gaps, known.collapsed));
         let since = std::mem::replace(&mut self.looked, now);
-        if changed.is_empty() && lost == (gaps, folded) {
+        if changed.is_empty() && lost == (gaps, collapsed) {
             return;
         }
-        let place = Self::place(proc, self.segment.serial, identity, since, now);
-        block::push(out, Kind::Rows, |out| {
-            place.append_to(out);
-            RowsHead { gaps, folded }.append_to(out);
+        let origin = Self::origin(proc, self.segment.serial, identity, since, now);
+        block::push(out, BlockKind::Rows, |out| {
+            origin.append_to(out);
+            RowsHead { gaps, collapsed }.append_to(out);
             for (index, row) in changed {
                 out.extend_from_slice(&u64::from(index).to_le_bytes());
                 row.append_to(out);
@@ -141,13 +141,13 @@ impl Reader {
         });
     }
 
-    fn open_spans(&self, place: &Place, out: &mut Vec<u8>) {
+    fn open_spans(&self, origin: &Origin, out: &mut Vec<u8>) {
         let open = self.segment.open_spans();
         if open.is_empty() {
             return;
         }
-        block::push(out, Kind::Open, |out| {
-            place.append_to(out);
+        block::push(out, BlockKind::Open, |out| {
+            origin.append_to(out);
             for word in open.iter().flat_map(OpenSpan::words) {
                 out.extend_from_slice(&word.to_le_bytes());
             }

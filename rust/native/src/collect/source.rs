@@ -12,10 +12,10 @@ use iostrata_segment::process::{DETACHED, ENDED};
 use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_FIRST_USER_POINT};
 use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
 
-use super::block::{self, Gone, Kind, NamesHead, Page};
-use super::listing::{Freshness, list};
-use super::reader::{Done, Reader};
-use super::state::Process;
+use super::block::{self, BlockKind, EndBlock, NamesHead};
+use super::reader::{Consumed, Reader};
+use crate::listing::{Freshness, list};
+use crate::model::process::{PageReading, Process};
 
 /// Bytes of blocks of one poll; what is left waits for the next one.
 pub const BATCH: usize = 16 << 20;
@@ -37,7 +37,7 @@ pub struct Source {
     /// Polls since it was found dead.
     pub dead: Option<u32>,
     /// Nothing of it is read.
-    pub refused: bool,
+    pub rejected: bool,
     pub readers: BTreeMap<u32, Reader>,
     files: HashSet<String>,
     dictionary: Option<(u32, Dictionary)>,
@@ -48,9 +48,9 @@ pub struct Source {
     looked: u64,
 }
 
-/// A file that was refused: counted and logged by the caller.
+/// A file that is not read: counted and logged by the caller.
 #[derive(Debug)]
-pub struct Complaint {
+pub struct RejectedFile {
     pub file: String,
     pub reason: String,
 }
@@ -72,7 +72,7 @@ impl Source {
             directory,
             page,
             dead: None,
-            refused: false,
+            rejected: false,
             readers: BTreeMap::new(),
             files: HashSet::new(),
             dictionary: None,
@@ -84,7 +84,7 @@ impl Source {
     }
 
     /// Opens segments that appeared since the last look.
-    pub fn scan(&mut self, state: Option<&Process>, now: u64, complaints: &mut Vec<Complaint>) {
+    pub fn scan(&mut self, state: Option<&Process>, now: u64, rejected: &mut Vec<RejectedFile>) {
         if !self.freshness.changed(self.directory.as_fd()) && self.dead.is_none() {
             return;
         }
@@ -100,8 +100,8 @@ impl Source {
                     self.files.insert(name);
                     self.resume(segment, state, since, now);
                 }
-                Err(refused) => {
-                    self.complain(complaints, &name, refused.to_string());
+                Err(rejection) => {
+                    self.reject(rejected, &name, rejection.to_string());
                     self.files.insert(name);
                 }
             }
@@ -125,8 +125,8 @@ impl Source {
         self.readers.insert(segment.serial, Reader::new(segment, now, since));
     }
 
-    fn complain(&self, complaints: &mut Vec<Complaint>, file: &str, reason: String) {
-        complaints.push(Complaint { file: format!("{}/{}/{file}", self.uid, self.name), reason });
+    fn reject(&self, rejected: &mut Vec<RejectedFile>, file: &str, reason: String) {
+        rejected.push(RejectedFile { file: format!("{}/{}/{file}", self.uid, self.name), reason });
     }
 
     /// Appends blocks of all that is published in rings, and of segments read to their end.
@@ -135,8 +135,8 @@ impl Source {
         state: &Process,
         now: u64,
         out: &mut Vec<u8>,
-        done: &mut Vec<Done>,
-        complaints: &mut Vec<Complaint>,
+        consumed: &mut Vec<Consumed>,
+        rejected: &mut Vec<RejectedFile>,
     ) {
         let rows_due = now.saturating_sub(self.looked) >= ROWS_EVERY;
         let is_dead = self.dead.is_some();
@@ -147,7 +147,7 @@ impl Source {
                 return;
             }
             let turn = self.in_turn(serial, state, now);
-            self.give_up_truncated(serial, complaints);
+            self.give_up_truncated(serial, rejected);
             let Some(identity) = turn else { continue };
             let Some(reader) = self.readers.get_mut(&serial) else { continue };
             let begin = out.len();
@@ -159,14 +159,14 @@ impl Source {
                     }
                     if reader.segment.truncated() {
                         out.truncate(begin);
-                        self.give_up_truncated(serial, complaints);
+                        self.give_up_truncated(serial, rejected);
                     } else {
-                        done.extend(read);
+                        consumed.extend(read);
                     }
                 }
                 Err(bad) => {
                     reader.given_up = true;
-                    self.complain(complaints, &format!("serial {serial}"), bad.to_string());
+                    self.reject(rejected, &format!("serial {serial}"), bad.to_string());
                 }
             }
         }
@@ -177,17 +177,17 @@ impl Source {
     }
 
     /// A segment whose file was cut reads as zeros from there on: nothing of it is worth keeping.
-    fn give_up_truncated(&mut self, serial: u32, complaints: &mut Vec<Complaint>) {
+    fn give_up_truncated(&mut self, serial: u32, rejected: &mut Vec<RejectedFile>) {
         let Some(reader) = self.readers.get_mut(&serial) else { return };
         if reader.segment.truncated() && !reader.given_up {
             reader.given_up = true;
-            self.complain(complaints, &format!("serial {serial}"), "truncated while in use".into());
+            self.reject(rejected, &format!("serial {serial}"), "truncated while in use".into());
         }
     }
 
     /// When all counter rows were looked at; none of a process that writes no more.
     pub fn looked(&self) -> Option<u64> {
-        (self.looked > 0 && !self.refused && self.dead.is_none()).then_some(self.looked)
+        (self.looked > 0 && !self.rejected && self.dead.is_none()).then_some(self.looked)
     }
 
     /// Makes the next [`Source::read`] look at all counter rows.
@@ -236,7 +236,7 @@ impl Source {
         &mut self,
         state: &Process,
         out: &mut Vec<u8>,
-        complaints: &mut Vec<Complaint>,
+        rejected: &mut Vec<RejectedFile>,
     ) {
         self.free_names(state);
         let (mut number, mut used) = match &self.dictionary {
@@ -257,10 +257,10 @@ impl Source {
                         continue;
                     }
                     Ok(None) | Err(Refused::Io(Errno::NOENT)) => return,
-                    Err(refused) => {
+                    Err(rejection) => {
                         let file = format!("dict-{number}");
                         if self.files.insert(file.clone()) {
-                            self.complain(complaints, &file, refused.to_string());
+                            self.reject(rejected, &file, rejection.to_string());
                         }
                         return;
                     }
@@ -271,14 +271,14 @@ impl Source {
             if dictionary.truncated() {
                 let file = format!("dict-{number}");
                 if self.files.insert(file.clone()) {
-                    self.complain(complaints, &file, "truncated while in use".into());
+                    self.reject(rejected, &file, "truncated while in use".into());
                 }
                 return;
             }
             if !records.is_empty() {
                 used += records.len() as u32;
                 let head = NamesHead { proc: self.proc, number, used };
-                block::push(out, Kind::Names, |out| {
+                block::push(out, BlockKind::Names, |out| {
                     head.append_to(out);
                     out.extend_from_slice(&records);
                 });
@@ -325,8 +325,8 @@ impl Source {
             return false;
         }
         self.push_page(state, now, out);
-        let gone = Gone { proc: self.proc, now, refused: String::new() };
-        block::push_json(out, Kind::Gone, &gone);
+        let end = EndBlock { proc: self.proc, now, rejection: String::new() };
+        block::push_json(out, BlockKind::End, &end);
         true
     }
 
@@ -336,7 +336,7 @@ impl Source {
             let points = account.points.iter().enumerate();
             points.filter(move |(_, point)| usize::from(point.state) == wanted)
         };
-        let page = Page {
+        let page = PageReading {
             proc: self.proc,
             now,
             ended: account.state == ENDED,
@@ -356,15 +356,15 @@ impl Source {
         };
         let is_news = state.page.as_ref().is_none_or(|known| !known.says_the_same(&page));
         if is_news {
-            block::push_json(out, Kind::Page, &page);
+            block::push_json(out, BlockKind::Page, &page);
         }
     }
 
     /// Frees what is spooled.
-    pub fn free(&self, done: &Done) {
-        let Some(reader) = self.readers.get(&done.serial) else { return };
-        reader.segment.free(done.tail);
-        if let Some(epoch) = done.drained {
+    pub fn free(&self, consumed: &Consumed) {
+        let Some(reader) = self.readers.get(&consumed.serial) else { return };
+        reader.segment.free(consumed.tail);
+        if let Some(epoch) = consumed.drained {
             reader.segment.release_epoch(epoch);
         }
     }

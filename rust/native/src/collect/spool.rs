@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 
 use iostrata_segment::schema::SLOT_SIZE;
 
-use super::block::{self, Blocks, Kind, NamesHead, Place, RowsHead};
+use super::block::{self, BlockKind, Blocks, NamesHead, RowsHead};
 use super::counters::ROW_RECORD;
-use super::state::{Process, State};
+use crate::model::process::{Origin, Process};
+use crate::model::state::State;
 
 const PREFIX: &str = "spool-";
 /// Bytes of dictionary records in one block of a snapshot.
@@ -63,6 +64,10 @@ impl Spool {
         Ok(Spool { directory, file, number: first, size, torn: false, keep })
     }
 
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -99,10 +104,11 @@ impl Spool {
 pub fn replay(bytes: &[u8], state: &mut State) -> Option<u64> {
     let mut blocks = Blocks::of(bytes);
     let mut is_ready = false;
-    let mut rebuilt = State { generation: state.generation, ..State::default() };
+    let mut rebuilt = State::default();
+    rebuilt.owners.generation = state.owners.generation;
     for (kind, payload) in blocks.by_ref() {
         rebuilt.apply(kind, payload);
-        is_ready |= kind == Kind::Ready;
+        is_ready |= kind == BlockKind::Ready;
     }
     if is_ready {
         *state = rebuilt;
@@ -132,12 +138,12 @@ fn begin(directory: &Path, number: u32, state: &State) -> io::Result<(File, u64)
     let mut file = file.append(true).create(true).truncate(false).mode(0o600).open(&path)?;
     file.set_len(0)?;
     let mut blocks = Vec::new();
-    block::push_json(&mut blocks, Kind::Snapshot, &state.snapshot());
+    block::push_json(&mut blocks, BlockKind::Snapshot, &state.snapshot());
     for process in state.processes.values() {
         push_names(&mut blocks, process);
         push_counters(&mut blocks, process);
     }
-    block::push(&mut blocks, Kind::Ready, |_| ());
+    block::push(&mut blocks, BlockKind::Ready, |_| ());
     if let Err(error) = file.write_all(&blocks) {
         fs::remove_file(&path)?;
         return Err(error);
@@ -147,13 +153,13 @@ fn begin(directory: &Path, number: u32, state: &State) -> io::Result<(File, u64)
 
 fn push_names(blocks: &mut Vec<u8>, process: &Process) {
     let (number, used) = process.names_read;
-    let head = NamesHead { proc: process.known.proc, number, used };
+    let head = NamesHead { proc: process.info.proc, number, used };
     let mut records = Vec::new();
     let mut entries = process.names.entries().peekable();
     while let Some(entry) = entries.next() {
         entry.append_to(&mut records);
         if records.len() >= NAMES_BLOCK || entries.peek().is_none() {
-            block::push(blocks, Kind::Names, |out| {
+            block::push(blocks, BlockKind::Names, |out| {
                 head.append_to(out);
                 out.append(&mut records);
             });
@@ -163,16 +169,16 @@ fn push_names(blocks: &mut Vec<u8>, process: &Process) {
 
 fn push_counters(blocks: &mut Vec<u8>, process: &Process) {
     for (serial, segment) in &process.segments {
-        let place = Place {
-            proc: process.known.proc,
+        let origin = Origin {
+            proc: process.info.proc,
             serial: *serial,
             epoch: segment.epoch,
             tid: segment.tid,
-            ..Place::default()
+            ..Origin::default()
         };
-        block::push(blocks, Kind::Base, |out| {
-            place.append_to(out);
-            RowsHead { gaps: segment.gaps, folded: segment.folded }.append_to(out);
+        block::push(blocks, BlockKind::Base, |out| {
+            origin.append_to(out);
+            RowsHead { gaps: segment.gaps, collapsed: segment.collapsed }.append_to(out);
             for (index, row) in segment.rows.iter().enumerate() {
                 out.extend_from_slice(&(index as u64).to_le_bytes());
                 row.append_to(out);
@@ -187,7 +193,7 @@ const _: () = assert!(SLOT_SIZE == 64 && ROW_RECORD == 136);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collect::order::RunOrder;
+    use crate::model::run::RunOrder;
 
     fn order(run: &str) -> Vec<u8> {
         let order = RunOrder {
@@ -207,14 +213,14 @@ mod tests {
             message: String::new(),
         };
         let mut blocks = Vec::new();
-        block::push_json(&mut blocks, Kind::Run, &order);
+        block::push_json(&mut blocks, BlockKind::Run, &order);
         blocks
     }
 
     fn reopened(directory: &Path) -> (Spool, Vec<String>) {
         let mut state = State::default();
         let spool = Spool::open(directory, None, 1, &mut state).unwrap();
-        (spool, state.runs.into_keys().collect())
+        (spool, state.owners.runs.into_keys().collect())
     }
 
     #[test]

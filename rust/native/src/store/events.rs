@@ -16,27 +16,30 @@ use parquet::data_type::ByteArray;
 use parquet::errors::Result;
 
 use super::errno;
-use super::rows::{Identity, Output, Part, Row, Sum};
 use super::table::{self, Column};
-use crate::collect::names::Name;
-use crate::collect::state::{Cause, Process, State};
+use crate::model::context::Cause;
+use crate::model::names::Name;
+use crate::model::process::Process;
+use crate::model::rows::{EventRow, Identity, Output, Part, SumValues, ThreadRef};
+use crate::model::state::State;
 
 /// The rows of a part by host; `own`: that of the collector.
 pub fn by_host<'a>(
     state: &'a State,
     part: &'a Part,
     own: &'a str,
-) -> BTreeMap<&'a str, Cow<'a, [Row]>> {
-    let host = |of: &super::rows::Of| state.processes.get(&of.proc)?.known.host.as_deref();
-    let hosts: Vec<&str> = state.output.threads.iter().map(|of| host(of).unwrap_or(own)).collect();
+) -> BTreeMap<&'a str, Cow<'a, [EventRow]>> {
+    let host = |thread: &ThreadRef| state.processes.get(&thread.proc)?.info.host.as_deref();
+    let threads = state.output.threads.iter();
+    let hosts: Vec<&str> = threads.map(|thread| host(thread).unwrap_or(own)).collect();
     if hosts.iter().all(|host| *host == own) {
         return BTreeMap::from([(own, Cow::Borrowed(part.rows.as_slice()))]);
     }
-    let mut found: BTreeMap<_, Vec<Row>> = BTreeMap::new();
+    let mut by_host: BTreeMap<_, Vec<EventRow>> = BTreeMap::new();
     for row in &part.rows {
-        found.entry(hosts[row.thread as usize]).or_default().push(*row);
+        by_host.entry(hosts[row.thread as usize]).or_default().push(*row);
     }
-    found.into_iter().map(|(host, rows)| (host, Cow::Owned(rows))).collect()
+    by_host.into_iter().map(|(host, rows)| (host, Cow::Owned(rows))).collect()
 }
 
 /// Writes `rows` of a part, which are of one host, thread by thread.
@@ -46,7 +49,7 @@ pub fn write<W: Write + Send>(
     out: W,
     state: &State,
     part: &Part,
-    rows: &[Row],
+    rows: &[EventRow],
     host: &str,
     anchor: i64,
 ) -> Result<()> {
@@ -57,7 +60,7 @@ pub fn write<W: Write + Send>(
 
 /// The rows of the first thread, of the second, …: each thread's sums, then its calls in the order
 /// of their start. Neighbours are alike, which halves what times and spans take.
-fn by_thread(rows: &[Row], threads: usize) -> Vec<Row> {
+fn by_thread(rows: &[EventRow], threads: usize) -> Vec<EventRow> {
     let mut ends = vec![0; threads + 1];
     for row in rows {
         ends[row.thread as usize + 1] += 1;
@@ -66,7 +69,7 @@ fn by_thread(rows: &[Row], threads: usize) -> Vec<Row> {
         ends[thread + 1] += ends[thread];
     }
     let mut next = ends.clone();
-    let mut sorted = vec![Row::default(); rows.len()];
+    let mut sorted = vec![EventRow::default(); rows.len()];
     for row in rows {
         let place = &mut next[row.thread as usize];
         sorted[*place] = *row;
@@ -85,8 +88,8 @@ struct Table<'a> {
     anchor: i64,
     run: ByteArray,
     host: ByteArray,
-    /// By place in the output's table of threads.
-    threads: Vec<Whose<'a>>,
+    /// By number in the output's table of threads.
+    threads: Vec<ThreadColumns<'a>>,
     /// Layer and operation by point.
     points: Vec<Option<(ByteArray, ByteArray)>>,
     categories: Vec<Option<ByteArray>>,
@@ -97,7 +100,7 @@ struct Table<'a> {
     task: ByteArray,
 }
 
-struct Whose<'a> {
+struct ThreadColumns<'a> {
     process: Option<&'a Process>,
     role: ByteArray,
     name: Option<&'a ByteArray>,
@@ -106,13 +109,15 @@ struct Whose<'a> {
 
 impl<'a> Table<'a> {
     fn new(state: &'a State, part: &'a Part, host: &str, anchor: i64) -> Table<'a> {
-        let whose = |of: &super::rows::Of| {
-            let process = state.processes.get(&of.proc);
-            Whose {
+        let columns = |thread: &ThreadRef| {
+            let process = state.processes.get(&thread.proc);
+            ThreadColumns {
                 process,
                 role: fixed(process.map_or("", |process| process.role)),
-                name: process.and_then(|process| process.names.get(of.name)).map(|name| &name.text),
-                tid: of.tid,
+                name: process
+                    .and_then(|process| process.names.get(thread.name))
+                    .map(|name| &name.text),
+                tid: thread.tid,
             }
         };
         let mut points = vec![None; usize::from(u16::MAX) + 1];
@@ -122,7 +127,7 @@ impl<'a> Table<'a> {
         let named = |name: fn(u8) -> Option<&'static str>| {
             (0..=u8::MAX).map(|code| name(code).map(fixed)).collect()
         };
-        let order = state.runs.get(&part.run).map(|run| &run.order);
+        let order = state.owners.runs.get(&part.run).map(|run| &run.order);
         let run = if part.run.is_empty() { "_background" } else { &part.run };
         Table {
             output: &state.output,
@@ -130,7 +135,7 @@ impl<'a> Table<'a> {
             anchor,
             run: ByteArray::from(run),
             host: ByteArray::from(host),
-            threads: state.output.threads.iter().map(whose).collect(),
+            threads: state.output.threads.iter().map(columns).collect(),
             points,
             categories: named(category_name),
             kinds: named(kind_name),
@@ -139,69 +144,69 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn whose(&self, row: &Row) -> &Whose<'a> {
+    fn thread(&self, row: &EventRow) -> &ThreadColumns<'a> {
         &self.threads[row.thread as usize]
     }
 
-    fn identity(&self, row: &Row) -> &'a Identity {
+    fn identity(&self, row: &EventRow) -> &'a Identity {
         &self.output.identities[row.identity as usize].0
     }
 
-    fn target(&self, row: &Row) -> Option<&'a Name> {
-        self.whose(row).process?.names.get(row.target)
+    fn target(&self, row: &EventRow) -> Option<&'a Name> {
+        self.thread(row).process?.names.get(row.target)
     }
 
-    fn sum(&self, row: &Row) -> Option<&'a Sum> {
+    fn sum(&self, row: &EventRow) -> Option<&'a SumValues> {
         (row.kind == KIND_SUM).then(|| &self.part.sums[row.sum as usize])
     }
 
-    fn peer(&self, row: &Row) -> Option<&'a ByteArray> {
-        let parent = self.whose(row).process?.names.get(self.target(row)?.parent)?;
+    fn peer(&self, row: &EventRow) -> Option<&'a ByteArray> {
+        let parent = self.thread(row).process?.names.get(self.target(row)?.parent)?;
         matches!(parent.category, CATEGORY_SOCKET | CATEGORY_RPC).then_some(&parent.text)
     }
 
     /// Layer and operation.
-    fn point(&self, row: &Row) -> Option<(ByteArray, ByteArray)> {
+    fn point(&self, row: &EventRow) -> Option<(ByteArray, ByteArray)> {
         if usize::from(row.point) < PROCESS_FIRST_USER_POINT {
             return self.points[usize::from(row.point)].clone();
         }
-        let point = self.whose(row).process?.points.get(&row.point)?;
+        let point = self.thread(row).process?.points.get(&row.point)?;
         Some((fixed(point.layer), point.op.clone()))
     }
 
     /// What the row was done for; none for what an open call of its own thread encloses.
-    fn cause(&self, row: &Row) -> Option<&'a Cause> {
+    fn cause(&self, row: &EventRow) -> Option<&'a Cause> {
         (row.cause != 0).then(|| &self.output.causes[row.cause as usize])
     }
 
-    fn parent(&self, row: &Row) -> i64 {
+    fn parent(&self, row: &EventRow) -> i64 {
         let cause = self.cause(row).filter(|_| row.parent == 0);
         cause.map_or(row.parent, |cause| cause.span) as i64
     }
 
-    fn parent_proc(&self, row: &Row) -> Option<i64> {
+    fn parent_proc(&self, row: &EventRow) -> Option<i64> {
         let cause = self.cause(row).filter(|_| row.parent == 0)?;
-        let own = self.whose(row).process.map_or(0, |process| process.known.proc);
+        let own = self.thread(row).process.map_or(0, |process| process.info.proc);
         (cause.proc != own).then_some(cause.proc as i64)
     }
 
-    fn trace(&self, row: &Row) -> Option<i64> {
+    fn trace(&self, row: &EventRow) -> Option<i64> {
         if matches!(row.kind, KIND_SUM | KIND_GAP) {
             return None;
         }
-        let own = || self.whose(row).process.map(|process| process.known.proc);
+        let own = || self.thread(row).process.map(|process| process.info.proc);
         self.cause(row).map(|cause| cause.trace).or_else(own).map(|trace| trace as i64)
     }
 
-    /// Probability that the row's request is in the sample; none for what is always kept.
-    fn inclusion(&self, row: &Row) -> Option<f64> {
+    /// Probability that the row's request is in the sample; none for what is always recorded.
+    fn inclusion(&self, row: &EventRow) -> Option<f64> {
         let drawn = matches!(row.kind, KIND_CALL | KIND_BEGIN | KIND_LINK | KIND_UNFINISHED)
             && row.sampling != 0
             && self.point(row).is_none_or(|(layer, _)| layer != self.task);
         drawn.then(|| f64::from(row.sampling) / CONTROL_ALL_REQUESTS as f64)
     }
 
-    fn category(&self, row: &Row) -> Option<&ByteArray> {
+    fn category(&self, row: &EventRow) -> Option<&ByteArray> {
         let code = match row.kind {
             KIND_SUM => self.sum(row)?.category,
             KIND_CALL | KIND_BEGIN | KIND_UNFINISHED => {
@@ -212,14 +217,14 @@ impl<'a> Table<'a> {
         self.categories[usize::from(code)].as_ref()
     }
 
-    fn error(&self, row: &Row) -> Option<ByteArray> {
+    fn error(&self, row: &EventRow) -> Option<ByteArray> {
         if row.kind != KIND_CALL {
             return None;
         }
         if row.flags & FLAG_ERRNO != 0 {
             return Some(ByteArray::from(errno::name(row.ret).as_ref()));
         }
-        let exception = self.whose(row).process?.names.get(row.ret as u32);
+        let exception = self.thread(row).process?.names.get(row.ret as u32);
         (row.flags & FLAG_ERROR != 0)
             .then(|| exception.map_or_else(|| ByteArray::from("?"), |name| name.text.clone()))
     }
@@ -230,20 +235,23 @@ fn fixed(name: &'static str) -> ByteArray {
     ByteArray::from(Bytes::from_static(name.as_bytes()))
 }
 
-fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
-    let text =
-        |cell: &dyn Fn(&Row) -> Option<ByteArray>| Column::Text(rows.iter().map(cell).collect());
-    let long = |cell: &dyn Fn(&Row) -> Option<i64>| Column::Long(rows.iter().map(cell).collect());
-    let int = |cell: &dyn Fn(&Row) -> Option<i32>| Column::Int(rows.iter().map(cell).collect());
-    let sum = |value: fn(&Sum) -> u64| long(&|row| Some(value(table.sum(row)?) as i64));
+fn column(name: &str, table: &Table<'_>, rows: &[EventRow]) -> Column {
+    let text = |cell: &dyn Fn(&EventRow) -> Option<ByteArray>| {
+        Column::Text(rows.iter().map(cell).collect())
+    };
+    let long =
+        |cell: &dyn Fn(&EventRow) -> Option<i64>| Column::Long(rows.iter().map(cell).collect());
+    let int =
+        |cell: &dyn Fn(&EventRow) -> Option<i32>| Column::Int(rows.iter().map(cell).collect());
+    let sum = |value: fn(&SumValues) -> u64| long(&|row| Some(value(table.sum(row)?) as i64));
     match name {
         "run" => text(&|_| Some(table.run.clone())),
         "host" => text(&|_| Some(table.host.clone())),
-        "proc" => long(&|row| Some(table.whose(row).process?.known.proc as i64)),
-        "role" => text(&|row| Some(table.whose(row).role.clone())),
-        "pid" => int(&|row| Some(table.whose(row).process?.known.pid as i32)),
-        "tid" => long(&|row| Some(table.whose(row).tid as i64)),
-        "thread" => text(&|row| table.whose(row).name.cloned()),
+        "proc" => long(&|row| Some(table.thread(row).process?.info.proc as i64)),
+        "role" => text(&|row| Some(table.thread(row).role.clone())),
+        "pid" => int(&|row| Some(table.thread(row).process?.info.pid as i32)),
+        "tid" => long(&|row| Some(table.thread(row).tid as i64)),
+        "thread" => text(&|row| table.thread(row).name.cloned()),
         "start" => long(&|row| Some((row.start as i64).wrapping_add(table.anchor))),
         "dur" => long(&|row| has_dur(row.kind).then_some(row.dur as i64)),
         "layer" => text(&|row| Some(table.point(row)?.0)),
@@ -284,7 +292,8 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
             (sum.weight != sum.timed).then_some(sum.weight as i64)
         }),
         "spread" => {
-            let spread = |row: &Row| table.sum(row).map(|sum| sum.spread).filter(|s| *s != 0.0);
+            let spread =
+                |row: &EventRow| table.sum(row).map(|sum| sum.spread).filter(|s| *s != 0.0);
             Column::Double(rows.iter().map(spread).collect())
         }
         "inside" => {
@@ -294,7 +303,7 @@ fn column(name: &str, table: &Table<'_>, rows: &[Row]) -> Column {
         "max" => sum(|sum| sum.max),
         "size_class" => int(&|row| Some(i32::from(table.sum(row)?.size_class))),
         "anchor" => {
-            long(&|row| table.sum(row).map(|sum| sum.anchor as i64).filter(|anchor| *anchor != 0))
+            long(&|row| table.sum(row).map(|sum| sum.scope as i64).filter(|scope| *scope != 0))
         }
         "inclusion" => Column::Double(rows.iter().map(|row| table.inclusion(row)).collect()),
         unknown => unreachable!("column {unknown} of events.toml is not written"),
@@ -315,9 +324,8 @@ fn has_bytes(kind: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::Of;
     use super::*;
-    use crate::collect::state::Known;
+    use crate::model::process::ProcessInfo;
 
     #[test]
     fn a_call_is_in_the_sample_with_the_probability_of_its_request_and_a_task_always() {
@@ -326,7 +334,12 @@ mod tests {
         let of_layer = |layer| POINTS.iter().find(|point| point.layer == layer).unwrap().id;
         let quarter = 250_000_000;
         let inclusion = |kind, layer, sampling| {
-            table.inclusion(&Row { kind, sampling, point: of_layer(layer), ..Row::default() })
+            table.inclusion(&EventRow {
+                kind,
+                sampling,
+                point: of_layer(layer),
+                ..EventRow::default()
+            })
         };
         for kind in [KIND_CALL, KIND_BEGIN, KIND_LINK, KIND_UNFINISHED] {
             assert_eq!(inclusion(kind, "java", quarter), Some(0.25));
@@ -341,17 +354,18 @@ mod tests {
     fn rows_are_parted_by_the_host_of_their_process() {
         let mut state = State::default();
         for (proc, host) in [(1, None), (2, Some("node-2")), (3, Some("here"))] {
-            let known = Known { proc, host: host.map(str::to_owned), ..Known::default() };
+            let known =
+                ProcessInfo { proc, host: host.map(str::to_owned), ..ProcessInfo::default() };
             state.processes.insert(proc, Process::new(known));
-            state.output.add_thread(Of { proc, tid: proc, name: 0 });
+            state.output.add_thread(ThreadRef { proc, tid: proc, name: 0 });
         }
-        let row = |thread| Row { thread, ..Row::default() };
+        let row = |thread| EventRow { thread, ..EventRow::default() };
         let part = Part { rows: [2, 0, 1, 2].map(row).to_vec(), ..Part::default() };
         let found = by_host(&state, &part, "here");
         let counts: Vec<_> = found.iter().map(|(host, rows)| (*host, rows.len())).collect();
         assert_eq!(counts, [("here", 3), ("node-2", 1)]);
 
-        state.processes.values_mut().for_each(|process| process.known.host = None);
+        state.processes.values_mut().for_each(|process| process.info.host = None);
         let found = by_host(&state, &part, "here");
         assert_eq!(found.keys().collect::<Vec<_>>(), [&"here"]);
         assert!(matches!(&found["here"], Cow::Borrowed(rows) if rows.len() == 4));

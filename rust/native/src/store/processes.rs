@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use iostrata_segment::points::POINTS;
 use iostrata_segment::process::Cost;
 use iostrata_segment::schema::{
     PROCESS_COLUMNS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_REFUSED_ENTRIES,
@@ -13,13 +12,15 @@ use parquet::data_type::ByteArray;
 use parquet::errors::Result;
 
 use super::table::{self, Column};
-use crate::collect::ids;
-use crate::collect::order::{Run, Seen};
-use crate::collect::state::{Process, State, Tally, UserPoint};
+use crate::model::ids;
+use crate::model::names::text;
+use crate::model::process::{Process, Tally, UserPoint};
+use crate::model::run::{Run, UntracedProcess};
+use crate::model::state::State;
 
 /// One row; times in `CLOCK_MONOTONIC` ns, 0 where unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct ProcessRow {
     /// If not that of the collector.
     pub host: Option<String>,
     pub proc: Option<u64>,
@@ -39,7 +40,7 @@ pub struct Row {
     pub user_points: String,
     pub tally: Tally,
     pub lost: u64,
-    pub refused: u64,
+    pub rejected: u64,
     /// `None` for a process that was not traced.
     pub cost: Option<Cost>,
     pub summed: String,
@@ -54,34 +55,34 @@ pub fn write<W: Write + Send>(
     run: &str,
     host: &str,
     anchor: i64,
-    rows: &[Row],
+    rows: &[ProcessRow],
 ) -> Result<()> {
     table::write(out, PROCESS_COLUMNS, rows.len(), |name, range| {
         column(name, run, host, anchor, &rows[range])
     })
 }
 
-fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[Row]) -> Column {
-    let text = |cell: &dyn Fn(&Row) -> &str| {
+fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ProcessRow]) -> Column {
+    let text = |cell: &dyn Fn(&ProcessRow) -> &str| {
         Column::Text(rows.iter().map(|row| Some(ByteArray::from(cell(row)))).collect())
     };
     let same =
         |value: &str| Column::Text(rows.iter().map(|_| Some(ByteArray::from(value))).collect());
-    let filled = |cell: &dyn Fn(&Row) -> &str| {
+    let filled = |cell: &dyn Fn(&ProcessRow) -> &str| {
         let cells = rows.iter().map(|row| Some(cell(row)).filter(|text| !text.is_empty()));
         Column::Text(cells.map(|text| text.map(ByteArray::from)).collect())
     };
-    let long = |cell: &dyn Fn(&Row) -> Option<u64>| {
+    let long = |cell: &dyn Fn(&ProcessRow) -> Option<u64>| {
         Column::Long(rows.iter().map(|row| Some(cell(row)? as i64)).collect())
     };
-    let int = |cell: &dyn Fn(&Row) -> u32| {
+    let int = |cell: &dyn Fn(&ProcessRow) -> u32| {
         Column::Int(rows.iter().map(|row| Some(cell(row) as i32)).collect())
     };
     let time = |time: u64| (time != 0).then(|| (time as i64).wrapping_add(anchor) as u64);
     match name {
         "run" => same(run),
         "host" => {
-            let name = |row: &Row| ByteArray::from(row.host.as_deref().unwrap_or(host));
+            let name = |row: &ProcessRow| ByteArray::from(row.host.as_deref().unwrap_or(host));
             Column::Text(rows.iter().map(|row| Some(name(row))).collect())
         }
         "proc" => long(&|row| row.proc),
@@ -102,9 +103,9 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[Row]) -> Colum
         "calls" => long(&|row| Some(row.tally.calls)),
         "detail" => long(&|row| Some(row.tally.detail)),
         "dropped" => long(&|row| Some(row.tally.dropped)),
-        "folded" => long(&|row| Some(row.tally.folded)),
+        "folded" => long(&|row| Some(row.tally.collapsed)),
         "lost" => long(&|row| Some(row.lost)),
-        "refused" => long(&|row| Some(row.refused)),
+        "refused" => long(&|row| Some(row.rejected)),
         "cpu" => long(&|row| Some(row.cost?.cpu)),
         "cost_hooks" => long(&|row| Some(row.cost?.hooks)),
         "cost_thread" => long(&|row| Some(row.cost?.thread)),
@@ -120,79 +121,80 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[Row]) -> Colum
 
 /// The processes of a run: its own, the daemons that served it, and those that should be traced
 /// and are not. Nothing of another user's run.
-pub fn of_run(state: &State, run: &Run) -> Vec<Row> {
+pub fn of_run(state: &State, run: &Run) -> Vec<ProcessRow> {
     let name = run.order.run.as_str();
     let mut rows = Vec::new();
     let mut traced = HashSet::new();
     for process in state.processes.values() {
-        let is_own = state.run_of_process(process).is_some_and(|own| own.order.run == name);
+        let is_own = state.owners.run_of_process(process).is_some_and(|own| own.order.run == name);
         let served = process.tallies.contains_key(name);
         // the recorder may name a daemon that has died since it was started
-        let expected = run.order.expect.iter().any(|(_, pid)| *pid == process.known.pid);
+        let expected = run.order.expect.iter().any(|(_, pid)| *pid == process.info.pid);
         let is_daemon = expected || ids::is_daemon(process.role);
         if !(is_own || served || is_daemon && was_there(process, run)) {
             continue;
         }
-        traced.insert((process.known.pid, process.known.pid_start));
+        traced.insert((process.info.pid, process.info.pid_start));
         rows.push(of_process(state, process, run));
     }
-    let untraced = run.seen.values().filter(|seen| !traced.contains(&(seen.pid, seen.pid_start)));
-    rows.extend(untraced.map(of_seen));
+    let untraced = run.untraced.values().filter(|p| !traced.contains(&(p.pid, p.pid_start)));
+    rows.extend(untraced.map(of_untraced));
     rows.sort_by_key(|row| (row.start, row.pid));
     rows
 }
 
 fn was_there(process: &Process, run: &Run) -> bool {
-    process.gone.as_ref().is_none_or(|(end, _)| *end >= run.began)
+    process.end.as_ref().is_none_or(|end| end.at >= run.began)
 }
 
-fn of_process(state: &State, process: &Process, of: &Run) -> Row {
-    let run = of.order.run.as_str();
-    let known = &process.known;
+fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
+    let name = run.order.run.as_str();
+    let info = &process.info;
     let page = process.page.as_ref();
     let counter =
         |index: usize| page.and_then(|page| page.counters.get(index)).copied().unwrap_or_default();
     let identity = state.identify(process, 0);
     let field = |cell: &Option<ByteArray>| {
-        cell.as_ref().map_or_else(String::new, |name| super::rows::text(name).to_owned())
+        cell.as_ref().map_or_else(String::new, |name| text(name).to_owned())
     };
-    let refused = process.gone.as_ref().map_or("", |(_, refused)| refused.as_str());
-    let mut tally = process.tallies.get(run).cloned().unwrap_or_default();
-    if let Some(nobodys) = process.tallies.get("").filter(|_| ids::is_daemon(process.role)) {
-        // whose the lost calls of a daemon were is not known: every run hears of them
-        tally.dropped += nobodys.dropped;
-        tally.folded += nobodys.folded;
+    let rejection = process.end.as_ref().map_or("", |end| end.rejection.as_str());
+    let mut tally = process.tallies.get(name).cloned().unwrap_or_default();
+    if let Some(unowned) = process.tallies.get("").filter(|_| ids::is_daemon(process.role)) {
+        // whose the lost calls of a daemon were is not known: every run reports them
+        tally.dropped += unowned.dropped;
+        tally.collapsed += unowned.collapsed;
     }
-    let is_own = identity.run == run;
-    let before = of.before.get(&known.proc).cloned().unwrap_or_default();
-    Row {
-        host: known.host.clone(),
-        proc: Some(known.proc),
-        pid: known.pid,
-        uid: known.uid,
+    let is_own = identity.run == name;
+    let baseline = run.baselines.get(&info.proc).cloned().unwrap_or_default();
+    ProcessRow {
+        host: info.host.clone(),
+        proc: Some(info.proc),
+        pid: info.pid,
+        uid: info.uid,
         role: process.role.to_owned(),
-        main: known.get("main").to_owned(),
+        main: info.get("main").to_owned(),
         job: if is_own { field(&identity.job) } else { String::new() },
         task: if is_own { field(&identity.task) } else { String::new() },
-        container: if is_own { known.get("container").to_owned() } else { String::new() },
-        agent: known.get("agent").to_owned(),
-        jvm: known.get("jvm").to_owned(),
-        traced: refused.is_empty(),
-        reason: refused.to_owned(),
+        container: if is_own { info.get("container").to_owned() } else { String::new() },
+        agent: info.get("agent").to_owned(),
+        jvm: info.get("jvm").to_owned(),
+        traced: rejection.is_empty(),
+        reason: rejection.to_owned(),
         points_woven: page.map_or(0, |page| page.woven),
         points_faulted: page.map_or_else(String::new, |page| point_names(process, &page.faulted)),
         user_points: user_points(process),
         tally,
         lost: counter(PROCESS_COUNTER_LOST_CALLS),
-        refused: counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
+        rejected: counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
             + counter(PROCESS_COUNTER_REFUSED_ENTRIES)
-            + process.names_refused,
-        cost: page.map(|page| page.cost.since(before.cost)),
-        summed: page.map_or_else(String::new, |page| summed(process, &page.summed, &before.summed)),
-        start: known.start,
-        end: process.gone.as_ref().filter(|_| refused.is_empty()).map_or(0, |(end, _)| *end),
-        exit: match (&process.gone, page) {
-            (Some((_, refused)), _) if !refused.is_empty() => "running",
+            + process.names_rejected,
+        cost: page.map(|page| page.cost.since(baseline.cost)),
+        summed: page
+            .map_or_else(String::new, |page| summed(process, &page.summed, &baseline.summed)),
+        start: info.start,
+        end: process.end.as_ref().filter(|_| rejection.is_empty()).map_or(0, |end| end.at),
+        exit: match (&process.end, page) {
+            (Some(end), _) if !end.rejection.is_empty() => "running",
             (Some(_), Some(page)) if page.ended => "ended",
             (Some(_), Some(page)) if page.detached => "detached",
             (Some(_), _) => "killed",
@@ -201,52 +203,44 @@ fn of_process(state: &State, process: &Process, of: &Run) -> Row {
     }
 }
 
-fn of_seen(seen: &Seen) -> Row {
-    Row {
-        host: seen.host.clone(),
-        pid: seen.pid,
-        uid: seen.uid,
-        role: seen.role.clone(),
-        main: seen.main.clone(),
-        job: seen.job.clone(),
-        task: seen.task.clone(),
-        container: seen.container.clone(),
-        reason: seen.reason.clone(),
-        start: seen.now,
-        end: seen.end,
-        exit: if seen.end == 0 { "running" } else { "ended" },
-        ..Row::default()
+fn of_untraced(process: &UntracedProcess) -> ProcessRow {
+    ProcessRow {
+        host: process.host.clone(),
+        pid: process.pid,
+        uid: process.uid,
+        role: process.role.clone(),
+        main: process.main.clone(),
+        job: process.job.clone(),
+        task: process.task.clone(),
+        container: process.container.clone(),
+        reason: process.reason.clone(),
+        start: process.now,
+        end: process.end,
+        exit: if process.end == 0 { "running" } else { "ended" },
+        ..ProcessRow::default()
     }
 }
 
 /// `Class#method` of points, comma separated.
 fn point_names(process: &Process, ids: &[u16]) -> String {
-    ids.iter().map(|id| point_name(process, *id)).collect::<Vec<_>>().join(",")
-}
-
-fn point_name(process: &Process, id: u16) -> String {
-    if let Some(point) = process.points.get(&id) {
-        return point.name.clone();
-    }
-    let point = POINTS.iter().find(|point| point.id == id);
-    point.map_or_else(|| id.to_string(), |point| format!("{}#{}", point.class, point.method))
+    ids.iter().map(|id| process.method(*id)).collect::<Vec<_>>().join(",")
 }
 
 /// `Class#method seconds` of points that were only summed since the run began, comma separated.
 fn summed(process: &Process, now: &[(u16, u16)], before: &[(u16, u16)]) -> String {
-    let told = now.iter().filter_map(|(id, seconds)| {
-        let was = before.iter().find(|(of, _)| of == id).map_or(0, |(_, seconds)| *seconds);
+    let grown = now.iter().filter_map(|(id, seconds)| {
+        let was = before.iter().find(|(other, _)| other == id).map_or(0, |(_, seconds)| *seconds);
         let more = seconds.saturating_sub(was);
-        (more > 0).then(|| format!("{} {more}", point_name(process, *id)))
+        (more > 0).then(|| format!("{} {more}", process.method(*id)))
     });
-    told.collect::<Vec<_>>().join(",")
+    grown.collect::<Vec<_>>().join(",")
 }
 
 /// `id state name` of the points of users, comma separated.
 fn user_points(process: &Process) -> String {
     let states = process.page.as_ref().map_or(&[][..], |page| page.user_points.as_slice());
     let line = |(id, point): (&u16, &UserPoint)| {
-        let state = states.iter().find(|(of, _)| of == id).map_or(0, |(_, state)| *state);
+        let state = states.iter().find(|(other, _)| other == id).map_or(0, |(_, state)| *state);
         let state = point_state_name(state).unwrap_or("absent");
         format!("{id} {state} {}", point.name)
     };

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use parquet::data_type::ByteArray;
 
-use super::system::Sample;
-use crate::collect::state::Cause;
+use super::context::Cause;
 
 /// What the columns run, owner, job, task and phase say.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,7 +19,7 @@ pub struct Identity {
 
 /// A row of the store. Ids are resolved when the part is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Row {
+pub struct EventRow {
     /// `CLOCK_MONOTONIC` ns.
     pub start: u64,
     pub dur: u64,
@@ -32,13 +31,13 @@ pub struct Row {
     /// Dictionary id, 0 none.
     pub target: u32,
     pub ret: i32,
-    /// Place in [`Output::threads`].
+    /// Number in [`Output::threads`].
     pub thread: u32,
-    /// Place in [`Output::identities`].
+    /// Number in [`Output::identities`].
     pub identity: u32,
-    /// Place in [`Part::sums`], only for sums.
+    /// Number in [`Part::sums`], only for sums.
     pub sum: u32,
-    /// Place in [`Output::causes`] of what it was done for; 0 none.
+    /// Number in [`Output::causes`] of what it was done for; 0 none.
     pub cause: u32,
     /// Of a billion requests, how many are in the sample that it is of; 0: all.
     pub sampling: u32,
@@ -49,7 +48,7 @@ pub struct Row {
 
 /// What only sums have; all of them deltas but `min` and `max`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sum {
+pub struct SumValues {
     pub count: u64,
     pub errors: u64,
     pub timed: u64,
@@ -59,14 +58,15 @@ pub struct Sum {
     pub weight: u64,
     pub spread: f64,
     pub inside: u64,
-    pub anchor: u64,
+    /// Span of the nearest task, phase, block or RPC around its calls: column `anchor`.
+    pub scope: u64,
     pub category: u8,
     pub size_class: u8,
 }
 
-/// Whose rows: place of a thread's rows in a part, and how its columns are found.
+/// The thread of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Of {
+pub struct ThreadRef {
     pub proc: u64,
     pub tid: u64,
     /// Dictionary id.
@@ -77,21 +77,19 @@ pub struct Of {
 #[derive(Debug, Default)]
 pub struct Part {
     pub run: String,
-    pub rows: Vec<Row>,
-    pub sums: Vec<Sum>,
+    pub rows: Vec<EventRow>,
+    pub sums: Vec<SumValues>,
 }
 
 #[derive(Debug, Default)]
 pub struct Output {
-    /// Raised at each rotation: places given before it are void.
+    /// Raised at each rotation: numbers given before it are void.
     pub rotation: u64,
     pub parts: Vec<Part>,
     pub identities: Vec<(Identity, u32)>,
-    pub threads: Vec<Of>,
+    pub threads: Vec<ThreadRef>,
     /// Each cause once for each time a thread takes it up; the first is none.
     pub causes: Vec<Cause>,
-    /// Of the host, whatever runs record.
-    pub samples: Vec<Sample>,
     by_run: HashMap<String, u32>,
 }
 
@@ -119,12 +117,12 @@ impl Output {
         self.identities.len() as u32 - 1
     }
 
-    pub fn add_thread(&mut self, of: Of) -> u32 {
-        self.threads.push(of);
+    pub fn add_thread(&mut self, thread: ThreadRef) -> u32 {
+        self.threads.push(thread);
         self.threads.len() as u32 - 1
     }
 
-    /// Place of a cause, above 0.
+    /// Number of a cause, above 0.
     pub fn add_cause(&mut self, cause: Cause) -> u32 {
         if self.causes.is_empty() {
             self.causes.push(Cause::default());
@@ -137,23 +135,18 @@ impl Output {
         &self.identities[identity as usize].0.run
     }
 
-    pub fn push(&mut self, row: Row) {
+    pub fn push(&mut self, row: EventRow) {
         self.part_of(row.identity).rows.push(row);
     }
 
-    pub fn push_sum(&mut self, row: Row, sum: Sum) {
+    pub fn push_sum(&mut self, row: EventRow, sum: SumValues) {
         let part = self.part_of(row.identity);
         part.sums.push(sum);
-        part.rows.push(Row { sum: part.sums.len() as u32 - 1, ..row });
+        part.rows.push(EventRow { sum: part.sums.len() as u32 - 1, ..row });
     }
 
     fn part_of(&mut self, identity: u32) -> &mut Part {
         let part = self.identities[identity as usize].1;
         &mut self.parts[part as usize]
     }
-}
-
-/// The text of a name; names are made from `str` only.
-pub fn text(name: &ByteArray) -> &str {
-    name.as_utf8().unwrap_or_default()
 }

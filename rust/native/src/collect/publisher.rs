@@ -1,13 +1,16 @@
-//! Rotation: rows become parts of the store, and the next spool file begins.
+//! Rows become parts of the store.
 
 use std::io;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-use super::{Collector, MS, SECOND, log};
-use crate::store::place::Place;
-use crate::store::rows::Part;
+use super::pipeline::{Pipeline, Published};
+use super::trouble::{Trouble, log};
+use crate::clock::{MS, SECOND};
+use crate::model::rows::Part;
+use crate::model::state::State;
+use crate::store::directory::StoreDirectory;
 use crate::store::{events, processes, system};
 
 const MAX_AGE: u64 = 30 * SECOND;
@@ -17,81 +20,97 @@ const MAX_SPOOL: u64 = 1 << 30;
 const RETRY: u64 = 2 * SECOND;
 const BACKGROUND: &str = "_background";
 
-impl Collector<'_> {
-    pub(super) fn rotate_if_due(&mut self, now: u64) {
-        let rows = self.state.output.rows();
-        let age = now - self.since.rotation;
-        let ended = self.state.runs.values().any(|run| run.order.ended);
-        let due = rows >= self.options.part_rows
-            || (rows > 0 || !self.state.output.samples.is_empty()) && age >= MAX_AGE
-            || self.spool.size() > MAX_SPOOL && age >= MAX_AGE
-            || ended;
-        if !due || now - self.since.attempt < if self.trouble.is_some() { RETRY } else { MS } {
-            return;
-        }
-        self.since.attempt = now;
-        match self.rotate(now) {
-            Ok(()) => self.recovered("publish"),
-            Err(error) => {
-                self.complain_once("publish", &format!("cannot publish: {error:#}; will retry"));
-            }
+/// Writes the files of the store.
+pub struct Publisher {
+    pub store: StoreDirectory,
+    /// Name of the collector's host.
+    pub host: String,
+    /// Added to monotonic times to get ns since the epoch.
+    pub anchor: i64,
+    /// Publish when this many rows are held.
+    part_rows: usize,
+    /// Bytes of the background that stay.
+    background_keep: u64,
+    rotated: u64,
+    attempted: u64,
+    trouble: Trouble,
+}
+
+impl Publisher {
+    pub fn new(
+        store: StoreDirectory,
+        host: String,
+        anchor: i64,
+        (part_rows, background_keep): (usize, u64),
+        now: u64,
+    ) -> Publisher {
+        let trouble = Trouble::new("publish");
+        let (rotated, attempted) = (now, 0);
+        Publisher { store, host, anchor, part_rows, background_keep, rotated, attempted, trouble }
+    }
+
+    pub fn is_due(&self, pipeline: &Pipeline, now: u64) -> bool {
+        let state = pipeline.state();
+        let rows = state.output.rows();
+        let is_old = now - self.rotated >= MAX_AGE;
+        let due = rows >= self.part_rows
+            || (rows > 0 || !state.host.samples.is_empty()) && is_old
+            || pipeline.spool_size() > MAX_SPOOL && is_old
+            || state.owners.runs.values().any(|run| run.order.ended);
+        let is_well = pipeline.has_room() && !self.trouble.is_on();
+        due && now - self.attempted >= if is_well { MS } else { RETRY }
+    }
+
+    /// What came of a rotation that was due.
+    pub fn attempted(&mut self, outcome: Result<()>, now: u64) {
+        self.attempted = now;
+        match outcome {
+            Ok(()) => self.trouble.end(),
+            Err(error) => self.trouble.begin(&format!("cannot publish: {error:#}; will retry")),
         }
     }
 
-    /// Publishes all rows and begins the next spool file. A failure changes nothing: the same
-    /// parts are written again at the next try.
-    pub(super) fn rotate(&mut self, now: u64) -> Result<()> {
-        let mut totals = Vec::new();
-        for part in &self.state.output.parts {
+    /// Publishes all rows. A failure changes nothing: the same parts are written again at the next
+    /// try.
+    pub fn publish(&self, state: &State, number: u32) -> Result<Vec<Published>> {
+        let mut published = Vec::new();
+        for part in &state.output.parts {
             // a run whose end is published already takes no more
             let run = if part.run.is_empty() { BACKGROUND } else { &part.run };
-            let bytes = self.publish_part(part).with_context(|| format!("run {run}"))?;
-            totals.push((part.run.clone(), part.rows.len() as u64, bytes));
+            let bytes =
+                self.publish_part(state, part, number).with_context(|| format!("run {run}"))?;
+            let rows = part.rows.len() as u64;
+            published.push(Published { run: part.run.clone(), rows, bytes });
         }
-        let runs: Vec<String> = self.state.runs.keys().cloned().collect();
-        for run in &runs {
-            self.publish_processes(run).with_context(|| format!("processes of run {run}"))?;
-            self.publish_system(run).with_context(|| format!("host of run {run}"))?;
+        for run in state.owners.runs.keys() {
+            self.publish_processes(state, run)
+                .with_context(|| format!("processes of run {run}"))?;
+            self.publish_system(state, run, number)
+                .with_context(|| format!("host of run {run}"))?;
         }
-        for (run, rows, bytes) in &totals {
-            self.add_totals(run, |was| was.wrapping_add(*rows), |was| was.wrapping_add(*bytes));
-        }
-        self.conclude_runs();
-        if let Err(error) = self.spool.rotate(&self.state) {
-            for (run, rows, bytes) in &totals {
-                self.add_totals(run, |was| was.wrapping_sub(*rows), |was| was.wrapping_sub(*bytes));
-            }
-            return Err(error).context("cannot begin the next spool file");
-        }
-        self.state.output.rotate();
-        let sources = &self.sources;
-        self.state.forget(|proc| sources.contains_key(&proc));
-        self.since.rotation = now;
-        self.trim_background();
-        Ok(())
+        Ok(published)
     }
 
-    fn add_totals(&mut self, run: &str, rows: impl Fn(u64) -> u64, bytes: impl Fn(u64) -> u64) {
-        if let Some(run) = self.state.runs.get_mut(run) {
-            run.rows = rows(run.rows);
-            run.bytes = bytes(run.bytes);
-        }
+    /// All is published and the next spool file begun.
+    pub fn rotated(&mut self, now: u64) {
+        self.rotated = now;
+        self.trim_background();
     }
 
     /// Bytes of the part's files, one for each host of its rows.
-    fn publish_part(&self, part: &Part) -> io::Result<u64> {
+    fn publish_part(&self, state: &State, part: &Part, number: u32) -> io::Result<u64> {
         if part.rows.is_empty() {
             return Ok(0);
         }
         let run = if part.run.is_empty() { BACKGROUND } else { part.run.as_str() };
-        let owner = self.owner_of(&part.run);
+        let owner = owner_of(state, &part.run);
         let events = self.store.enter(run, owner)?.enter("events", owner)?;
         let mut bytes = 0;
-        for (host, rows) in events::by_host(&self.state, part, &self.host) {
+        for (host, rows) in events::by_host(state, part, &self.host) {
             let place = events.enter(&format!("host={host}"), owner)?;
-            bytes += place.publish(&self.part_name(host), |file| {
-                let (out, anchor) = (io::BufWriter::new(file), self.directory.anchor);
-                events::write(out, &self.state, part, &rows, host, anchor).map_err(as_io)
+            bytes += place.publish(&self.part_name(host, number), |file| {
+                let (out, anchor) = (io::BufWriter::new(file), self.anchor);
+                events::write(out, state, part, &rows, host, anchor).map_err(as_io)
             })?;
         }
         Ok(bytes)
@@ -99,16 +118,16 @@ impl Collector<'_> {
 
     /// The name of a part of a host. Whatever other hosts are called, another collector may serve
     /// one of that name: its parts are not touched.
-    fn part_name(&self, host: &str) -> String {
-        part_name(self.spool.number, (host != self.host).then_some(&self.host))
+    fn part_name(&self, host: &str, number: u32) -> String {
+        part_name(number, (host != self.host).then_some(&self.host))
     }
 
-    fn publish_processes(&self, name: &str) -> io::Result<()> {
-        let Some(run) = self.state.runs.get(name) else { return Ok(()) };
-        let owner = self.owner_of(name);
+    fn publish_processes(&self, state: &State, name: &str) -> io::Result<()> {
+        let Some(run) = state.owners.runs.get(name) else { return Ok(()) };
+        let owner = owner_of(state, name);
         let place = self.store.enter(name, owner)?.enter("processes", owner)?;
-        let rows = processes::of_run(&self.state, run);
-        let anchor = self.directory.anchor;
+        let rows = processes::of_run(state, run);
+        let anchor = self.anchor;
         place.publish(&format!("host={}.parquet", self.host), |file| {
             let out = io::BufWriter::new(file);
             processes::write(out, name, &self.host, anchor, &rows).map_err(as_io)
@@ -117,25 +136,20 @@ impl Collector<'_> {
     }
 
     /// The samples of the host from the run's begin to its end.
-    fn publish_system(&self, name: &str) -> io::Result<()> {
-        let Some(run) = self.state.runs.get(name) else { return Ok(()) };
-        let samples = system::of_run(&self.state.output.samples, run);
+    fn publish_system(&self, state: &State, name: &str, number: u32) -> io::Result<()> {
+        let Some(run) = state.owners.runs.get(name) else { return Ok(()) };
+        let samples = state.host.of_run(run);
         if samples.is_empty() {
             return Ok(());
         }
-        let (owner, host) = (self.owner_of(name), format!("host={}", self.host));
+        let (owner, host) = (owner_of(state, name), format!("host={}", self.host));
         let place = self.store.enter(name, owner)?.enter("system", owner)?.enter(&host, owner)?;
-        let anchor = self.directory.anchor;
-        place.publish(&self.part_name(&self.host), |file| {
+        let anchor = self.anchor;
+        place.publish(&self.part_name(&self.host, number), |file| {
             let out = io::BufWriter::new(file);
             system::write(out, &self.host, anchor, &samples).map_err(as_io)
         })?;
         Ok(())
-    }
-
-    pub(super) fn owner_of(&self, run: &str) -> u32 {
-        let own = rustix::process::geteuid().as_raw();
-        self.state.runs.get(run).map_or(own, |run| run.order.uid)
     }
 
     fn trim_background(&self) {
@@ -154,7 +168,7 @@ impl Collector<'_> {
         parts.sort_unstable_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
         let mut total: u64 = parts.iter().map(|(_, name, place)| place.size_of(name)).sum();
         for (_, name, place) in parts {
-            if total <= self.options.background_keep {
+            if total <= self.background_keep {
                 return;
             }
             total -= place.size_of(&name);
@@ -166,8 +180,8 @@ impl Collector<'_> {
 }
 
 /// A number that no part has yet: where to begin without a spool.
-pub fn next_part(store: &Place) -> u32 {
-    let of_host = |files: &Place, host: &String| {
+pub fn next_part(store: &StoreDirectory) -> u32 {
+    let of_host = |files: &StoreDirectory, host: &String| {
         let parts = files.existing(host).ok()?.list();
         parts.iter().filter_map(|name| part_number(name)).max()
     };
@@ -177,6 +191,11 @@ pub fn next_part(store: &Place) -> u32 {
     };
     let of_run = |run: &String| of_table(run, "events").max(of_table(run, "system"));
     store.list().iter().filter_map(of_run).max().unwrap_or(0) + 1
+}
+
+fn owner_of(state: &State, run: &str) -> u32 {
+    let own = rustix::process::geteuid().as_raw();
+    state.owners.runs.get(run).map_or(own, |run| run.order.uid)
 }
 
 /// `by`: the host of the collector, if the part is of another one.

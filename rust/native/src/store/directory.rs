@@ -19,14 +19,14 @@ const DIRECTORY: OFlags =
 
 /// A directory of the store and the user its content belongs to.
 #[derive(Debug)]
-pub struct Place {
+pub struct StoreDirectory {
     handle: OwnedFd,
     owner: u32,
 }
 
-impl Place {
+impl StoreDirectory {
     /// Opens or makes `path` with `mode`, whatever the umask.
-    pub fn root(path: &Path, mode: u32) -> io::Result<Place> {
+    pub fn root(path: &Path, mode: u32) -> io::Result<StoreDirectory> {
         let made = match std::fs::create_dir_all(path.parent().unwrap_or(path)) {
             Ok(()) => mkdirat(CWD, path, Mode::from_raw_mode(0o700)),
             Err(error) => return Err(error),
@@ -37,32 +37,32 @@ impl Place {
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno.into()),
         }
-        Ok(Place { handle, owner: rustix::process::geteuid().as_raw() })
+        Ok(StoreDirectory { handle, owner: rustix::process::geteuid().as_raw() })
     }
 
     /// Opens or makes the directory `name`, 0700, for `owner`; refuses one of somebody else.
-    pub fn enter(&self, name: &str, owner: u32) -> io::Result<Place> {
+    pub fn enter(&self, name: &str, owner: u32) -> io::Result<StoreDirectory> {
         let made = mkdirat(&self.handle, name, Mode::from_raw_mode(0o700));
         let handle = openat(&self.handle, name, DIRECTORY, Mode::empty())?;
         match made {
             Ok(()) => give(handle.as_fd(), owner)?,
             Err(Errno::EXIST) => {
-                let found = fstat(&handle)?.st_uid;
-                if found != owner && found != rustix::process::geteuid().as_raw() {
-                    let message = format!("{name} belongs to uid={found}, not to uid={owner}");
+                let uid = fstat(&handle)?.st_uid;
+                if uid != owner && uid != rustix::process::geteuid().as_raw() {
+                    let message = format!("{name} belongs to uid={uid}, not to uid={owner}");
                     return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
                 }
                 give(handle.as_fd(), owner)?;
             }
             Err(errno) => return Err(errno.into()),
         }
-        Ok(Place { handle, owner })
+        Ok(StoreDirectory { handle, owner })
     }
 
     /// A directory that exists already.
-    pub fn existing(&self, name: &str) -> io::Result<Place> {
+    pub fn existing(&self, name: &str) -> io::Result<StoreDirectory> {
         let handle = openat(&self.handle, name, DIRECTORY, Mode::empty())?;
-        Ok(Place { handle, owner: self.owner })
+        Ok(StoreDirectory { handle, owner: self.owner })
     }
 
     /// Writes the file `name`, 0600, so that it is there as a whole or not at all, also when the
@@ -76,6 +76,10 @@ impl Place {
             fill(file)?;
             Ok(fsync(file)?)
         })
+    }
+
+    pub fn publish_bytes(&self, name: &str, bytes: &[u8]) -> io::Result<u64> {
+        self.publish(name, |file| file.write_all(bytes))
     }
 
     /// Writes a file that will soon be written again: readers see the old one or this one, and
@@ -119,7 +123,7 @@ impl Place {
 
     /// Names in it.
     pub fn list(&self) -> Vec<String> {
-        crate::collect::listing::list(self.handle.as_fd())
+        crate::listing::list(self.handle.as_fd())
     }
 }
 

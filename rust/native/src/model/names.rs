@@ -7,9 +7,7 @@ use iostrata_segment::dictionary::Entry;
 use iostrata_segment::schema::CATEGORY_CONTEXT;
 use parquet::data_type::ByteArray;
 
-use crate::store::rows::text;
-
-/// Names kept at a time, some 150 bytes each; what comes after them is refused.
+/// Names kept at a time, some 150 bytes each; what comes after them is rejected.
 const MOST: usize = 4 << 20;
 /// Targets that outlive a rotation: those of calls that are open, or of streams that still are.
 const RECENT: usize = 1 << 20;
@@ -114,6 +112,11 @@ impl Names {
         let recent = self.recent.iter().zip(self.base + 1..).map(|(name, id)| name.entry(id));
         self.lasting.iter().map(|(id, name)| name.entry(*id)).chain(recent)
     }
+}
+
+/// The text of a name; names are made from `str` only.
+pub fn text(name: &ByteArray) -> &str {
+    name.as_utf8().unwrap_or_default()
 }
 
 #[cfg(test)]

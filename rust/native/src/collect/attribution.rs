@@ -1,0 +1,62 @@
+//! Whom an event belongs to: its thread, its run, the call it was done for.
+
+use crate::model::context::CallContext;
+use crate::model::process::{Origin, Tally, ThreadState};
+use crate::model::rows::ThreadRef;
+use crate::model::state::State;
+
+/// Whom an event belongs to and what it was done for, as numbers in the output.
+#[derive(Debug, Clone, Copy)]
+pub struct Attribution {
+    pub context: CallContext,
+    pub identity: u32,
+    pub cause: u32,
+}
+
+impl State {
+    pub(super) fn attribution(&mut self, proc: u64, context: CallContext) -> Attribution {
+        let identity = self.identity(proc, context.id);
+        let cause = context.cause.map_or(0, |cause| self.output.add_cause(cause));
+        Attribution { context, identity, cause }
+    }
+
+    /// The thread's number in the output.
+    pub(super) fn thread(&mut self, at: &Origin) -> Option<u32> {
+        let process = self.processes.get_mut(&at.proc)?;
+        let thread = process.threads.entry(at.tid).or_insert_with(ThreadState::default);
+        thread.seen = thread.seen.max(at.now);
+        let rotation = self.output.rotation;
+        if let Some((given, number)) = thread.number
+            && given == rotation
+            && thread.name == at.thread_name
+        {
+            return Some(number);
+        }
+        thread.name = at.thread_name;
+        let reference = ThreadRef { proc: at.proc, tid: at.tid, name: at.thread_name };
+        let number = self.output.add_thread(reference);
+        thread.number = Some((rotation, number));
+        Some(number)
+    }
+
+    /// Number of the identity of a process's events in `context`.
+    pub(super) fn identity(&mut self, proc: u64, context: u32) -> u32 {
+        let Some(process) = self.processes.get(&proc) else { return 0 };
+        if let Some((generation, number)) = process.identities.get(&context)
+            && *generation == self.owners.generation
+        {
+            return *number;
+        }
+        let identity = self.identify(process, context);
+        let number = self.output.add_identity(identity);
+        if let Some(process) = self.processes.get_mut(&proc) {
+            process.identities.insert(context, (self.owners.generation, number));
+        }
+        number
+    }
+
+    pub(super) fn tally(&mut self, proc: u64, identity: u32) -> &mut Tally {
+        let process = self.processes.get_mut(&proc).expect("an event's process is known");
+        process.tally(self.output.run_of(identity))
+    }
+}

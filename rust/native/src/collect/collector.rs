@@ -1,0 +1,378 @@
+//! The collector's parts, and what is done with them round after round.
+
+use std::os::fd::AsFd;
+
+use anyhow::{Context, Result};
+use iostrata_segment::control::Detail;
+
+use super::block::BlockKind;
+use super::census::Census;
+use super::cost::EventCost;
+use super::directory::SharedDirectory;
+use super::hosts;
+use super::live::{self, Live};
+use super::options::Options;
+use super::orders::{self, Orders};
+use super::pipeline::Pipeline;
+use super::procfs::is_alive;
+use super::progress::{self, View};
+use super::publisher::{self, Publisher};
+use super::runs::{Phase, Runs};
+use super::sampler::HostSampler;
+use super::sources::{Pace, Sources};
+use super::trouble::{Trouble, log};
+use crate::clock::{self, MS, SECOND};
+use crate::model::run::RunOrder;
+use crate::store::directory::StoreDirectory;
+
+pub struct Collector<'a> {
+    options: &'a Options,
+    directory: SharedDirectory,
+    pipeline: Pipeline,
+    sources: Sources,
+    census: Census,
+    orders: Orders,
+    runs: Runs,
+    sampler: HostSampler,
+    publisher: Publisher,
+    event_cost: EventCost,
+    live: Live,
+    progress_trouble: Trouble,
+    /// When processes were last looked at for deaths, `CLOCK_MONOTONIC` ns.
+    deaths: u64,
+    /// When the control page was last told that the collector lives.
+    beat: u64,
+}
+
+impl<'a> Collector<'a> {
+    pub fn start(options: &'a Options) -> Result<Collector<'a>> {
+        let host = options.host.clone().unwrap_or_else(hosts::own);
+        let directory = SharedDirectory::open(&options.dir, &host, &options.store)?;
+        let store = StoreDirectory::root(&options.store, 0o711)
+            .with_context(|| format!("cannot make the store {}", options.store.display()))?;
+        let pipeline = Pipeline::open(options, publisher::next_part(&store))?;
+        let now = clock::monotonic();
+        log(&format!(
+            "collecting dir={} store={} spool={} host={host} pid={}",
+            options.dir.display(),
+            options.store.display(),
+            options.spool.display(),
+            std::process::id()
+        ));
+        let limits = (options.part_rows, options.background_keep);
+        let mut collector = Collector {
+            options,
+            publisher: Publisher::new(store, host, directory.anchor, limits, now),
+            directory,
+            pipeline,
+            sources: Sources::default(),
+            census: Census::default(),
+            orders: Orders::default(),
+            runs: Runs::new(now),
+            sampler: HostSampler::default(),
+            event_cost: EventCost::default(),
+            live: Live::default(),
+            progress_trouble: Trouble::new("progress"),
+            deaths: 0,
+            beat: 0,
+        };
+        collector.resume(now);
+        Ok(collector)
+    }
+
+    /// Takes up the runs that the spool knows, after a restart.
+    fn resume(&mut self, now: u64) {
+        let orders: Vec<RunOrder> =
+            self.pipeline.state().owners.runs.values().map(|run| run.order.clone()).collect();
+        // one that has ended is published again by the next rotation
+        for order in orders.iter().filter(|order| !order.ended) {
+            match self.publisher.store.enter(&order.run, order.uid) {
+                Ok(directory) => self.activate(order, directory, (0, 0), now),
+                Err(error) => log(&format!("run {}: cannot go on: {error}", order.run)),
+            }
+        }
+        self.sampler.look_at_mounts(&self.options.store);
+        self.switch_control(false);
+    }
+
+    pub fn is_idle(&self, now: u64) -> bool {
+        self.runs.is_idle(now)
+    }
+
+    pub fn has_runs(&self) -> bool {
+        !self.runs.active.is_empty()
+    }
+
+    /// One round.
+    pub fn tick(&mut self, now: u64) -> Pace {
+        self.look_for_runs(now);
+        let pace = self.sources.poll(self.directory.handle.as_fd(), &mut self.pipeline, now);
+        let looks_for_deaths = now - self.deaths > 200 * MS;
+        if looks_for_deaths {
+            self.deaths = now;
+            self.sources.look_for_deaths(&mut self.pipeline, now);
+            self.census.take(&mut self.pipeline, &self.sources, now);
+        }
+        self.sources.bury(&mut self.pipeline, now);
+        self.advance_runs(looks_for_deaths, now);
+        if self.sampler.is_due(now) {
+            self.sampler.sample(&mut self.pipeline, now);
+        }
+        if self.publisher.is_due(&self.pipeline, now) {
+            let outcome = self.rotate(now);
+            self.publisher.attempted(outcome, now);
+        }
+        if now - self.beat > SECOND {
+            self.beat = now;
+            self.directory.control.beat(now);
+            let cost = self.event_cost.look(self.pipeline.state().slots);
+            self.directory.control.event_cost(cost);
+        }
+        pace
+    }
+
+    fn look_for_runs(&mut self, now: u64) {
+        let Some((wanted, stopped)) = self.orders.look(self.directory.runs.as_fd(), now) else {
+            return;
+        };
+        for name in wanted {
+            self.look_at_order(&name, now);
+        }
+        for name in stopped {
+            let run = self.pipeline.state().owners.runs.get(&name);
+            let runs = self.directory.runs.as_fd();
+            if run.is_some_and(|run| orders::may_stop(runs, &run.order)) {
+                self.finish_run(&name, now, "");
+            }
+        }
+    }
+
+    fn look_at_order(&mut self, name: &str, now: u64) {
+        let runs = self.directory.runs.as_fd();
+        let modified = orders::modified(runs, name);
+        let known = self.pipeline.state().owners.runs.get(name);
+        let is_taken_up = self.runs.active.get(name).is_some_and(|run| run.modified == modified);
+        if is_taken_up || known.is_some_and(|run| run.order.ended) {
+            return;
+        }
+        let order = match orders::read(runs, name, now) {
+            Ok(order) => order,
+            Err(reason) => return self.orders.reject(name, &reason),
+        };
+        let Some(active) = self.runs.active.get_mut(name) else {
+            return self.begin_run(&order, modified, now);
+        };
+        active.modified = modified;
+        active.reported = 0;
+        let is_owner = known.is_some_and(|run| run.order.uid == order.uid);
+        if is_owner && self.pipeline.commit_json(BlockKind::Run, &order) {
+            self.switch_control(false);
+        }
+    }
+
+    fn begin_run(&mut self, order: &RunOrder, modified: (i64, u64), now: u64) {
+        let name = order.run.as_str();
+        let directory = match self.publisher.store.enter(name, order.uid) {
+            Ok(run) if progress::is_done(&run.read("progress.json").unwrap_or_default()) => {
+                orders::remove(&self.directory.runs, name, &["run"]);
+                return log(&format!("rejected run {name}: the store has one of that name"));
+            }
+            Ok(run) => run,
+            Err(error) => return self.orders.reject(name, &error.to_string()),
+        };
+        // of the other runs: no sample lies across the begin of one
+        self.sampler.sample(&mut self.pipeline, now);
+        if !self.pipeline.commit_json(BlockKind::Run, order) {
+            return; // asked again at the next look
+        }
+        self.sampler.look_at_mounts(&self.options.store);
+        self.sampler.sample(&mut self.pipeline, now);
+        log(&format!("run {name} of {} begins: recorder pid={}", order.user, order.recorder_pid));
+        self.activate(order, directory, modified, now);
+        self.report(name, now);
+    }
+
+    fn activate(
+        &mut self,
+        order: &RunOrder,
+        directory: StoreDirectory,
+        modified: (i64, u64),
+        now: u64,
+    ) {
+        self.switch_control(order.has_points);
+        self.runs.begin(&order.run, directory, modified, now);
+    }
+
+    fn finish_run(&mut self, name: &str, now: u64, message: &str) {
+        let active = self.runs.active.get_mut(name);
+        if active.is_some_and(|run| run.finish(name, message, now)) {
+            self.report(name, now);
+        }
+    }
+
+    /// Moves each run on, and reports each second where it is.
+    fn advance_runs(&mut self, looks_for_deaths: bool, now: u64) {
+        for name in self.runs.names() {
+            let Some(active) = self.runs.active.get(&name) else { continue };
+            match active.phase {
+                Phase::Waiting { .. } => self.advance_waiting(&name, now),
+                Phase::Recording if looks_for_deaths => self.check_recorder(&name, now),
+                Phase::Recording => {}
+                Phase::Finishing { .. } => self.advance_finishing(&name, now),
+            }
+            if self.runs.active.get(&name).is_some_and(|run| run.is_report_due(now)) {
+                self.report(&name, now);
+            }
+        }
+    }
+
+    fn advance_waiting(&mut self, name: &str, now: u64) {
+        let silent: Vec<u32> = self.sources.behind(self.directory.control.word()).collect();
+        let active = self.runs.active.get_mut(name);
+        if active.is_some_and(|run| run.record(name, &silent, now)) {
+            self.report(name, now);
+        }
+    }
+
+    fn check_recorder(&mut self, name: &str, now: u64) {
+        let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
+        let (pid, start) = run.order.recorder();
+        if pid != 0 && !is_alive(pid, Some(start)) {
+            self.finish_run(name, now, &format!("the recorder (pid {pid}) ended without a stop"));
+        }
+    }
+
+    fn advance_finishing(&mut self, name: &str, now: u64) {
+        let state = self.pipeline.state();
+        let has_processes = state.processes.values().any(|process| {
+            let run = state.owners.run_of_process(process);
+            process.end.is_none() && run.is_some_and(|run| run.order.run == name)
+        });
+        let grace = self.options.grace.as_nanos() as u64;
+        let active = self.runs.active.get_mut(name);
+        if active.is_some_and(|run| run.is_at_end(has_processes, grace, now)) {
+            self.end_run(name, now);
+        }
+    }
+
+    /// Reads everything once more and marks the run's end; the rotation that follows publishes it.
+    fn end_run(&mut self, name: &str, now: u64) {
+        self.drain(now);
+        self.sampler.sample(&mut self.pipeline, now);
+        let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
+        let message = self.runs.active.get(name).map(|run| run.message.clone());
+        let message = message.unwrap_or_default();
+        let order = RunOrder { ended: true, now, message, ..run.order.clone() };
+        if self.pipeline.commit_json(BlockKind::Run, &order) {
+            self.runs.end(name, now);
+            // before agents look again: its points end with it
+            orders::remove(&self.directory.runs, name, &["points"]);
+            self.switch_control(order.has_points);
+        }
+    }
+
+    fn drain(&mut self, now: u64) {
+        self.sources.drain(self.directory.handle.as_fd(), &mut self.pipeline, now);
+    }
+
+    /// On while a run is, in the detail that the one needs that needs most, but for the points that
+    /// one of them wants off. `renewed`: points of users have come or gone, and agents have to look.
+    fn switch_control(&mut self, renewed: bool) {
+        let runs = self.pipeline.state().owners.runs.values();
+        let orders = runs.map(|run| &run.order).filter(|order| !order.ended);
+        let Some(detail) = orders.clone().map(RunOrder::detail).reduce(Detail::and) else {
+            return self.directory.control.off();
+        };
+        let off: Vec<u16> = orders.flat_map(|order| order.points_off.clone()).collect();
+        self.directory.control.on(detail, off, renewed);
+    }
+
+    fn view(&self, now: u64) -> View<'_> {
+        View {
+            state: self.pipeline.state(),
+            sources: &self.sources,
+            control: self.directory.control.word(),
+            part: self.pipeline.number(),
+            anchor: self.directory.anchor,
+            now,
+        }
+    }
+
+    /// Writes `progress.json` and `live-HOST.json`.
+    fn report(&mut self, name: &str, now: u64) {
+        let mut live = std::mem::take(&mut self.live);
+        let live_text = live.text(self.view(now), name);
+        self.live = live;
+        let Some(active) = self.runs.active.get(name) else { return };
+        let progress = progress::text(self.view(now), name, active.phase.name(), &active.message);
+        let written = active.directory.replace("progress.json", &progress).and_then(|()| {
+            active.directory.replace(&live::file_name(&self.publisher.host), &live_text)
+        });
+        match written {
+            Ok(()) => self.progress_trouble.end(),
+            Err(error) => self
+                .progress_trouble
+                .begin(&format!("run {name}: cannot write progress.json: {error}")),
+        }
+        if let Some(active) = self.runs.active.get_mut(name) {
+            active.reported = now;
+        }
+    }
+
+    /// Publishes all rows and begins the next spool file.
+    fn rotate(&mut self, now: u64) -> Result<()> {
+        let published = self.publisher.publish(self.pipeline.state(), self.pipeline.number())?;
+        self.pipeline.count(&published);
+        self.conclude_runs(now);
+        let sources = &self.sources;
+        self.pipeline
+            .rotate(&published, |proc| sources.has(proc))
+            .context("cannot begin the next spool file")?;
+        self.publisher.rotated(now);
+        Ok(())
+    }
+
+    /// Ended runs, once published: the last word to the recorder, and their files go.
+    fn conclude_runs(&self, now: u64) {
+        let runs = self.pipeline.state().owners.runs.values();
+        for run in runs.filter(|run| run.order.ended) {
+            let name = &run.order.run;
+            let directory = match self.publisher.store.enter(name, run.order.uid) {
+                Ok(directory) => directory,
+                Err(error) => {
+                    log(&format!("run {name}: {error}"));
+                    continue;
+                }
+            };
+            let text = progress::text(self.view(now), name, "done", &run.order.message);
+            let _ = directory.remove(&live::file_name(&self.publisher.host));
+            if let Err(error) = directory.publish_bytes("progress.json", &text) {
+                log(&format!("run {name}: cannot write progress.json: {error}"));
+            }
+            orders::remove(&self.directory.runs, name, &["run", "stop"]);
+            log(&format!("run {name} done: rows={} bytes={}", run.rows, run.bytes));
+        }
+    }
+
+    /// Ends all runs as if they were stopped, publishes, and leaves the directory.
+    pub fn stop(&mut self) -> Result<()> {
+        let now = clock::monotonic();
+        for name in self.runs.names() {
+            self.finish_run(&name, now, "the collector was stopped");
+            self.end_run(&name, now);
+        }
+        self.drain(now);
+        let published = self.rotate(clock::monotonic());
+        self.directory.leave();
+        let rejected = &self.pipeline.state().rejected;
+        log(&format!(
+            "ended: rejected files={} slots={} names={} rows={} blocks={}",
+            self.sources.rejected + self.orders.rejected,
+            rejected.slots,
+            rejected.names,
+            rejected.rows,
+            rejected.blocks
+        ));
+        published
+    }
+}

@@ -1,0 +1,106 @@
+//! What is read becomes state: spooled first, then applied.
+
+use std::io;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::block::{self, BlockKind, Blocks};
+use super::options::Options;
+use super::spool::Spool;
+use super::trouble::Trouble;
+use crate::model::state::State;
+
+pub struct Pipeline {
+    spool: Spool,
+    state: State,
+    trouble: Trouble,
+}
+
+/// Rows and bytes of a run that were published.
+pub struct Published {
+    pub run: String,
+    pub rows: u64,
+    pub bytes: u64,
+}
+
+impl Pipeline {
+    /// Rebuilds the state from the spool; without one, begins with the file `first`.
+    pub fn open(options: &Options, first: u32) -> Result<Pipeline> {
+        let mut state = State::default();
+        let spool = Spool::open(&options.spool, options.keep_spool.clone(), first, &mut state)
+            .with_context(|| format!("cannot open the spool {}", options.spool.display()))?;
+        Ok(Pipeline { spool, state, trouble: Trouble::new("spool") })
+    }
+
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Number of the spool file, and of the parts that are made of it.
+    pub fn number(&self) -> u32 {
+        self.spool.number
+    }
+
+    pub fn spool_size(&self) -> u64 {
+        self.spool.size()
+    }
+
+    /// The last append found room.
+    pub fn has_room(&self) -> bool {
+        !self.trouble.is_on()
+    }
+
+    /// Appends blocks to the spool and applies them; false if the spool has no room now.
+    pub fn commit(&mut self, blocks: &[u8]) -> bool {
+        if blocks.is_empty() {
+            return true;
+        }
+        if let Err(error) = self.spool.append(blocks) {
+            let spool = self.spool.directory().display();
+            self.trouble.begin(&format!(
+                "cannot append to the spool {spool}: {error}; events stay in memory"
+            ));
+            return false;
+        }
+        self.trouble.end();
+        for (kind, payload) in Blocks::of(blocks) {
+            self.state.apply(kind, payload);
+        }
+        true
+    }
+
+    pub fn commit_json(&mut self, kind: BlockKind, value: &impl Serialize) -> bool {
+        let mut blocks = Vec::new();
+        block::push_json(&mut blocks, kind, value);
+        self.commit(&blocks)
+    }
+
+    pub fn count(&mut self, published: &[Published]) {
+        self.change_totals(published, u64::wrapping_add);
+    }
+
+    fn change_totals(&mut self, published: &[Published], change: fn(u64, u64) -> u64) {
+        for part in published {
+            if let Some(run) = self.state.owners.runs.get_mut(&part.run) {
+                run.rows = change(run.rows, part.rows);
+                run.bytes = change(run.bytes, part.bytes);
+            }
+        }
+    }
+
+    /// Begins the next spool file, after all rows were published and counted; `is_there`: a
+    /// process's directory still exists. A failure takes back what was counted.
+    pub fn rotate(
+        &mut self,
+        published: &[Published],
+        is_there: impl Fn(u64) -> bool,
+    ) -> io::Result<()> {
+        let rotated = self.spool.rotate(&self.state);
+        match &rotated {
+            Ok(()) => self.state.rotate(is_there),
+            Err(_) => self.change_totals(published, u64::wrapping_sub),
+        }
+        rotated
+    }
+}

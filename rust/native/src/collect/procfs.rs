@@ -1,0 +1,82 @@
+//! Processes as `/proc` shows them.
+
+use std::fs;
+use std::io::Read;
+
+use crate::model::ids;
+
+/// What the command line of a JVM says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Jvm {
+    pub main: String,
+    pub attempt: String,
+    pub container: String,
+}
+
+/// The fields of `/proc/PID/stat` that matter here.
+pub struct Stat {
+    pub comm: String,
+    pub parent: u32,
+    /// Clock ticks since boot.
+    pub start: u64,
+    is_dead: bool,
+}
+
+/// Whether the process lives; with `start` (clock ticks), whether it is still the same one.
+pub fn is_alive(pid: u32, start: Option<u64>) -> bool {
+    stat(pid).is_some_and(|stat| !stat.is_dead && start.is_none_or(|start| start == stat.start))
+}
+
+/// When a process began, in clock ticks since boot.
+#[cfg(test)]
+pub fn started(pid: u32) -> Option<u64> {
+    stat(pid).map(|stat| stat.start)
+}
+
+pub fn stat(pid: u32) -> Option<Stat> {
+    // One read gets the whole line; what reads files to their end asks for size and end as well.
+    let mut line = [0; 1024];
+    let length = fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    let text = String::from_utf8_lossy(&line[..length]);
+    // the command's name may hold spaces and brackets
+    let (head, fields) = text.rsplit_once(") ")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let threads: u32 = fields.get(17)?.parse().ok()?;
+    let state = *fields.first()?;
+    Some(Stat {
+        comm: head.split_once('(')?.1.to_owned(),
+        parent: fields.get(1)?.parse().ok()?,
+        start: fields.get(19)?.parse().ok()?,
+        // a zombie with threads is a process whose first thread ended
+        is_dead: matches!(state, "Z" | "X" | "x") && threads <= 1,
+    })
+}
+
+/// Who a JVM is, from its command line; `None` where that cannot be read or has no main class.
+pub fn jvm(pid: u32) -> Option<Jvm> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let line = String::from_utf8_lossy(&line);
+    let arguments: Vec<&str> = line.split('\0').collect();
+    let main = ids::main_class(arguments.iter().copied()).to_owned();
+    if main.is_empty() {
+        return None;
+    }
+    let attempt = arguments.iter().find(|argument| argument.starts_with("attempt_"));
+    let container = arguments.iter().find_map(|argument| {
+        let id = &argument[argument.find("container_")?..];
+        let end = id.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        Some(id[..end.unwrap_or(id.len())].to_owned())
+    });
+    Some(Jvm {
+        main,
+        attempt: attempt.map(|attempt| (*attempt).to_owned()).unwrap_or_default(),
+        container: container.unwrap_or_default(),
+    })
+}
+
+/// The effective user.
+pub fn uid(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}

@@ -1,0 +1,349 @@
+//! Finds processes, reads them in the order of `SEGMENT.md`, and buries the dead.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use iostrata_segment::points::POINTS_HASH;
+use iostrata_segment::segment::ProcessPage;
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
+
+use super::block::{self, BlockKind, EndBlock};
+use super::hosts;
+use super::pipeline::Pipeline;
+use super::procfs::is_alive;
+use super::source::{RejectedFile, Source};
+use super::trouble::log;
+use crate::clock::MS;
+use crate::listing::{Freshness, list};
+use crate::model::process::ProcessInfo;
+use crate::users;
+
+/// Directories are looked at this often when nothing is read.
+const SCAN_EVERY: u64 = 50 * MS;
+/// Rows that are held when they cannot be published; beyond them nothing is read.
+pub const MAX_ROWS: usize = 4 << 20;
+
+/// How much there was to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    Idle,
+    /// The fullest ring was `fill` of 256 full.
+    Busy {
+        fill: u32,
+    },
+}
+
+impl Pace {
+    /// As few looks as the rings allow, for each touches memory of every thread: the next pause in
+    /// which the fullest ring should fill to an eighth, if it goes on as in the pause `last`.
+    pub fn nap(self, last: u64) -> u64 {
+        match self {
+            Pace::Idle => last * 2,
+            Pace::Busy { fill } if fill >= 64 => 0, // a burst: nobody knows how much comes
+            Pace::Busy { fill } => last * 32 / u64::from(fill.max(16)),
+        }
+    }
+}
+
+/// What became of a name below a user's directory.
+#[derive(Debug)]
+enum EntryState {
+    /// Its page was not ready.
+    Unready,
+    Open,
+    Rejected,
+}
+
+/// The traced processes of a directory.
+#[derive(Debug, Default)]
+pub struct Sources {
+    by_proc: BTreeMap<u64, Source>,
+    /// Directories of users, by name.
+    users: HashMap<String, (OwnedFd, Freshness)>,
+    top: Freshness,
+    /// What was looked at, by path: process directories, and what is not read.
+    entries: HashMap<String, EntryState>,
+    scanned: u64,
+    /// Files and directories that are not read.
+    pub rejected: u64,
+}
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+impl Sources {
+    /// Those that are read and may still write.
+    pub fn live(&self) -> impl Iterator<Item = &Source> {
+        self.by_proc.values().filter(|source| !source.rejected && source.dead.is_none())
+    }
+
+    /// Pid and start of each.
+    pub fn processes(&self) -> HashSet<(u32, u64)> {
+        self.by_proc.values().map(|source| (source.pid, source.pid_start)).collect()
+    }
+
+    /// Whether the directory of a process is still there.
+    pub fn has(&self, proc: u64) -> bool {
+        self.by_proc.contains_key(&proc)
+    }
+
+    /// Processes that have not acted yet on what the control page says.
+    pub fn behind(&self, control: u32) -> impl Iterator<Item = u32> {
+        self.live().filter(move |s| s.page.seen_control() != control).map(|source| source.pid)
+    }
+
+    /// Whether a directory of this process is not read.
+    pub fn has_rejected(&self, uid: u32, pid: u32) -> bool {
+        let prefix = format!("{uid}/{pid}-");
+        self.entries
+            .iter()
+            .any(|(path, entry)| path.starts_with(&prefix) && matches!(entry, EntryState::Rejected))
+    }
+
+    /// Reads all that is there.
+    pub fn drain(&mut self, directory: BorrowedFd<'_>, pipeline: &mut Pipeline, now: u64) {
+        self.by_proc.values_mut().for_each(Source::hurry);
+        self.scanned = 0;
+        for _ in 0..100 {
+            if self.poll(directory, pipeline, now) == Pace::Idle {
+                return;
+            }
+        }
+    }
+
+    /// Reads what is published.
+    pub fn poll(&mut self, directory: BorrowedFd<'_>, pipeline: &mut Pipeline, now: u64) -> Pace {
+        if pipeline.state().output.rows() > MAX_ROWS {
+            return Pace::Idle;
+        }
+        let (mut blocks, mut consumed, mut rejected) = (Vec::new(), Vec::new(), Vec::new());
+        // first all heads and slots …
+        for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
+            if let Some(process) = pipeline.state().processes.get(&source.proc) {
+                source.read(process, now, &mut blocks, &mut consumed, &mut rejected);
+            }
+        }
+        // … then all that may have named them before
+        if !blocks.is_empty() || now - self.scanned > SCAN_EVERY {
+            self.scanned = now;
+            self.scan(directory, pipeline, now, &mut rejected);
+        }
+        let mut batch = Vec::new();
+        for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
+            if let Some(process) = pipeline.state().processes.get(&source.proc) {
+                source.read_names(process, &mut batch, &mut rejected);
+            }
+        }
+        for RejectedFile { file, reason } in rejected {
+            self.rejected += 1;
+            log(&format!("rejected {file}: {reason}"));
+        }
+        batch.append(&mut blocks);
+        if batch.is_empty() || !pipeline.commit(&batch) {
+            return Pace::Idle;
+        }
+        for segment in &consumed {
+            if let Some(source) = self.by_proc.get(&segment.proc) {
+                source.free(segment);
+            }
+        }
+        let fullest = consumed.iter().map(|segment| segment.fill).max();
+        fullest.map_or(Pace::Idle, |fill| Pace::Busy { fill })
+    }
+
+    /// Finds new processes and new segments of known ones.
+    fn scan(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        pipeline: &mut Pipeline,
+        now: u64,
+        rejected: &mut Vec<RejectedFile>,
+    ) {
+        if self.top.changed(directory) {
+            self.scan_users(directory);
+        }
+        let users: Vec<String> = self.users.keys().cloned().collect();
+        for user in users {
+            let Some((handle, freshness)) = self.users.get_mut(&user) else { continue };
+            let waiting = self.entries.values().any(|entry| matches!(entry, EntryState::Unready));
+            if !freshness.changed(handle.as_fd()) && !waiting {
+                continue;
+            }
+            let names = list(handle.as_fd());
+            for name in names {
+                self.scan_process(pipeline, &user, &name, now);
+            }
+        }
+        for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
+            source.scan(pipeline.state().processes.get(&source.proc), now, rejected);
+        }
+    }
+
+    fn scan_users(&mut self, directory: BorrowedFd<'_>) {
+        for name in list(directory) {
+            let Ok(uid) = name.parse::<u32>() else { continue };
+            if self.users.contains_key(&name) || self.entries.contains_key(&name) {
+                continue;
+            }
+            match openat(directory, &name, DIRECTORY, Mode::empty()) {
+                Ok(handle) if fstat(&handle).is_ok_and(|stat| stat.st_uid == uid) => {
+                    self.users.insert(name, (handle, Freshness::default()));
+                }
+                Ok(_) => self.reject(&name, "its owner is not the user of its name"),
+                Err(errno) => self.reject(&name, &errno.to_string()),
+            }
+        }
+    }
+
+    fn reject(&mut self, name: &str, reason: &str) {
+        self.rejected += 1;
+        log(&format!("rejected {name}: {reason}"));
+        self.entries.insert(name.to_owned(), EntryState::Rejected);
+    }
+
+    fn scan_process(&mut self, pipeline: &mut Pipeline, user: &str, name: &str, now: u64) {
+        let path = format!("{user}/{name}");
+        if matches!(self.entries.get(&path), Some(EntryState::Open | EntryState::Rejected)) {
+            return;
+        }
+        let Some((pid, proc)) = parse_name(name) else {
+            return self.reject(&path, "not PID-PROC");
+        };
+        let uid: u32 = user.parse().unwrap_or(u32::MAX);
+        let Some((handle, _)) = self.users.get(user) else { return };
+        let directory = match openat(handle, name, DIRECTORY, Mode::empty()) {
+            Ok(directory) => directory,
+            Err(rustix::io::Errno::NOENT) => return,
+            Err(errno) => return self.reject(&path, &errno.to_string()),
+        };
+        if fstat(&directory).map_or(u32::MAX, |stat| stat.st_uid) != uid {
+            return self.reject(&path, "owner differs from its user's directory");
+        }
+        let (page, who) = match ProcessPage::open(directory.as_fd(), uid) {
+            Ok(Some(opened)) => opened,
+            Ok(None) if is_alive(pid, None) => {
+                self.entries.insert(path, EntryState::Unready);
+                return;
+            }
+            Ok(None) => return self.remove_directory(user, name, &directory),
+            Err(rejection) => return self.reject(&path, &rejection.to_string()),
+        };
+        if who.proc != proc || who.pid != pid {
+            return self.reject(&path, "the page names another process");
+        }
+        let id = (proc, uid, who.pid, who.pid_start);
+        let mut source = Source::new(id, name.to_owned(), directory, page, who.start);
+        let known = pipeline.state().processes.get(&proc);
+        let hash = who.points_hash;
+        source.rejected = hash != POINTS_HASH || known.is_some_and(|known| known.end.is_some());
+        if known.is_none() {
+            let host = hosts::of(pid, who.pid_start);
+            if !self.introduce(
+                pipeline,
+                ProcessInfo::new(who, users::name_of(uid), host, now),
+                hash,
+            ) {
+                return; // no room in the spool now: found again at the next scan
+            }
+        }
+        self.entries.insert(path, EntryState::Open);
+        self.by_proc.insert(proc, source);
+    }
+
+    fn introduce(&mut self, pipeline: &mut Pipeline, info: ProcessInfo, hash: u64) -> bool {
+        let mut blocks = Vec::new();
+        block::push_json(&mut blocks, BlockKind::Process, &info);
+        if hash != POINTS_HASH {
+            let rejection = format!(
+                "agent rejected: its point table {hash:016x} is not the collector's {POINTS_HASH:016x}"
+            );
+            self.rejected += 1;
+            log(&format!("pid={} uid={}: {rejection}", info.pid, info.uid));
+            let end = EndBlock { proc: info.proc, now: info.now, rejection };
+            block::push_json(&mut blocks, BlockKind::End, &end);
+        }
+        let committed = pipeline.commit(&blocks);
+        if !committed && let Some((_, freshness)) = self.users.get_mut(&info.uid.to_string()) {
+            *freshness = Freshness::default();
+        }
+        committed
+    }
+
+    pub fn look_for_deaths(&mut self, pipeline: &mut Pipeline, now: u64) {
+        for source in self.by_proc.values_mut().filter(|source| source.dead.is_none()) {
+            if source.is_detached() || !is_alive(source.pid, Some(source.pid_start)) {
+                source.dead = Some(0);
+                self.scanned = 0;
+            }
+        }
+        let gone: Vec<u64> = pipeline
+            .state()
+            .processes
+            .values()
+            .filter(|p| p.end.is_none() && !self.by_proc.contains_key(&p.info.proc))
+            .map(|process| process.info.proc)
+            .collect();
+        let mut blocks = Vec::new();
+        // known from the spool, but its directory is not there any more
+        for proc in gone.into_iter().filter(|_| self.scanned > 0) {
+            let end = EndBlock { proc, now, rejection: String::new() };
+            block::push_json(&mut blocks, BlockKind::End, &end);
+        }
+        pipeline.commit(&blocks);
+    }
+
+    /// Ends and removes dead processes that are read to their end.
+    pub fn bury(&mut self, pipeline: &mut Pipeline, now: u64) {
+        let dead: Vec<u64> =
+            self.by_proc.values().filter(|s| s.dead.is_some()).map(|s| s.proc).collect();
+        for proc in dead {
+            let Some(source) = self.by_proc.get_mut(&proc) else { continue };
+            let mut blocks = Vec::new();
+            let finished = source.rejected
+                || pipeline
+                    .state()
+                    .processes
+                    .get(&proc)
+                    .is_none_or(|process| source.finish(process, now, &mut blocks));
+            if !finished || !pipeline.commit(&blocks) {
+                continue;
+            }
+            let Some(source) = self.by_proc.remove(&proc) else { continue };
+            let user = source.uid.to_string();
+            self.remove_directory(&user, &source.name, &source.directory);
+        }
+    }
+
+    fn remove_directory(&mut self, user: &str, name: &str, directory: &OwnedFd) {
+        for file in list(directory.as_fd()) {
+            let _ = unlinkat(directory, &file, AtFlags::empty());
+        }
+        let Some((handle, _)) = self.users.get(user) else { return };
+        let path = format!("{user}/{name}");
+        match unlinkat(handle, name, AtFlags::REMOVEDIR) {
+            Ok(()) => drop(self.entries.remove(&path)),
+            Err(errno) => self.reject(&path, &format!("cannot remove it: {errno}")),
+        }
+    }
+}
+
+/// Pid and proc of `PID-PROC`.
+fn parse_name(name: &str) -> Option<(u32, u64)> {
+    let (pid, proc) = name.split_once('-')?;
+    (proc.len() == 16).then_some(())?;
+    Some((pid.parse().ok()?, u64::from_str_radix(proc, 16).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_end_before_rings_are_full() {
+        assert_eq!(Pace::Idle.nap(10 * MS), 20 * MS);
+        assert_eq!(Pace::Busy { fill: 0 }.nap(10 * MS), 20 * MS); // no faster than doubling
+        assert_eq!(Pace::Busy { fill: 32 }.nap(10 * MS), 10 * MS); // an eighth: as it should be
+        assert_eq!(Pace::Busy { fill: 63 }.nap(10 * MS) / MS, 5);
+        assert_eq!(Pace::Busy { fill: 64 }.nap(10 * MS), 0);
+    }
+}

@@ -1,0 +1,29 @@
+/*!
+What the collector knows of processes, runs and the host, and the rows that it makes of events.
+
+[`crate::collect`] fills the [`state::State`], [`crate::store`] writes what is in it. Nothing here
+reads shared memory or files.
+
+| module | holds |
+|---|---|
+| [`ids`] | ids and roles of Hadoop |
+| [`names`] | the names that a process announced |
+| [`context`] | whom a call belongs to and what it was done for |
+| [`process`] | a traced process: its threads, its segments, what it said of itself |
+| [`run`], [`claims`] | what a run asked for; which jobs and clients are a run's |
+| [`owners`] | the run, job and task of an event |
+| [`rows`] | rows between two rotations |
+| [`sample`] | what the host did |
+| [`state`] | all of these, as a spool file rebuilds them |
+*/
+
+pub mod claims;
+pub mod context;
+pub mod ids;
+pub mod names;
+pub mod owners;
+pub mod process;
+pub mod rows;
+pub mod run;
+pub mod sample;
+pub mod state;

@@ -1,0 +1,177 @@
+//! Who owns an event: the run that caused it, or nobody (the background).
+
+use std::collections::BTreeMap;
+
+use iostrata_segment::schema::CATEGORY_JOB;
+use parquet::data_type::ByteArray;
+
+use super::claims::Claims;
+use super::ids;
+use super::names::text;
+use super::process::Process;
+use super::rows::Identity;
+use super::run::{Baseline, Run, RunOrder, UntracedProcess};
+
+/// By `proc`.
+pub type Processes = BTreeMap<u64, Process>;
+
+/// Runs, and what is theirs.
+#[derive(Debug, Default)]
+pub struct Owners {
+    pub runs: BTreeMap<String, Run>,
+    pub claims: Claims,
+    /// Raised by all that may change who owns what; cached answers of an older one are void.
+    pub generation: u64,
+}
+
+/// The fields of a context entry: run TAB job TAB task TAB phase TAB client.
+#[derive(Debug, Clone, Copy, Default)]
+struct ContextFields<'a> {
+    run: &'a str,
+    job: &'a str,
+    task: &'a str,
+    phase: &'a str,
+    client: &'a str,
+}
+
+impl<'a> ContextFields<'a> {
+    fn parse(name: &'a str) -> ContextFields<'a> {
+        let mut fields = name.split('\t');
+        let mut next = || fields.next().unwrap_or_default();
+        ContextFields { run: next(), job: next(), task: next(), phase: next(), client: next() }
+    }
+
+    /// The process that it names as `#PROC`: who called when nobody said a client's name.
+    fn caller(self, processes: &Processes) -> Option<&Process> {
+        let proc = self.client.strip_prefix('#')?;
+        processes.get(&u64::from_str_radix(proc, 16).ok()?)
+    }
+}
+
+impl Owners {
+    /// Makes cached answers void.
+    pub fn invalidate(&mut self) {
+        self.generation += 1;
+    }
+
+    /// Takes up what a run asks for, anew if it is known; `baselines`: of all processes.
+    pub fn order(&mut self, order: RunOrder, baselines: impl Iterator<Item = (u64, Baseline)>) {
+        self.invalidate();
+        if let Some(run) = self.runs.get_mut(&order.run) {
+            run.order = order;
+            return;
+        }
+        let (name, began) = (order.run.clone(), order.now);
+        let (untraced, baselines) = (BTreeMap::new(), baselines.collect());
+        self.runs.insert(name, Run { order, began, untraced, rows: 0, bytes: 0, baselines });
+    }
+
+    pub fn is_recording(&self) -> bool {
+        self.runs.values().any(|run| !run.order.ended)
+    }
+
+    pub fn add_untraced(&mut self, process: UntracedProcess) {
+        if let Some(run) = self.runs.get_mut(&process.run) {
+            run.untraced.insert(process.key(), process);
+        }
+    }
+
+    /// A process says that it submitted a job or holds the name of a client.
+    pub fn claim(&mut self, process: &Process, category: u8, name: &str) {
+        let Owners { runs, claims, .. } = self;
+        let Some(run) = run_of_process(runs, claims, process) else { return };
+        let is_new = match category {
+            CATEGORY_JOB => claims.add_job(name, run),
+            _ => claims.add_client(name, run),
+        };
+        self.generation += u64::from(is_new);
+    }
+
+    /// Forgets runs that have ended.
+    pub fn forget(&mut self) {
+        self.runs.retain(|_, run| !run.order.ended);
+        let runs = &self.runs;
+        self.claims.retain(|run| runs.contains_key(run));
+        self.invalidate();
+    }
+
+    /// The run that a process belongs to as a whole.
+    pub fn run_of_process(&self, process: &Process) -> Option<&Run> {
+        run_of_process(&self.runs, &self.claims, process)
+    }
+
+    fn run_of_context(&self, process: &Process, context: ContextFields<'_>) -> Option<&Run> {
+        if let Some(run) = self.runs.get(context.run) {
+            // only a process of the owner, or one that serves many users, may name a run
+            if run.order.uid == process.info.uid || ids::is_daemon(process.role) {
+                return Some(run);
+            }
+        }
+        let of_job = |text| self.claims.run_of_job(text).map(|(run, _)| run);
+        let named = [context.job, context.task, context.client].into_iter().find_map(of_job);
+        let named = named.or_else(|| self.claims.run_of_client(context.client));
+        named.and_then(|run| self.runs.get(run)).or_else(|| self.run_of_process(process))
+    }
+
+    /// What stands in the columns run, owner, job, task and phase of a process's events in
+    /// `context` (dictionary id).
+    pub fn identify(&self, processes: &Processes, process: &Process, context: u32) -> Identity {
+        let name = process.names.get(context).map_or("", |name| text(&name.text));
+        let context = ContextFields::parse(name);
+        if let Some(caller) = context.caller(processes)
+            && caller.info.proc != process.info.proc
+        {
+            return self.identify(processes, caller, 0);
+        }
+        let run = self.run_of_context(process, context);
+        let task = if context.task.is_empty() { ids::attempt(context.client) } else { None };
+        let task = [context.task, task.unwrap_or_default(), own_task(process, context)];
+        let task = task.into_iter().find(|task| !task.is_empty()).unwrap_or_default();
+        let user = run.map_or(&process.info.user, |run| &run.order.user);
+        Identity {
+            run: run.map(|run| run.order.run.clone()).unwrap_or_default(),
+            owner: bytes(user),
+            job: bytes(&self.job_name(process, context, task)),
+            task: bytes(task),
+            phase: bytes(context.phase),
+        }
+    }
+
+    /// The job's own name where it was announced, so that client, tasks and daemons agree.
+    fn job_name(&self, process: &Process, context: ContextFields<'_>, task: &str) -> String {
+        let info = &process.info;
+        let own = if context.client.is_empty() { info.get("job") } else { "" };
+        let container = if context.client.is_empty() { info.get("container") } else { "" };
+        let sources = [context.job, task, own, container];
+        let claimed = sources.into_iter().find_map(|id| self.claims.run_of_job(id));
+        if let Some((_, name)) = claimed {
+            return name.to_owned();
+        }
+        let named = [context.job, own].into_iter().find(|job| !job.is_empty());
+        let derived = || ids::job_key(task).map(|key| format!("job_{key}"));
+        let from_container = || ids::job_key(container).map(|key| format!("application_{key}"));
+        named.map(str::to_owned).or_else(derived).or_else(from_container).unwrap_or_default()
+    }
+}
+
+fn run_of_process<'a>(
+    runs: &'a BTreeMap<String, Run>,
+    claims: &Claims,
+    process: &Process,
+) -> Option<&'a Run> {
+    let declared = runs.get(process.info.get("run"));
+    declared.filter(|run| run.order.uid == process.info.uid).or_else(|| {
+        let of_job = |key| claims.run_of_job(process.info.get(key));
+        let (run, _) = ["job", "attempt", "container"].into_iter().find_map(of_job)?;
+        runs.get(run)
+    })
+}
+
+/// A process that is a task says so for all its calls but those it makes for somebody else.
+fn own_task<'a>(process: &'a Process, context: ContextFields<'_>) -> &'a str {
+    if context.client.is_empty() { process.info.get("attempt") } else { "" }
+}
+
+fn bytes(text: &str) -> Option<ByteArray> {
+    (!text.is_empty()).then(|| ByteArray::from(text))
+}

@@ -1,0 +1,397 @@
+//! A traced process: its threads, its segments, and what it said of itself.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use iostrata_segment::dictionary;
+use iostrata_segment::points::POINTS;
+use iostrata_segment::process::{Cost, Who};
+use iostrata_segment::row::Row as CounterRow;
+use iostrata_segment::schema::{
+    CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS,
+    layer_name,
+};
+use parquet::data_type::ByteArray;
+use serde::{Deserialize, Serialize};
+
+use super::context::CallContext;
+use super::ids;
+use super::names::{Name, Names, text};
+
+/// Contexts kept per thread: far more than a call lies back.
+const HISTORY: usize = 4096;
+/// Threads without a segment are forgotten after this long, ns.
+const THREAD_KEPT: u64 = 10_000_000_000;
+
+/// Who a process is, as it was when it was found in the directory.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ProcessInfo {
+    pub proc: u64,
+    pub pid: u32,
+    pub uid: u32,
+    /// Name of the user behind `uid`, or its number.
+    pub user: String,
+    pub pid_start: u64,
+    /// `CLOCK_MONOTONIC` ns.
+    pub start: u64,
+    pub points_hash: u64,
+    pub text: BTreeMap<String, String>,
+    /// Where it runs, if not on the collector's own host.
+    #[serde(default)] // of a version that did not ask
+    pub host: Option<String>,
+    /// When it was found.
+    pub now: u64,
+}
+
+impl ProcessInfo {
+    pub fn new(who: Who, user: String, host: Option<String>, now: u64) -> ProcessInfo {
+        let lines = who.text.lines().filter_map(|line| line.split_once('='));
+        let text = lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let Who { proc, pid, uid, pid_start, start, points_hash, .. } = who;
+        ProcessInfo { proc, pid, uid, user, pid_start, start, points_hash, text, host, now }
+    }
+
+    pub fn get(&self, key: &str) -> &str {
+        self.text.get(key).map_or("", String::as_str)
+    }
+}
+
+#[derive(Debug)]
+pub struct Process {
+    pub info: ProcessInfo,
+    pub role: &'static str,
+    pub names: Names,
+    /// Dictionary file being read and bytes of it already known.
+    pub names_read: (u32, u32),
+    /// Entries that were not kept, and rows whose name was forgotten: they have none.
+    pub names_rejected: u64,
+    pub segments: BTreeMap<u32, SegmentProgress>,
+    pub threads: HashMap<u64, ThreadState>,
+    pub page: Option<PageReading>,
+    pub end: Option<ProcessEnd>,
+    /// Calls and losses by run; "" is the background.
+    pub tallies: BTreeMap<String, Tally>,
+    /// Points of users by the id that this process gave them.
+    pub points: BTreeMap<u16, UserPoint>,
+    /// Identity of each context, with the generation it was found in.
+    pub identities: HashMap<u32, (u64, u32)>,
+}
+
+/// A process was found dead, or it was rejected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, String)", into = "(u64, String)")]
+pub struct ProcessEnd {
+    /// `CLOCK_MONOTONIC` ns.
+    pub at: u64,
+    /// Why nothing of it was read; empty when it was.
+    pub rejection: String,
+}
+
+impl From<(u64, String)> for ProcessEnd {
+    fn from((at, rejection): (u64, String)) -> ProcessEnd {
+        ProcessEnd { at, rejection }
+    }
+}
+
+impl From<ProcessEnd> for (u64, String) {
+    fn from(end: ProcessEnd) -> (u64, String) {
+        (end.at, end.rejection)
+    }
+}
+
+/// A point that a user has added: `class#method` and descriptor as `name`.
+#[derive(Debug, Clone)]
+pub struct UserPoint {
+    pub layer: &'static str,
+    pub op: ByteArray,
+    pub name: String,
+}
+
+/// Which part of which segment something was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Origin {
+    pub proc: u64,
+    pub serial: u32,
+    pub epoch: u32,
+    pub tid: u64,
+    pub thread_name: u32,
+    pub chain: u32,
+    /// Slots: number of the first event. Rows: the look before this one, ns.
+    pub from: u64,
+    /// When the collector looked, `CLOCK_MONOTONIC` ns.
+    pub now: u64,
+}
+
+/// How far a segment was read.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct SegmentProgress {
+    pub epoch: u32,
+    pub tid: u64,
+    pub chain: u32,
+    /// Events read.
+    pub position: u64,
+    pub drained: bool,
+    pub gaps: u64,
+    /// Lost calls that a gap slot of this epoch reported.
+    #[serde(rename = "told")]
+    pub reported: u64,
+    #[serde(rename = "folded")]
+    pub collapsed: u64,
+    #[serde(skip)]
+    pub rows: Vec<CounterRow>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ThreadState {
+    pub name: u32,
+    /// Position of the chain's segment to be read.
+    pub chain: u32,
+    /// Contexts by the time from which they hold.
+    pub history: VecDeque<(u64, CallContext)>,
+    /// Span of its last call: after a kill it may stand among the open ones still.
+    pub last_span: u64,
+    /// When a segment of it was last seen.
+    pub seen: u64,
+    /// Number in the output's table of threads, and the rotation that gave it.
+    #[serde(skip)]
+    pub number: Option<(u64, u32)>,
+}
+
+/// Calls of a process that one run owns.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// From sums.
+    pub calls: u64,
+    pub detail: u64,
+    pub dropped: u64,
+    #[serde(rename = "folded")]
+    pub collapsed: u64,
+}
+
+/// What a process page said.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PageReading {
+    pub proc: u64,
+    pub now: u64,
+    pub ended: bool,
+    pub counters: Vec<u64>,
+    /// The agent has gone, the process lives on.
+    #[serde(default)]
+    pub detached: bool,
+    pub woven: u32,
+    /// Ids of faulted points.
+    pub faulted: Vec<u16>,
+    /// States of the points of users that have one, by id.
+    #[serde(default)]
+    pub user_points: Vec<(u16, u8)>,
+    #[serde(default)]
+    pub cost: Cost,
+    /// Seconds that points were only summed for, by id.
+    #[serde(default)]
+    pub summed: Vec<(u16, u16)>,
+}
+
+impl PageReading {
+    pub fn says_the_same(&self, other: &PageReading) -> bool {
+        let states = |page: &PageReading| (page.ended, page.detached, page.woven);
+        states(self) == states(other)
+            && self.counters == other.counters
+            && self.faulted == other.faulted
+            && self.user_points == other.user_points
+            && self.cost == other.cost
+            && self.summed == other.summed
+    }
+}
+
+/// What dictionary records of a process brought beside names.
+#[derive(Debug, Default)]
+pub struct Announcement {
+    /// Category and name of the jobs and clients that the process says are its own.
+    pub claims: Vec<(u8, String)>,
+    /// Entries that made no sense or found no room.
+    pub rejected: u64,
+}
+
+impl Process {
+    pub fn new(info: ProcessInfo) -> Process {
+        let role = ids::role(info.get("main"), info.get("attempt"));
+        Process {
+            info,
+            role,
+            names: Names::default(),
+            names_read: (0, 0),
+            names_rejected: 0,
+            segments: BTreeMap::new(),
+            threads: HashMap::new(),
+            page: None,
+            end: None,
+            tallies: BTreeMap::new(),
+            points: BTreeMap::new(),
+            identities: HashMap::new(),
+        }
+    }
+
+    /// Takes up records of the dictionary file `read.0`, of which `read.1` bytes are known then.
+    pub fn learn(&mut self, read: (u32, u32), records: &[u8]) -> Announcement {
+        self.names_read = read;
+        let (entries, bad) = dictionary::parse(records);
+        let mut news = Announcement { rejected: u64::from(bad.is_some()), ..Default::default() };
+        for entry in entries {
+            if matches!(entry.category, CATEGORY_JOB | CATEGORY_CLIENT) {
+                news.claims.push((entry.category, entry.name.clone()));
+            }
+            if entry.category == CATEGORY_POINT {
+                let point = UserPoint::parse(&entry.name);
+                news.rejected += u64::from(point.is_none());
+                self.points.extend(point);
+            }
+            let text = ByteArray::from(entry.name.into_bytes());
+            let (category, parent, block) = (entry.category, entry.parent, entry.block);
+            let is_learned = self.names.learn(entry.id, Name { category, parent, block, text });
+            self.names_rejected += u64::from(!is_learned);
+            news.rejected += u64::from(!is_learned);
+        }
+        news
+    }
+
+    /// The segment of an origin in its epoch; a new epoch begins at `position`.
+    pub fn segment(&mut self, at: &Origin, position: u64) -> &mut SegmentProgress {
+        let fresh = || SegmentProgress::begin(at.epoch, at.tid, at.chain, position);
+        let segment = self.segments.entry(at.serial).or_insert_with(fresh);
+        if segment.epoch != at.epoch {
+            let position = segment.position; // head and tail go on
+            *segment = SegmentProgress::begin(at.epoch, at.tid, at.chain, position);
+        }
+        segment
+    }
+
+    /// The context of a call of a thread that began at `start`.
+    pub fn context_at(&self, tid: u64, start: u64) -> CallContext {
+        self.threads.get(&tid).map_or_else(CallContext::default, |thread| thread.context_at(start))
+    }
+
+    /// The segment was read to its end: its successor is next.
+    pub fn pass_to_next(&mut self, at: &Origin) {
+        if let Some(thread) = self.threads.get_mut(&at.tid) {
+            thread.chain = thread.chain.max(at.chain + 1);
+            thread.seen = at.now;
+        }
+    }
+
+    pub fn read_page(&mut self, page: PageReading) {
+        let live: Vec<u64> = self.segments.values().filter(|s| !s.drained).map(|s| s.tid).collect();
+        self.threads
+            .retain(|tid, thread| live.contains(tid) || thread.seen + THREAD_KEPT > page.now);
+        self.page = Some(page);
+    }
+
+    pub fn tally(&mut self, run: &str) -> &mut Tally {
+        if !self.tallies.contains_key(run) {
+            self.tallies.insert(run.to_owned(), Tally::default());
+        }
+        self.tallies.get_mut(run).expect("inserted above")
+    }
+
+    /// Layer and operation of a point.
+    pub fn layer_and_op(&self, point: u16) -> Option<(&'static str, &str)> {
+        if let Some(user) = self.points.get(&point) {
+            return Some((user.layer, text(&user.op)));
+        }
+        POINTS.iter().find(|known| known.id == point).map(|known| (known.layer, known.op))
+    }
+
+    /// `Class#method` of a point, or its number.
+    pub fn method(&self, point: u16) -> String {
+        if let Some(user) = self.points.get(&point) {
+            return user.name.clone();
+        }
+        let known = POINTS.iter().find(|known| known.id == point);
+        known.map_or_else(|| point.to_string(), |p| format!("{}#{}", p.class, p.method))
+    }
+
+    /// Forgets what refers to rows that were published; of a process that has ended, all that
+    /// only new events need.
+    pub fn forget(&mut self, is_run: impl Fn(&str) -> bool) {
+        self.tallies.retain(|run, _| run.is_empty() || is_run(run));
+        self.identities.clear();
+        self.names.forget();
+        if self.end.is_some() {
+            self.names = Names::default();
+            self.segments.clear();
+            self.threads.clear();
+        }
+    }
+}
+
+impl UserPoint {
+    /// An entry `id TAB layer TAB op TAB name`; `None` for one that is not so.
+    pub fn parse(text: &str) -> Option<(u16, UserPoint)> {
+        let mut fields = text.splitn(4, '\t');
+        let id: u16 = fields.next()?.parse().ok()?;
+        let layer = layer_name(fields.next()?.parse().ok()?)?;
+        let (op, name) = (ByteArray::from(fields.next()?), fields.next()?.to_owned());
+        let range = PROCESS_FIRST_USER_POINT..PROCESS_MAX_POINTS;
+        range.contains(&usize::from(id)).then_some((id, UserPoint { layer, op, name }))
+    }
+}
+
+impl ThreadState {
+    /// From `start` on the thread's calls belong to `context`.
+    pub fn enter(&mut self, start: u64, context: CallContext) {
+        if self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back((start, context));
+    }
+
+    /// The context of a call that began at `start`.
+    pub fn context_at(&self, start: u64) -> CallContext {
+        let entered = self.history.iter().rev().find(|(from, _)| *from <= start);
+        entered.map_or_else(CallContext::default, |(_, context)| *context)
+    }
+}
+
+impl SegmentProgress {
+    pub fn begin(epoch: u32, tid: u64, chain: u32, position: u64) -> SegmentProgress {
+        SegmentProgress { epoch, tid, chain, position, ..SegmentProgress::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_belongs_to_the_context_in_which_it_began() {
+        let mut thread = ThreadState::default();
+        let context = |id| CallContext { id, ..CallContext::default() };
+        thread.enter(100, context(7));
+        thread.enter(200, context(9));
+        thread.enter(200, context(8));
+        thread.enter(300, context(0));
+
+        let at = [99, 100, 199, 200, 299, 300, 1000].map(|start| thread.context_at(start).id);
+
+        assert_eq!(at, [0, 7, 7, 8, 8, 0, 0]);
+    }
+
+    #[test]
+    fn a_point_of_a_user_says_what_it_is() {
+        let (id, point) = UserPoint::parse("896\t8\tread\ta.B#c(I)V").unwrap();
+        assert_eq!((id, point.layer, point.name.as_str()), (896, "java", "a.B#c(I)V"));
+        assert_eq!(text(&point.op), "read");
+        for bad in ["", "896", "895\t8\tread\tx", "1024\t8\tread\tx", "896\t99\tread\tx"] {
+            assert!(UserPoint::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_history_is_bounded() {
+        let mut thread = ThreadState::default();
+        for time in 0..=(HISTORY as u64) {
+            thread.enter(time, CallContext { id: time as u32, ..CallContext::default() });
+        }
+        assert_eq!(thread.history.len(), HISTORY);
+        assert_eq!(thread.context_at(0).id, 0);
+        assert_eq!(thread.context_at(1).id, 1);
+    }
+}

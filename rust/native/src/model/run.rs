@@ -1,0 +1,98 @@
+//! What a run asked for, and what became of it.
+
+use std::collections::BTreeMap;
+
+use iostrata_segment::control::Detail;
+use iostrata_segment::process::Cost;
+use serde::{Deserialize, Serialize};
+
+/// What a run asks for, and its end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunOrder {
+    pub run: String,
+    pub uid: u32,
+    pub user: String,
+    pub recorder_pid: u32,
+    pub recorder_start: u64,
+    pub expect: Vec<(String, u32)>,
+    /// Points that are off in all processes while the run is on.
+    pub points_off: Vec<u16>,
+    // How much detail it wants: see `Detail`.
+    pub level: u8,
+    pub sampling: u32,
+    #[serde(default)]
+    pub budget: u32,
+    /// It brings points of its own, `RUN.points`.
+    #[serde(default)]
+    pub has_points: bool,
+    pub now: u64,
+    pub ended: bool,
+    pub message: String,
+}
+
+impl RunOrder {
+    #[must_use]
+    pub fn detail(&self) -> Detail {
+        Detail { level: self.level, sampling: self.sampling, budget: self.budget }
+    }
+
+    /// Pid and start of the process that records.
+    #[must_use]
+    pub fn recorder(&self) -> (u32, u64) {
+        (self.recorder_pid, self.recorder_start)
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Run {
+    pub order: RunOrder,
+    /// When it began, `CLOCK_MONOTONIC` ns.
+    pub began: u64,
+    /// By pid and start of the process.
+    #[serde(rename = "seen")]
+    pub untraced: BTreeMap<String, UntracedProcess>,
+    /// Rows and bytes of parts published so far.
+    pub rows: u64,
+    pub bytes: u64,
+    /// By process: what it had said when the run began.
+    #[serde(default, rename = "before")]
+    pub baselines: BTreeMap<u64, Baseline>,
+}
+
+/// What a process had said before a run: its costs, and seconds in which points were only summed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Baseline {
+    pub cost: Cost,
+    pub summed: Vec<(u16, u16)>,
+}
+
+/// A process that should be traced, found in `/proc` or expected by the recorder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UntracedProcess {
+    pub run: String,
+    pub pid: u32,
+    pub pid_start: u64,
+    pub uid: u32,
+    pub role: String,
+    pub main: String,
+    pub job: String,
+    pub task: String,
+    pub container: String,
+    pub reason: String,
+    /// As in [`super::process::ProcessInfo`].
+    #[serde(default)]
+    pub host: Option<String>,
+    pub now: u64,
+    /// When it was no longer there, 0 before.
+    pub end: u64,
+}
+
+impl UntracedProcess {
+    pub fn key(&self) -> String {
+        Self::key_of(self.pid, self.pid_start)
+    }
+
+    pub fn key_of(pid: u32, start: u64) -> String {
+        format!("{pid}-{start}")
+    }
+}
