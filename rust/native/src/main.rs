@@ -14,6 +14,7 @@ The native part of iostrata: one binary, one subcommand per task.
 mod calltree;
 mod clock;
 mod collect;
+mod histogram;
 mod host;
 mod listing;
 mod model;

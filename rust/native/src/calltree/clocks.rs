@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::forest::{Forest, NONE, ROWS};
 use super::hash::Map;
 use super::parallel;
-use super::spans::{ERROR, Spans, Tables, UNFINISHED};
+use super::spans::{ERROR, Spans, UNFINISHED};
+use super::tables::Tables;
 
 /// How much is added to times of `host` to compare them with those of `reference`, ns; the truth is
 /// between `low` and `high` (null: nothing says so). `calls` across both say that.
@@ -65,21 +66,21 @@ impl Bounds {
     }
 }
 
-/// By host: ns to add to its times.
+/// Grouping host: ns to add to its times.
 pub type Offsets = BTreeMap<String, i64>;
 
 /// Bounds of pairs of hosts, gathered over all parts of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// By first and second host, in order of their names: offset of the second from the first.
+    /// Grouping first and second host, in order of their names: offset of the second from the first.
     pairs: BTreeMap<String, BTreeMap<String, Bounds>>,
-    /// By host: its calls.
+    /// Grouping host: its calls.
     calls: BTreeMap<String, u64>,
 }
 
 /// What some rows say, in numbers of hosts' names: offset of the second from the first.
 #[derive(Default)]
-struct Found {
+struct RowEvidence {
     pairs: Map<(u32, u32), Bounds>,
     calls: Map<u32, u64>,
 }
@@ -90,25 +91,25 @@ impl Evidence {
             .map(|function| tables.is(function as u16, "rpc", "serve"))
             .collect();
         let rows = forest.order.chunks(ROWS);
-        for found in
-            parallel::each(threads, rows, |rows| said(spans, tables, forest, &serves, rows))
+        for evidence in
+            parallel::each(threads, rows, |rows| evidence_of(spans, tables, forest, &serves, rows))
         {
-            for ((of, host), bounds) in found.pairs {
+            for ((of, host), bounds) in evidence.pairs {
                 self.bound(tables.names.text(of), tables.names.text(host), bounds);
             }
-            for (host, calls) in found.calls {
+            for (host, calls) in evidence.calls {
                 *self.calls.entry(tables.names.text(host).to_owned()).or_default() += calls;
             }
         }
     }
 
     /// Of the offset of `host` from that of `of`.
-    fn bound(&mut self, of: &str, host: &str, found: Bounds) {
-        let (first, second, found) =
-            if of < host { (of, host, found) } else { (host, of, found.reversed()) };
+    fn bound(&mut self, of: &str, host: &str, bounds: Bounds) {
+        let (first, second, bounds) =
+            if of < host { (of, host, bounds) } else { (host, of, bounds.reversed()) };
         let of_first = self.pairs.entry(first.to_owned()).or_default();
         let known = of_first.entry(second.to_owned()).or_default();
-        *known = known.and(found);
+        *known = known.and(bounds);
     }
 
     /// Of other parts.
@@ -165,22 +166,28 @@ impl Evidence {
 }
 
 /// What `rows` and those above them say.
-fn said(spans: &Spans, tables: &Tables, forest: &Forest, serves: &[bool], rows: &[u32]) -> Found {
+fn evidence_of(
+    spans: &Spans,
+    tables: &Tables,
+    forest: &Forest,
+    serves: &[bool],
+    rows: &[u32],
+) -> RowEvidence {
     let host_of = |row: u32| {
         let thread = &tables.threads[spans.thread[row as usize] as usize];
-        tables.places[usize::from(thread.place)].host
+        tables.sites[usize::from(thread.site)].host
     };
     let end = |row: u32| spans.start[row as usize].saturating_add(spans.dur[row as usize]);
     let ended = |row: u32| spans.what[row as usize].flags & (ERROR | UNFINISHED) == 0;
-    let mut found = Found::default();
+    let mut evidence = RowEvidence::default();
     for row in rows {
         let (host, above) = (host_of(*row), forest.parent[*row as usize]);
-        *found.calls.entry(host).or_default() += 1;
+        *evidence.calls.entry(host).or_default() += 1;
         if above == NONE {
             continue;
         }
         let mut bound = |of: u32, low: Option<i64>, high: Option<i64>| {
-            let known = found.pairs.entry((of, host)).or_default();
+            let known = evidence.pairs.entry((of, host)).or_default();
             *known = known.and(Bounds { low, high, calls: 1 });
         };
         if host_of(above) != host {
@@ -197,5 +204,5 @@ fn said(spans: &Spans, tables: &Tables, forest: &Forest, serves: &[bool], rows: 
             bound(host_of(client), None, Some(end(client).saturating_sub(end(*row))));
         }
     }
-    found
+    evidence
 }

@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 use super::forest::{Forest, NONE};
 use super::hash::Map;
 use super::progress::Progress;
-use super::source::Source;
-use super::spans::{By, Place, Spans, Tables};
+use super::source::RowSource;
+use super::spans::Spans;
 use super::sums::Sums;
+use super::tables::{Grouping, Site, Tables};
 
 /// Parts that are shown at most; shorter ones are shown as part of their neighbours.
 const MOST: usize = 400;
@@ -33,7 +34,7 @@ pub struct Question {
     /// Process and span of calls that wait, whatever their function: reads of pipes.
     #[serde(default)]
     waiting_calls: HashSet<(i64, i64)>,
-    /// By host: ns to add to its times.
+    /// Grouping host: ns to add to its times.
     #[serde(default)]
     offsets: BTreeMap<String, i64>,
 }
@@ -44,19 +45,19 @@ pub struct Window {
     start: i64,
     end: i64,
     #[serde(flatten)]
-    of: Of,
+    of: WindowContent,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub enum Of {
+pub enum WindowContent {
     Process { proc: i64 },
-    Known(Doing),
+    Known(Activity),
 }
 
 /// Who did what.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Doing {
+pub struct Activity {
     pub layer: String,
     pub op: String,
     pub role: String,
@@ -65,17 +66,17 @@ pub struct Doing {
 }
 
 #[derive(Serialize)]
-pub struct Part {
+pub struct PathPart {
     pub start: i64,
     pub end: i64,
     #[serde(flatten)]
-    pub doing: Doing,
+    pub activity: Activity,
 }
 
 #[derive(Serialize)]
-pub struct Function {
+pub struct FunctionTime {
     #[serde(flatten)]
-    pub doing: Doing,
+    pub activity: Activity,
     pub time: i64,
     times: u64,
 }
@@ -84,13 +85,13 @@ pub struct Function {
 pub struct Answer {
     pub wall: i64,
     /// In order of time, one after the other.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PathPart>,
     /// Exact, whatever parts were put together; longest first.
-    pub by_function: Vec<Function>,
+    pub by_function: Vec<FunctionTime>,
 }
 
 pub fn of_run(
-    source: &Source,
+    source: &RowSource,
     file: &Path,
     threads: usize,
     progress: &mut Progress,
@@ -99,11 +100,11 @@ pub fn of_run(
     let question: Question =
         serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
     let traces = question.windows.iter().filter_map(|window| match window.of {
-        Of::Process { proc } => Some(proc),
-        Of::Known(_) => None,
+        WindowContent::Process { proc } => Some(proc),
+        WindowContent::Known(_) => None,
     });
     let traces: HashSet<i64> = traces.collect();
-    let mut tables = Tables::new(By::Op);
+    let mut tables = Tables::new(Grouping::Op);
     let mut spans = Spans::default();
     let is_wanted = |trace: i64| traces.contains(&trace);
     progress.begin(source.rows()?);
@@ -134,7 +135,7 @@ struct Step {
     from: i64,
     /// What lies between `from` and here is still to be told.
     until: i64,
-    /// By end, the latest last.
+    /// Grouping end, the latest last.
     ended: Vec<u32>,
     /// Those that cover `until`: of the own thread first, then those that began first.
     covering: BinaryHeap<Reverse<(bool, i64, u32)>>,
@@ -149,7 +150,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<PathPart> {
         let waiting: Vec<bool> = (0..self.tables.functions.len())
             .map(|function| {
                 let (layer, op) = self.tables.name(function as u16);
@@ -160,8 +161,10 @@ impl Walk<'_> {
         let mut parts = Vec::new();
         for window in self.question.windows.iter().rev() {
             match &window.of {
-                Of::Known(doing) => add(&mut parts, window.start, window.end, doing.clone()),
-                Of::Process { proc } => {
+                WindowContent::Known(activity) => {
+                    add(&mut parts, window.start, window.end, activity.clone());
+                }
+                WindowContent::Process { proc } => {
                     let none = Vec::new();
                     let proc = self.tables.known_proc(*proc);
                     let roots = proc.and_then(|proc| roots.get(&proc)).unwrap_or(&none);
@@ -198,9 +201,9 @@ impl Walk<'_> {
         roots
     }
 
-    fn place_of(&self, proc: u32) -> Place {
+    fn place_of(&self, proc: u32) -> Site {
         let thread = self.tables.threads.iter().find(|thread| thread.proc == proc);
-        thread.map(|thread| self.tables.places[usize::from(thread.place)]).unwrap_or_default()
+        thread.map(|thread| self.tables.sites[usize::from(thread.site)]).unwrap_or_default()
     }
 
     /// Adds what filled the window, the last first.
@@ -208,9 +211,9 @@ impl Walk<'_> {
         &self,
         window: &Window,
         roots: &[u32],
-        place: Place,
+        place: Site,
         waiting: &[bool],
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<PathPart>,
     ) {
         let main = roots.iter().map(|row| self.spans.thread[*row as usize]);
         let main =
@@ -220,14 +223,14 @@ impl Walk<'_> {
         while let Some(step) = steps.last_mut() {
             let (row, until) = (step.row, step.until);
             let Some(next) = self.next(step) else {
-                add(parts, step.from, until, self.doing(row, place, waiting));
+                add(parts, step.from, until, self.activity(row, place, waiting));
                 steps.pop();
                 continue;
             };
             let end = self.end(next).min(until).max(step.from);
             step.until = self.start(next).max(step.from);
             let (begin, thread) = (step.until, self.spans.thread[next as usize]);
-            add(parts, end, until, self.doing(row, place, waiting));
+            add(parts, end, until, self.activity(row, place, waiting));
             let ended_before = |below: &u32| {
                 self.spans.thread[*below as usize] == thread || self.end(*below) <= self.end(next)
             };
@@ -268,19 +271,19 @@ impl Walk<'_> {
         self.start(row).saturating_add(self.spans.dur[row as usize])
     }
 
-    fn doing(&self, row: u32, process: Place, waiting: &[bool]) -> Doing {
+    fn activity(&self, row: u32, process: Site, waiting: &[bool]) -> Activity {
         let (layer, op, place, waiting) = if row == NONE {
             ("task", "process", process, false)
         } else {
             let function = self.spans.what[row as usize].function;
             let thread = &self.tables.threads[self.spans.thread[row as usize] as usize];
             let (layer, op) = self.tables.name(function);
-            let place = self.tables.places[usize::from(thread.place)];
+            let place = self.tables.sites[usize::from(thread.site)];
             (layer, op, place, self.waits(row, waiting))
         };
         let text = |number| self.tables.names.text(number).to_owned();
         let (role, host) = (text(place.role), text(place.host));
-        Doing { layer: layer.to_owned(), op: op.to_owned(), role, host, waiting }
+        Activity { layer: layer.to_owned(), op: op.to_owned(), role, host, waiting }
     }
 }
 
@@ -288,45 +291,45 @@ impl Walk<'_> {
 const MAIN: i64 = 1;
 
 /// Parts come from the last to the first; equal neighbours are one.
-fn add(parts: &mut Vec<Part>, start: i64, end: i64, doing: Doing) {
+fn add(parts: &mut Vec<PathPart>, start: i64, end: i64, activity: Activity) {
     if start >= end {
         return;
     }
     match parts.last_mut() {
-        Some(after) if after.doing == doing && after.start == end => after.start = start,
-        _ => parts.push(Part { start, end, doing }),
+        Some(after) if after.activity == activity && after.start == end => after.start = start,
+        _ => parts.push(PathPart { start, end, activity }),
     }
 }
 
-fn by_function(parts: &[Part]) -> Vec<Function> {
-    let mut times: BTreeMap<&Doing, (i64, u64)> = BTreeMap::new();
+fn by_function(parts: &[PathPart]) -> Vec<FunctionTime> {
+    let mut times: BTreeMap<&Activity, (i64, u64)> = BTreeMap::new();
     for part in parts {
-        let (time, number) = times.entry(&part.doing).or_default();
+        let (time, number) = times.entry(&part.activity).or_default();
         *time += part.end - part.start;
         *number += 1;
     }
-    let function = |(doing, (time, times)): (&Doing, (i64, u64))| Function {
-        doing: doing.clone(),
+    let function = |(activity, (time, times)): (&Activity, (i64, u64))| FunctionTime {
+        activity: activity.clone(),
         time,
         times,
     };
-    let mut found: Vec<Function> = times.into_iter().map(function).collect();
+    let mut found: Vec<FunctionTime> = times.into_iter().map(function).collect();
     found.sort_by_key(|function| Reverse(function.time));
     found
 }
 
 /// Too many parts are put together by stretches of equal length, named after what took longest.
-fn shown(parts: Vec<Part>) -> Vec<Part> {
+fn shown(parts: Vec<PathPart>) -> Vec<PathPart> {
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return parts };
     if parts.len() <= MOST {
         return parts;
     }
     let (begin, stretch) = (first.start, (last.end - first.start) / MOST as i64 + 1);
-    let place = |part: &Part| (part.start.midpoint(part.end) - begin) / stretch;
+    let place = |part: &PathPart| (part.start.midpoint(part.end) - begin) / stretch;
     let together = parts.chunk_by(|a, b| place(a) == place(b) && a.end == b.start);
-    let part = |same: &[Part]| {
-        let longest = by_function(same).swap_remove(0).doing;
-        Part { start: same[0].start, end: same[same.len() - 1].end, doing: longest }
+    let part = |same: &[PathPart]| {
+        let longest = by_function(same).swap_remove(0).activity;
+        PathPart { start: same[0].start, end: same[same.len() - 1].end, activity: longest }
     };
     together.map(part).collect()
 }

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::clocks::{Clock, Evidence};
 use super::forest::Orphans;
 use super::hash::{self, Map};
+use super::id::NodeId;
 use super::rests::{Leaf, Rests};
 use super::sample::Sample;
 use super::shape::{self, Order};
 use super::stats::Stats;
 
 /// Changes whenever documents of before could not be merged.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Call trees, merged. Times are ns, sizes bytes, ids 16 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +29,7 @@ pub struct Document {
     pub spans: u64,
     pub left_out: u64,
     pub orphans: Orphans,
-    /// Calls kept one by one that no row of kind `sum` counts.
+    /// Calls recorded individually that no row of kind `sum` counts.
     pub unsummed: u64,
     /// Some nodes are estimates from a sample of the requests.
     pub sampled: bool,
@@ -38,37 +39,18 @@ pub struct Document {
     /// Each before those below it; siblings longest first, or in the order of runs, and last those
     /// that were only summed. However a run was read, the same.
     pub nodes: Vec<NodeOut>,
-    /// By function, role and host, in the order of these.
+    /// Grouping function, role and host, in the order of these.
     pub functions: Vec<FunctionOut>,
     /// Of a part of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rests: Option<Rests>,
 }
 
-/// Of a node: 16 hexadecimal digits in documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Id(pub u64);
-
-impl From<Id> for String {
-    fn from(id: Id) -> String {
-        format!("{:016x}", id.0)
-    }
-}
-
-impl TryFrom<String> for Id {
-    type Error = std::num::ParseIntError;
-
-    fn try_from(text: String) -> Result<Id, Self::Error> {
-        u64::from_str_radix(&text, 16).map(Id)
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeOut {
-    pub id: Id,
+    pub id: NodeId,
     /// Null: a root; its `spans` are as many trees of this structure.
-    pub parent: Option<Id>,
+    pub parent: Option<NodeId>,
     pub depth: u32,
     pub layer: String,
     pub op: String,
@@ -157,7 +139,7 @@ impl Document {
         Ok(())
     }
 
-    fn places(&self) -> Map<Id, usize> {
+    fn places(&self) -> Map<NodeId, usize> {
         self.nodes.iter().enumerate().map(|(place, node)| (node.id, place)).collect()
     }
 
@@ -167,11 +149,11 @@ impl Document {
         self.unsummed += unsummed;
         let mut places = self.places();
         let mut functions: Map<(u32, u32), Stats> = Map::default();
-        for Leaf { above, function, place, stats } in leaves {
-            functions.entry((function, place)).or_default().add(&stats);
+        for Leaf { above, function, site, stats } in leaves {
+            functions.entry((function, site)).or_default().add(&stats);
             let (layer, op) = rests.name(function);
             let hash = hash::function(&layer, &op);
-            let id = Id(shape::leaf(self.order, above.map(|id| id.0), hash));
+            let id = NodeId(shape::leaf(self.order, above.map(|id| id.0), hash));
             if let Some(known) = places.get(&id) {
                 self.nodes[*known].stats.add(&stats);
                 continue;
@@ -179,14 +161,14 @@ impl Document {
             let depth = match above.map(|above| places.get(&above)) {
                 None => 0,
                 Some(Some(above)) => self.nodes[*above].depth + 1,
-                Some(None) => bail!("a part lacks the node of an anchor"),
+                Some(None) => bail!("a part lacks the node of a scope"),
             };
             places.insert(id, self.nodes.len());
             self.nodes.push(NodeOut { id, parent: above, depth, layer, op, stats, sample: None });
         }
-        let named = functions.into_iter().map(|((function, place), stats)| {
+        let named = functions.into_iter().map(|((function, site), stats)| {
             let (layer, op) = rests.name(function);
-            let (role, host) = rests.places.get(place as usize).cloned().unwrap_or_default();
+            let (role, host) = rests.sites.get(site as usize).cloned().unwrap_or_default();
             FunctionOut { layer, op, role, host, stats, sample: None }
         });
         self.add_functions(named.collect());
@@ -196,7 +178,7 @@ impl Document {
     /// Puts nodes in the one order that does not depend on how rows were read.
     fn arrange(&mut self) {
         let keeps_order = self.order == Order::Runs;
-        let mut below: Map<Option<Id>, Vec<NodeOut>> = Map::default();
+        let mut below: Map<Option<NodeId>, Vec<NodeOut>> = Map::default();
         for node in std::mem::take(&mut self.nodes) {
             below.entry(node.parent).or_default().push(node);
         }

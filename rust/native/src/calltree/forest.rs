@@ -2,8 +2,9 @@
 
 use super::index::Index;
 use super::parallel;
-use super::spans::{ANCHOR, DROPPED, Spans, TWICE, Tables};
+use super::spans::{DROPPED, SCOPE, Spans, TWICE};
 use super::sums::Sums;
+use super::tables::Tables;
 
 pub const NONE: u32 = u32::MAX;
 /// Rows that a thread takes at a time.
@@ -44,7 +45,7 @@ pub struct Forest {
 }
 
 impl Forest {
-    /// Marks rows that are there twice, and anchors of `sums`.
+    /// Marks rows that are there twice, and scopes of `sums`.
     pub fn grow(spans: &mut Spans, tables: &Tables, sums: &Sums, threads: usize) -> Forest {
         let mut orphans = Orphans::default();
         let parent = resolve(spans, tables, sums, threads, &mut orphans);
@@ -195,9 +196,9 @@ fn resolve(
     for row in twice {
         what[row as usize].flags |= TWICE;
     }
-    for anchor in sums.anchors() {
-        if let Some(row) = index.find(anchor, key) {
-            what[row as usize].flags |= ANCHOR;
+    for scope in sums.scopes() {
+        if let Some(row) = index.find(scope, key) {
+            what[row as usize].flags |= SCOPE;
         }
     }
     let found = parallel::each(threads, (0..span.len()).step_by(ROWS), |begin| {

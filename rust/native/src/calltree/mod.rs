@@ -4,7 +4,7 @@
 | step | module |
 |---|---|
 | rows come from Parquet files or an Arrow stream | [`source`], [`columns`] |
-| spans are kept in columns, sums by anchor | [`spans`], [`sums`] |
+| spans are kept in columns, sums by scope | [`spans`], [`sums`] |
 | who hangs from whom; what has no place is counted | [`index`], [`forest`] |
 | clocks of hosts, by causes that cannot follow their effects | [`clocks`] |
 | what the user does not want is taken out | [`patterns`] |
@@ -14,7 +14,7 @@
 | the document, and the sum of several | [`document`] |
 | the last cause of what ended last, back to the begin | [`critical`] |
 
-A span takes 80 bytes, a sum of an anchor's calls 130. A run that would take more than `--memory` is
+A span takes 80 bytes, a sum of a scope's calls 130. A run that would take more than `--memory` is
 read in several passes, each of which keeps a part of the traces. Threads take files, rows or groves
 of trees one by one ([`parallel`]); neither their number nor that of passes changes a byte of the
 document.
@@ -26,6 +26,7 @@ mod critical;
 mod document;
 mod forest;
 mod hash;
+mod id;
 mod index;
 mod merged;
 mod own;
@@ -40,6 +41,7 @@ mod source;
 mod spans;
 mod stats;
 mod sums;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -49,12 +51,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use document::{Document, VERSION};
-use patterns::Wanted;
+use patterns::FunctionFilter;
 use progress::Progress;
-use run::Asked;
+use run::TreeOptions;
 use shape::Order;
-use source::Source;
-use spans::By;
+use source::RowSource;
+use tables::Grouping;
 
 /// Recovers and merges call trees; prints a JSON document.
 #[derive(clap::Args, Debug)]
@@ -72,7 +74,7 @@ pub struct Options {
     /// Adds documents up that this command printed
     #[arg(long, num_args = 1.., value_name = "FILE")]
     merge: Vec<PathBuf>,
-    /// The rows are some traces of a run, with the sums whose anchors are in them: says what
+    /// The rows are some traces of a run, with the sums whose scopes are in them: says what
     /// `--merge` needs to make one document of all parts
     #[arg(long)]
     part: bool,
@@ -84,7 +86,7 @@ pub struct Options {
     order: Order,
     /// How functions are told apart
     #[arg(long, value_enum, default_value_t)]
-    by: By,
+    by: Grouping,
     /// Functions to show, all others are left out: a pattern like `hdfs.*`, or a file of them
     #[arg(long, value_name = "PATTERN|FILE")]
     keep: Vec<String>,
@@ -109,7 +111,7 @@ pub fn main(options: &Options) -> Result<()> {
     let threads = options.threads.map_or_else(parallel::processors, usize::from);
     let mut progress = Progress::new(options.progress);
     if let (Some(run), Some(windows)) = (&options.run, &options.critical) {
-        let source = Source::of_run(run, &options.skip)?;
+        let source = RowSource::of_run(run, &options.skip)?;
         return print(&critical::of_run(&source, windows, threads, &mut progress)?);
     }
     if !options.merge.is_empty() {
@@ -121,20 +123,20 @@ pub fn main(options: &Options) -> Result<()> {
         }
         None => None,
     };
-    let asked = Asked {
+    let trees = TreeOptions {
         order: options.order,
         by: options.by,
-        wanted: Wanted::new(&options.keep, &options.drop)?,
+        wanted: FunctionFilter::new(&options.keep, &options.drop)?,
         memory: options.memory,
         threads,
         offsets,
         is_part: options.part,
     };
     let source = match &options.run {
-        Some(run) => Source::of_run(run, &options.skip)?,
-        None => Source::Arrow,
+        Some(run) => RowSource::of_run(run, &options.skip)?,
+        None => RowSource::Arrow,
     };
-    let mut document = run::document(&source, &asked, &mut progress)?;
+    let mut document = run::document(&source, &trees, &mut progress)?;
     if !options.part {
         document.complete()?;
     }

@@ -4,18 +4,18 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::spans::Tables;
+use super::tables::Tables;
 
 #[derive(Default)]
-pub struct Wanted {
+pub struct FunctionFilter {
     keep: Vec<String>,
     drop: Vec<String>,
 }
 
-impl Wanted {
+impl FunctionFilter {
     /// Each is a pattern, or a file of them: one a line, `#` begins a comment.
-    pub fn new(keep: &[String], drop: &[String]) -> Result<Wanted> {
-        Ok(Wanted { keep: patterns(keep)?, drop: patterns(drop)? })
+    pub fn new(keep: &[String], drop: &[String]) -> Result<FunctionFilter> {
+        Ok(FunctionFilter { keep: patterns(keep)?, drop: patterns(drop)? })
     }
 
     pub fn is_all(&self) -> bool {

@@ -1,7 +1,7 @@
 /*!
 What only sums know, over all parts of a run: leaves are made of it once the whole run is known.
 
-Sums of a process are in one part, calls of it that were kept one by one in several, and its anchors
+Sums of a process are in one part, calls of it that were recorded individually in several, and its scopes
 in any. So parts hand these numbers on, and a leaf is what is left of them.
 */
 
@@ -10,25 +10,25 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::document::Id;
 use super::hash::Map;
+use super::id::NodeId;
 use super::stats::Stats;
 
 /// Functions that an error names.
 const SHOWN: usize = 20;
 
-/// Process, anchor (0: of none), place in `Rests::functions`.
+/// Process, scope (0: of none), number in `Rests::functions`.
 type Key = (i64, u64, u32);
 
-/// Which calls a number is about. Where requests were drawn, only calls that are never kept one by
-/// one get leaves from sums; others are scaled back.
+/// Which calls a number is about. Where requests were drawn, only calls that are counted only get
+/// leaves from sums; others are scaled back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Of {
-    Hot,
+#[serde(rename_all = "snake_case")]
+pub enum CallSource {
+    CountedOnly,
     Summed,
-    /// One by one: they are taken off.
-    Kept,
+    /// Recorded individually: they are taken off.
+    Recorded,
 }
 
 /// Of a part, or of several.
@@ -38,18 +38,18 @@ pub struct Rests {
     /// Layer and operation.
     pub functions: Vec<(String, String)>,
     /// Role and host.
-    pub places: Vec<(String, String)>,
-    pub calls: Vec<(Key, Of, Rest)>,
-    /// Processes and spans of anchors, and their nodes.
-    pub anchors: Vec<(i64, u64, Id)>,
+    pub sites: Vec<(String, String)>,
+    pub calls: Vec<(Key, CallSource, Rest)>,
+    /// Processes and spans of scopes, and their nodes.
+    pub scopes: Vec<(i64, u64, NodeId)>,
     /// Patterns of the user that no function has.
     pub unknown: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rest {
-    /// In `Rests::places`; of sums only.
-    pub place: Option<u32>,
+    /// In `Rests::sites`; of sums only.
+    pub site: Option<u32>,
     pub count: i64,
     pub errors: i64,
     pub bytes: i64,
@@ -59,12 +59,12 @@ pub struct Rest {
     pub range: Option<(i64, i64)>,
 }
 
-/// What hangs below an anchor's node, or below none.
+/// What hangs below a scope's node, or below none.
 pub struct Leaf {
-    pub above: Option<Id>,
-    /// Places in `Rests`.
+    pub above: Option<NodeId>,
+    /// Numbers in `Rests`.
     pub function: u32,
-    pub place: u32,
+    pub site: u32,
     pub stats: Stats,
 }
 
@@ -72,28 +72,28 @@ impl Rests {
     /// Adds another part.
     pub fn add(&mut self, other: Rests) {
         let functions = renumbered(&mut self.functions, other.functions);
-        let places = renumbered(&mut self.places, other.places);
+        let sites = renumbered(&mut self.sites, other.sites);
         let number = |numbers: &[u32], at: u32| numbers.get(at as usize).copied().unwrap_or(0);
-        self.calls.extend(other.calls.into_iter().map(|((proc, anchor, function), of, rest)| {
-            let place = rest.place.map(|place| number(&places, place));
-            ((proc, anchor, number(&functions, function)), of, Rest { place, ..rest })
+        self.calls.extend(other.calls.into_iter().map(|((proc, scope, function), of, rest)| {
+            let site = rest.site.map(|site| number(&sites, site));
+            ((proc, scope, number(&functions, function)), of, Rest { site, ..rest })
         }));
-        self.anchors.extend(other.anchors);
+        self.scopes.extend(other.scopes);
         self.unknown.retain(|pattern| other.unknown.contains(pattern));
     }
 
-    /// The leaves, and how many calls were kept one by one that no sum has.
+    /// The leaves, and how many calls were recorded individually that no sum has.
     pub fn leaves(&self, sampled: bool) -> (Vec<Leaf>, u64) {
-        let nodes: Map<(i64, u64), Id> =
-            self.anchors.iter().map(|(proc, span, node)| ((*proc, *span), *node)).collect();
+        let nodes: Map<(i64, u64), NodeId> =
+            self.scopes.iter().map(|(proc, span, node)| ((*proc, *span), *node)).collect();
         let mut rests: Map<Key, Rest> = Map::default();
         for (key, of, rest) in &self.calls {
-            if !sampled || *of == Of::Hot {
+            if !sampled || *of == CallSource::CountedOnly {
                 rests.entry(*key).or_insert_with(Rest::none).add(rest);
             }
         }
         let mut rests: Vec<(Key, Rest)> = rests.into_iter().collect();
-        rests.sort_by_key(|((proc, anchor, function), _)| (*proc, *function, *anchor));
+        rests.sort_by_key(|((proc, scope, function), _)| (*proc, *function, *scope));
         let mut missing = 0;
         for same in rests.chunk_by_mut(|(a, _), (b, _)| (a.0, a.2) == (b.0, b.2)) {
             level(same, |rest| &mut rest.bytes);
@@ -102,10 +102,10 @@ impl Rests {
             missing += level(same, |rest| &mut rest.count);
         }
         let leaves = rests.into_iter().filter(|(_, rest)| rest.count > 0 || rest.bytes > 0);
-        let leaves = leaves.map(|((proc, anchor, function), rest)| Leaf {
-            above: nodes.get(&(proc, anchor)).copied(),
+        let leaves = leaves.map(|((proc, scope, function), rest)| Leaf {
+            above: nodes.get(&(proc, scope)).copied(),
             function,
-            place: rest.place.unwrap_or_default(),
+            site: rest.site.unwrap_or_default(),
             stats: rest.stats(),
         });
         (leaves.collect(), missing as u64)
@@ -127,7 +127,7 @@ impl Rests {
     }
 }
 
-/// The places of `other` in `known`, to which what is new is added.
+/// The sites of `other` in `known`, to which what is new is added.
 fn renumbered(known: &mut Vec<(String, String)>, other: Vec<(String, String)>) -> Vec<u32> {
     let number = |name: (String, String)| {
         let at = known.iter().position(|one| *one == name).unwrap_or_else(|| {
@@ -139,7 +139,7 @@ fn renumbered(known: &mut Vec<(String, String)>, other: Vec<(String, String)>) -
     other.into_iter().map(number).collect()
 }
 
-/// Rows that were folded have no anchor: where more calls were kept than the sums of their anchor
+/// Rows that were collapsed have no scope: where more calls were recorded than the sums of their scope
 /// have, other sums of process and function have them. Returns what none has.
 fn level<K>(rests: &mut [(K, Rest)], of: impl Fn(&mut Rest) -> &mut i64) -> i64 {
     let mut missing = 0i64;
@@ -163,7 +163,7 @@ impl Rest {
     }
 
     fn add(&mut self, other: &Rest) {
-        self.place = self.place.or(other.place);
+        self.site = self.site.or(other.site);
         self.count = self.count.saturating_add(other.count);
         self.errors = self.errors.saturating_add(other.errors);
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -173,7 +173,7 @@ impl Rest {
         self.range = both.map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)));
     }
 
-    /// They may lie within each other, so their time stays with their anchor's own.
+    /// They may lie within each other, so their time stays with their scope's own.
     fn stats(&self) -> Stats {
         let (least, most) = self.range.unwrap_or((i64::MAX, 0));
         Stats {

@@ -6,28 +6,30 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::Result;
 
 use super::clocks::{Evidence, Offsets};
-use super::document::{Document, FunctionOut, Id, NodeOut, VERSION};
+use super::document::{Document, FunctionOut, NodeOut, VERSION};
 use super::forest::{Forest, NONE, Orphans};
 use super::hash::Map;
+use super::id::NodeId;
 use super::merged::{Merged, key_of};
 use super::parallel;
-use super::patterns::Wanted;
+use super::patterns::FunctionFilter;
 use super::progress::Progress;
 use super::sample::{Sample, requests};
-use super::shape::{Grown, Order};
-use super::source::Source;
-use super::spans::{ANCHOR, By, DROPPED, ERROR, Place, Spans, Tables, UNFINISHED, part_of};
+use super::shape::{Order, PassTrees};
+use super::source::RowSource;
+use super::spans::{DROPPED, ERROR, SCOPE, Spans, UNFINISHED, part_of};
 use super::stats::Stats;
-use super::sums::{Kept, Sums};
+use super::sums::{RecordedCalls, Sums};
+use super::tables::{Grouping, Site, Tables};
 
 /// Bytes that a span takes at most while trees are made.
 const BYTES_OF_SPAN: u64 = 80;
 
 /// What is to be made of rows, and how.
-pub struct Asked {
+pub struct TreeOptions {
     pub order: Order,
-    pub by: By,
-    pub wanted: Wanted,
+    pub by: Grouping,
+    pub wanted: FunctionFilter,
     /// Bytes that spans may take.
     pub memory: u64,
     /// Nothing in a document depends on it.
@@ -39,43 +41,47 @@ pub struct Asked {
 }
 
 /// A part of a run, or all of it.
-pub fn document(source: &Source, asked: &Asked, progress: &mut Progress) -> Result<Document> {
+pub fn document(
+    source: &RowSource,
+    options: &TreeOptions,
+    progress: &mut Progress,
+) -> Result<Document> {
     let rows = source.rows()?;
     let passes = Passes {
         source,
-        threads: asked.threads,
-        number: rows.saturating_mul(BYTES_OF_SPAN).div_ceil(asked.memory.max(1)).max(1),
+        threads: options.threads,
+        number: rows.saturating_mul(BYTES_OF_SPAN).div_ceil(options.memory.max(1)).max(1),
         rows,
     };
     let rounds = if passes.number == 1 { 1 } else { 2 };
     progress.begin(rows.saturating_mul((passes.number + 1).saturating_mul(rounds)));
-    let offsets = match &asked.offsets {
-        None if passes.number > 1 => Some(clocks(&passes, asked, progress)?),
+    let offsets = match &options.offsets {
+        None if passes.number > 1 => Some(clocks(&passes, options, progress)?),
         known => known.clone(),
     };
-    let mut trees = Trees::new(asked.order, asked.by, asked.threads);
-    trees.is_part = asked.is_part;
+    let mut trees = Trees::new(options.order, options.by, options.threads);
+    trees.is_part = options.is_part;
     for number in 0..passes.number {
         let Trees { tables, sums, .. } = &mut trees;
         let spans = passes.read(number, tables, Some(sums), progress)?;
         let steps = spans.len() as u64;
-        trees.add(spans, &asked.wanted, offsets.as_ref());
+        trees.add(spans, &options.wanted, offsets.as_ref());
         progress.add(steps);
     }
-    Ok(trees.finish(&asked.wanted))
+    Ok(trees.finish(&options.wanted))
 }
 
 /// What all passes together say of clocks: times that one pass compares may be of hosts that only
 /// others know well.
-fn clocks(passes: &Passes, asked: &Asked, progress: &mut Progress) -> Result<Offsets> {
-    let mut trees = Trees::new(asked.order, asked.by, asked.threads);
+fn clocks(passes: &Passes, options: &TreeOptions, progress: &mut Progress) -> Result<Offsets> {
+    let mut trees = Trees::new(options.order, options.by, options.threads);
     for number in 0..passes.number {
         let mut spans = passes.read(number, &mut trees.tables, None, progress)?;
         if trees.tables.hosts.len() < 2 {
             break;
         }
-        let forest = Forest::grow(&mut spans, &trees.tables, &trees.sums, asked.threads);
-        trees.evidence.gather(&spans, &trees.tables, &forest, asked.threads);
+        let forest = Forest::grow(&mut spans, &trees.tables, &trees.sums, options.threads);
+        trees.evidence.gather(&spans, &trees.tables, &forest, options.threads);
         progress.add(spans.len() as u64);
     }
     Ok(trees.evidence.offsets())
@@ -83,7 +89,7 @@ fn clocks(passes: &Passes, asked: &Asked, progress: &mut Progress) -> Result<Off
 
 /// A run read again and again, each time for a part of its traces.
 struct Passes<'a> {
-    source: &'a Source,
+    source: &'a RowSource,
     threads: usize,
     number: u64,
     rows: u64,
@@ -126,7 +132,7 @@ pub struct Trees {
 }
 
 impl Trees {
-    pub fn new(order: Order, by: By, threads: usize) -> Trees {
+    pub fn new(order: Order, by: Grouping, threads: usize) -> Trees {
         Trees {
             tables: Tables::new(by),
             sums: Sums::default(),
@@ -141,13 +147,13 @@ impl Trees {
     }
 
     /// Without `offsets` clocks are as the spans so far say.
-    pub fn add(&mut self, mut spans: Spans, wanted: &Wanted, offsets: Option<&Offsets>) {
+    pub fn add(&mut self, mut spans: Spans, wanted: &FunctionFilter, offsets: Option<&Offsets>) {
         let mut forest = Forest::grow(&mut spans, &self.tables, &self.sums, self.threads);
         self.orphans.add(forest.orphans);
         self.evidence.gather(&spans, &self.tables, &forest, self.threads);
         let requests = requests(&spans, &self.tables, &forest);
         spans.parent = Vec::new();
-        self.keep(&spans, &forest);
+        self.count_recorded(&spans, &forest);
         self.leave_out(&mut spans, &mut forest, wanted);
         let offsets = offsets.cloned().unwrap_or_else(|| self.evidence.offsets());
         let offset = |host| offsets.get(self.tables.names.text(host)).copied().unwrap_or(0);
@@ -157,47 +163,51 @@ impl Trees {
     }
 
     fn merge(&mut self, spans: &Spans, forest: &Forest, requests: &[u64]) {
-        let grown = Grown::new(self.order, spans, &self.tables, forest);
+        let trees = PassTrees::new(self.order, spans, &self.tables, forest);
         let groves = forest.groves();
-        let of = |grove: &&[u32]| Merged::of(&grown, grove, requests);
+        let of = |grove: &&[u32]| Merged::of(&trees, grove, requests);
         let merged = parallel::each(self.threads, groves.iter(), of);
         for (grove, merged) in groves.iter().zip(merged) {
             let numbers = self.merged.add(merged);
-            grown.renumber(grove, &numbers);
+            trees.renumber(grove, &numbers);
         }
         for (row, what) in spans.what.iter().enumerate() {
-            if what.flags & ANCHOR != 0 {
-                let seen = if what.flags & DROPPED == 0 { row as u32 } else { forest.parent[row] };
-                if seen != NONE {
+            if what.flags & SCOPE != 0 {
+                let shown = if what.flags & DROPPED == 0 { row as u32 } else { forest.parent[row] };
+                if shown != NONE {
                     let proc = self.tables.threads[spans.thread[row] as usize].proc;
-                    let node = grown.node_of(seen) as usize;
-                    self.sums.found(proc, spans.span[row], Id(self.merged.nodes.all[node].id));
+                    let node = trees.node_of(shown) as usize;
+                    self.sums.set_node(
+                        proc,
+                        spans.span[row],
+                        NodeId(self.merged.nodes.all[node].id),
+                    );
                 }
             }
         }
     }
 
-    /// Says to the sums which of their calls have spans.
-    fn keep(&mut self, spans: &Spans, forest: &Forest) {
+    /// Tells the sums which of their calls have spans.
+    fn count_recorded(&mut self, spans: &Spans, forest: &Forest) {
         if self.sums.is_empty() && !self.is_part {
             return;
         }
-        let anchor_of: Vec<AtomicU32> = (0..spans.len()).map(|_| AtomicU32::new(NONE)).collect();
-        let kept = parallel::each(self.threads, forest.groves().into_iter(), |grove| {
-            let mut kept: Map<(u32, u64, u16), Kept> = Map::default();
+        let scope_of: Vec<AtomicU32> = (0..spans.len()).map(|_| AtomicU32::new(NONE)).collect();
+        let recorded = parallel::each(self.threads, forest.groves().into_iter(), |grove| {
+            let mut recorded: Map<(u32, u64, u16), RecordedCalls> = Map::default();
             for row in grove {
                 let (at, above) = (*row as usize, forest.parent[*row as usize]);
                 if above != NONE && spans.thread[above as usize] == spans.thread[at] {
-                    let is_anchor = spans.what[above as usize].flags & ANCHOR != 0;
-                    let of_above = || anchor_of[above as usize].load(Relaxed);
-                    anchor_of[at].store(if is_anchor { above } else { of_above() }, Relaxed);
+                    let is_scope = spans.what[above as usize].flags & SCOPE != 0;
+                    let of_above = || scope_of[above as usize].load(Relaxed);
+                    scope_of[at].store(if is_scope { above } else { of_above() }, Relaxed);
                 }
                 if spans.what[at].flags & UNFINISHED == 0 {
-                    let anchor = anchor_of[at].load(Relaxed);
-                    let anchor = if anchor == NONE { 0 } else { spans.span[anchor as usize] };
+                    let scope = scope_of[at].load(Relaxed);
+                    let scope = if scope == NONE { 0 } else { spans.span[scope as usize] };
                     let proc = self.tables.threads[spans.thread[at] as usize].proc;
-                    let key = (proc, anchor, spans.what[at].function);
-                    kept.entry(key).or_default().add(Kept {
+                    let key = (proc, scope, spans.what[at].function);
+                    recorded.entry(key).or_default().add(RecordedCalls {
                         count: 1,
                         errors: i64::from(spans.what[at].flags & ERROR != 0),
                         bytes: spans.bytes[at],
@@ -205,21 +215,21 @@ impl Trees {
                     });
                 }
             }
-            kept
+            recorded
         });
-        for (key, calls) in kept.into_iter().flatten() {
-            self.sums.keep(key, calls);
+        for (key, calls) in recorded.into_iter().flatten() {
+            self.sums.add_recorded(key, calls);
         }
     }
 
-    fn leave_out(&mut self, spans: &mut Spans, forest: &mut Forest, wanted: &Wanted) {
+    fn leave_out(&mut self, spans: &mut Spans, forest: &mut Forest, wanted: &FunctionFilter) {
         if wanted.is_all() {
             return;
         }
         let functions = wanted.functions(&self.tables);
         for what in &mut spans.what {
-            let seen = functions[usize::from(what.function)];
-            what.flags |= if seen { 0 } else { DROPPED };
+            let is_shown = functions[usize::from(what.function)];
+            what.flags |= if is_shown { 0 } else { DROPPED };
         }
         let before = forest.order.len();
         forest.drop(spans);
@@ -227,7 +237,7 @@ impl Trees {
     }
 
     /// A part: `Document::complete` says the rest.
-    pub fn finish(self, wanted: &Wanted) -> Document {
+    pub fn finish(self, wanted: &FunctionFilter) -> Document {
         let shown = wanted.functions(&self.tables);
         let mut rests = self.sums.rests(&self.tables, &shown);
         rests.unknown = wanted.unknown(&self.tables);
@@ -238,7 +248,7 @@ impl Trees {
             let above = out.get(node.above as usize);
             let (layer, op) = self.tables.name(node.function);
             out.push(NodeOut {
-                id: Id(node.id),
+                id: NodeId(node.id),
                 parent: above.map(|above| above.id),
                 depth: above.map_or(0, |above| above.depth + 1),
                 layer: layer.to_owned(),
@@ -250,7 +260,7 @@ impl Trees {
         Document {
             calltree: VERSION,
             order: self.order,
-            by: if self.tables.by == By::Op { "op" } else { "point" }.to_owned(),
+            by: if self.tables.by == Grouping::Op { "op" } else { "point" }.to_owned(),
             spans,
             left_out: self.left_out,
             orphans: self.orphans,
@@ -271,16 +281,16 @@ fn by_function(
     functions: Map<(u16, u16), Stats>,
     mut samples: Map<u32, Sample>,
 ) -> Vec<FunctionOut> {
-    let named = functions.into_iter().map(|((function, place), stats)| {
+    let named = functions.into_iter().map(|((function, site), stats)| {
         let (layer, op) = tables.name(function);
-        let Place { role, host } = tables.places[usize::from(place)];
+        let Site { role, host } = tables.sites[usize::from(site)];
         FunctionOut {
             layer: layer.to_owned(),
             op: op.to_owned(),
             role: tables.names.text(role).to_owned(),
             host: tables.names.text(host).to_owned(),
             stats,
-            sample: samples.remove(&key_of(function, place)),
+            sample: samples.remove(&key_of(function, site)),
         }
     });
     let mut out: Vec<FunctionOut> = named.collect();

@@ -1,5 +1,5 @@
 /*!
-Runs that kept a share of their requests one by one (decision 0011): calls of requests that were drawn
+Runs that recorded a share of their requests individually (decision 0011): calls of requests that were drawn
 are scaled back. What the variance of an estimate needs is summed by request, as in `show/sample.py`.
 */
 
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::forest::{Forest, NONE};
 use super::hash::{self, Map};
-use super::spans::{Spans, Tables};
+use super::spans::Spans;
+use super::tables::Tables;
 
 pub const MEASURES: usize = 4;
 
@@ -16,7 +17,7 @@ type Values = [f64; MEASURES];
 
 #[derive(Default)]
 pub struct Samples {
-    /// By node and request: its weight (one over the probability), and its sums.
+    /// Grouping node and request: its weight (one over the probability), and its sums.
     drawn: Map<(u32, u64), (f64, Values)>,
 }
 
@@ -28,7 +29,7 @@ pub struct Estimate {
     pub squares: f64,
 }
 
-/// Of a node: requests drawn, and what their calls say; to be added to what was kept in any case.
+/// Of a node: requests drawn, and what their calls say; to be added to what was recorded in any case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub requests: u64,
@@ -74,11 +75,11 @@ impl Samples {
     }
 
     pub fn by_node(self) -> Map<u32, Sample> {
-        let mut found: Map<u32, Sample> = Map::default();
+        let mut samples: Map<u32, Sample> = Map::default();
         let mut drawn: Vec<_> = self.drawn.into_iter().collect();
         drawn.sort_by_key(|(key, _)| *key); // sums of floats depend on their order
         for ((node, _), (weight, values)) in drawn {
-            let sample = found.entry(node).or_default();
+            let sample = samples.entry(node).or_default();
             sample.requests += 1;
             for (estimate, value) in sample.measures().into_iter().zip(values) {
                 let term = weight * (weight - 1.0) * value * value;
@@ -87,17 +88,17 @@ impl Samples {
                 estimate.squares += term * term;
             }
         }
-        found
+        samples
     }
 }
 
-/// The request of each row, as `show/sample.py` has it: the first call of a way up, but for tasks.
+/// The request of each row, as `show/sample.py` has it: the first call of a path up, but for tasks.
 /// What hangs from a call that is not in the sample, or not there, belongs to the request of that.
 pub fn requests(spans: &Spans, tables: &Tables, forest: &Forest) -> Vec<u64> {
     if tables.shares.len() == 1 {
         return Vec::new();
     }
-    let mut found = vec![0; spans.len()];
+    let mut requests = vec![0; spans.len()];
     let proc = |row: usize| tables.threads[spans.thread[row] as usize].proc;
     let name = |proc: u32, span: u64| hash::pair(tables.procs[proc as usize] as u64, span);
     let foreign: Map<u32, u32> = spans.foreign.iter().copied().collect();
@@ -108,13 +109,13 @@ pub fn requests(spans: &Spans, tables: &Tables, forest: &Forest) -> Vec<u64> {
     for row in forest.order.iter().map(|row| *row as usize) {
         let above = forest.parent[row];
         let of = foreign.get(&(row as u32)).copied().unwrap_or_else(|| proc(row));
-        found[row] = match above {
+        requests[row] = match above {
             NONE if spans.parent[row] == 0 => name(proc(row), spans.span[row]),
             NONE => name(of, spans.parent[row]),
             above if is_task(above as usize) => name(proc(row), spans.span[row]),
-            above if spans.what[above as usize].share != 0 => found[above as usize],
+            above if spans.what[above as usize].share != 0 => requests[above as usize],
             above => name(proc(above as usize), spans.span[above as usize]),
         };
     }
-    found
+    requests
 }

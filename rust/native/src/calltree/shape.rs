@@ -2,7 +2,7 @@
 Trees of equal structure become one: two linear passes.
 
 Bottom-up each call gets the hash of its structure: its function, and the structures below it as a
-set (siblings of equal structure are one) or as runs (neighbours of equal structure are one). By the
+set (siblings of equal structure are one) or as runs (neighbours of equal structure are one). Grouping the
 way from the root, nothing below matters. Top-down calls whose parents share a node share one, too,
 where their structures are equal. Ids are hashes of content alone: parts of a run, or runs, give the
 same node the same id.
@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::forest::{Forest, NONE};
 use super::hash::{self, Map};
-use super::spans::{Spans, Tables};
+use super::spans::Spans;
 use super::stats::Stats;
+use super::tables::Tables;
 
 /// Which calls are one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
@@ -43,23 +44,23 @@ pub struct Node {
 #[derive(Default)]
 pub struct Nodes {
     pub all: Vec<Node>,
-    /// By id.
+    /// Grouping id.
     known: Map<u64, u32>,
 }
 
 /// The trees of a pass while they are merged. Each grove reads and writes what is of its own rows.
-pub struct Grown<'a> {
+pub struct PassTrees<'a> {
     pub order: Order,
     pub spans: &'a Spans,
     pub tables: &'a Tables,
     pub forest: &'a Forest,
-    /// By row; empty where structures do not matter.
+    /// Grouping row; empty where structures do not matter.
     shapes: Vec<AtomicU64>,
-    /// By row, in numbers of the grove's nodes.
+    /// Grouping row, in numbers of the grove's nodes.
     node_of: Vec<AtomicU32>,
 }
 
-/// After what was kept one by one, in whatever order that was.
+/// After what was recorded individually, in whatever order that was.
 const SUMMED: u64 = u64::MAX;
 
 /// The id of a leaf of calls that were only summed; `above`: that of its node, `function`: its hash.
@@ -72,16 +73,16 @@ pub fn leaf(order: Order, above: Option<u64>, function: u64) -> u64 {
     hash::pair(above.unwrap_or(0), shape)
 }
 
-impl<'a> Grown<'a> {
+impl<'a> PassTrees<'a> {
     /// The lists of `forest` are in the order of starts.
     pub fn new(
         order: Order,
         spans: &'a Spans,
         tables: &'a Tables,
         forest: &'a Forest,
-    ) -> Grown<'a> {
+    ) -> PassTrees<'a> {
         let shapes = if order == Order::Paths { 0 } else { spans.len() };
-        Grown {
+        PassTrees {
             order,
             spans,
             tables,

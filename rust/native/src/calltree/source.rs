@@ -57,14 +57,14 @@ const BATCH: usize = 8192;
 /// Batches of a file that wait at most, each of one to two MB.
 const AHEAD: usize = 4;
 
-pub enum Source {
+pub enum RowSource {
     Run(Vec<PathBuf>),
     Arrow,
 }
 
-impl Source {
+impl RowSource {
     /// The files of the run in `folder` but `skip`, in order of their names.
-    pub fn of_run(folder: &Path, skip: &[PathBuf]) -> Result<Source> {
+    pub fn of_run(folder: &Path, skip: &[PathBuf]) -> Result<RowSource> {
         let mut files = Vec::new();
         let events = folder.join("events");
         if !folder.is_dir() {
@@ -77,12 +77,12 @@ impl Source {
             files.extend(parts.into_iter().filter(named).filter(wanted));
         }
         files.sort();
-        Ok(Source::Run(files))
+        Ok(RowSource::Run(files))
     }
 
     /// Rows of all files, from what their ends say; none are known of a stream.
     pub fn rows(&self) -> Result<u64> {
-        let Source::Run(files) = self else { return Ok(0) };
+        let RowSource::Run(files) = self else { return Ok(0) };
         let mut rows = 0;
         for path in files {
             let read = || Ok(metadata(&open(path)?)?.metadata().file_metadata().num_rows());
@@ -99,11 +99,11 @@ impl Source {
         mut each: impl FnMut(&RecordBatch) -> Result<()>,
     ) -> Result<()> {
         match self {
-            Source::Run(files) if threads == 1 => {
+            RowSource::Run(files) if threads == 1 => {
                 files.iter().try_for_each(|path| named(path, || parquet(open(path)?, &mut each)))
             }
-            Source::Run(files) => decoded(files, threads - 1, each),
-            Source::Arrow => {
+            RowSource::Run(files) => decoded(files, threads - 1, each),
+            RowSource::Arrow => {
                 let read = || arrow(std::io::stdin().lock(), &mut each);
                 whole(read).context("the Arrow stream on standard input cannot be read")
             }

@@ -1,9 +1,9 @@
 /*!
-Calls that exist only in sums: hot ones, those a level leaves out, those a full ring dropped.
+Calls that exist only in sums: those that are counted only, those that a level leaves out, those that a full ring dropped.
 
-A row of kind `sum` names the anchor of its calls: the nearest task, phase, block or RPC around them
-in their thread. Below the anchor's node hangs a leaf with what its sums have more than the calls
-kept one by one, so a tree has as many calls and bytes of each function as the sums.
+A row of kind `sum` names the scope of its calls: the nearest task, phase, block or RPC around them
+in their thread. Below the scope's node hangs a leaf with what its sums have more than the calls
+recorded individually, so a tree has as many calls and bytes of each function as the sums.
 */
 
 use anyhow::Result;
@@ -12,10 +12,10 @@ use arrow_array::types::Int64Type;
 use iostrata_segment::points::POINTS;
 
 use super::columns::{Numbers, numbers};
-use super::document::Id;
 use super::hash::Map;
-use super::rests::{Of, Rest, Rests};
-use super::spans::Tables;
+use super::id::NodeId;
+use super::rests::{CallSource, Rest, Rests};
+use super::tables::Tables;
 
 /// The columns that only sums have.
 pub struct Columns<'a> {
@@ -27,7 +27,7 @@ pub struct Columns<'a> {
     inside: Numbers<'a, Int64Type>,
     min: Numbers<'a, Int64Type>,
     max: Numbers<'a, Int64Type>,
-    anchor: Numbers<'a, Int64Type>,
+    scope: Numbers<'a, Int64Type>,
 }
 
 impl<'a> Columns<'a> {
@@ -41,16 +41,16 @@ impl<'a> Columns<'a> {
             inside: numbers(batch, "inside")?,
             min: numbers(batch, "min")?,
             max: numbers(batch, "max")?,
-            anchor: numbers(batch, "anchor")?,
+            scope: numbers(batch, "anchor")?,
         })
     }
 }
 
-/// Process, anchor, function, point.
+/// Process, scope, function, point.
 type Key = (u32, u64, u16, u32);
 
 #[derive(Default)]
-struct Sum {
+struct PointSum {
     thread: u32,
     count: i64,
     errors: i64,
@@ -63,9 +63,9 @@ struct Sum {
     most: i64,
 }
 
-/// Calls of an anchor and function: those of its sums less those kept one by one.
+/// Calls of a scope and function: those of its sums less those recorded individually.
 #[derive(Default, Clone, Copy)]
-pub struct Kept {
+pub struct RecordedCalls {
     pub count: i64,
     pub errors: i64,
     pub bytes: i64,
@@ -74,26 +74,26 @@ pub struct Kept {
 
 #[derive(Default)]
 pub struct Sums {
-    by_point: Map<Key, Sum>,
-    kept: Map<(u32, u64, u16), Kept>,
-    /// Nodes of anchors, once they are known.
-    nodes: Map<(u32, u64), Id>,
+    by_point: Map<Key, PointSum>,
+    recorded: Map<(u32, u64, u16), RecordedCalls>,
+    /// Nodes of scopes, once they are known.
+    nodes: Map<(u32, u64), NodeId>,
 }
 
 impl Sums {
-    /// `whose`: thread, function, point.
+    /// `origin`: thread, function, point.
     pub fn add(
         &mut self,
         from: &Columns,
         row: usize,
         proc: u32,
-        whose: (u32, u16, i32),
+        origin: (u32, u16, i32),
         bytes: i64,
     ) {
-        let (thread, function, point) = whose;
+        let (thread, function, point) = origin;
         let cell = |column: &Numbers<'_, Int64Type>| column.get(row).unwrap_or(0);
-        let key = (proc, cell(&from.anchor) as u64, function, point as u32);
-        let fresh = || Sum { thread, least: i64::MAX, ..Sum::default() };
+        let key = (proc, cell(&from.scope) as u64, function, point as u32);
+        let fresh = || PointSum { thread, least: i64::MAX, ..PointSum::default() };
         let sum = self.by_point.entry(key).or_insert_with(fresh);
         let timed = cell(&from.timed);
         let weight = from.weight.get(row).unwrap_or(timed);
@@ -114,53 +114,54 @@ impl Sums {
         self.by_point.is_empty()
     }
 
-    /// Processes and anchors, each at least once.
-    pub fn anchors(&self) -> impl Iterator<Item = (u32, u64)> {
+    /// Processes and scopes, each at least once.
+    pub fn scopes(&self) -> impl Iterator<Item = (u32, u64)> {
         self.by_point.keys().filter(|key| key.1 != 0).map(|key| (key.0, key.1))
     }
 
-    pub fn keep(&mut self, key: (u32, u64, u16), calls: Kept) {
-        self.kept.entry(key).or_default().add(calls);
+    pub fn add_recorded(&mut self, key: (u32, u64, u16), calls: RecordedCalls) {
+        self.recorded.entry(key).or_default().add(calls);
     }
 
-    pub fn found(&mut self, proc: u32, anchor: u64, node: Id) {
-        self.nodes.insert((proc, anchor), node);
+    pub fn set_node(&mut self, proc: u32, scope: u64, node: NodeId) {
+        self.nodes.insert((proc, scope), node);
     }
 
     /// What leaves are made of, of functions that are `shown`.
     pub fn rests(self, tables: &Tables, shown: &[bool]) -> Rests {
         let text = |number| tables.names.text(number).to_owned();
         let names = (0..tables.functions.len()).map(|function| tables.name(function as u16));
-        let places = tables.places.iter().map(|place| (text(place.role), text(place.host)));
+        let sites = tables.sites.iter().map(|site| (text(site.role), text(site.host)));
         let id = |proc: u32| tables.procs[proc as usize];
         let is_shown = |function: u16| shown[usize::from(function)];
         let summed = self.by_point.into_iter().filter(|(key, _)| is_shown(key.2));
-        let summed = summed.map(|((proc, anchor, function, point), sum)| {
-            let of = if is_hot(point) { Of::Hot } else { Of::Summed };
-            let place = tables.threads[sum.thread as usize].place;
-            ((id(proc), anchor, u32::from(function)), of, sum.rest(u32::from(place)))
+        let summed = summed.map(|((proc, scope, function, point), sum)| {
+            let source =
+                if is_counted_only(point) { CallSource::CountedOnly } else { CallSource::Summed };
+            let site = tables.threads[sum.thread as usize].site;
+            ((id(proc), scope, u32::from(function)), source, sum.rest(u32::from(site)))
         });
-        let kept = self.kept.into_iter().filter(|(key, _)| is_shown(key.2));
-        let kept = kept.map(|((proc, anchor, function), kept)| {
-            ((id(proc), anchor, u32::from(function)), Of::Kept, kept.rest())
+        let recorded = self.recorded.into_iter().filter(|(key, _)| is_shown(key.2));
+        let recorded = recorded.map(|((proc, scope, function), calls)| {
+            ((id(proc), scope, u32::from(function)), CallSource::Recorded, calls.rest())
         });
-        let anchors = self.nodes.into_iter().map(|((proc, span), node)| (id(proc), span, node));
+        let scopes = self.nodes.into_iter().map(|((proc, span), node)| (id(proc), span, node));
         Rests {
             functions: names.map(|(layer, op)| (layer.to_owned(), op.to_owned())).collect(),
-            places: places.collect(),
-            calls: summed.chain(kept).collect(),
-            anchors: anchors.collect(),
+            sites: sites.collect(),
+            calls: summed.chain(recorded).collect(),
+            scopes: scopes.collect(),
             unknown: Vec::new(),
         }
     }
 }
 
-fn is_hot(point: u32) -> bool {
+fn is_counted_only(point: u32) -> bool {
     POINTS.iter().any(|known| u32::from(known.id) == point && known.counted_only)
 }
 
-impl Kept {
-    pub fn add(&mut self, other: Kept) {
+impl RecordedCalls {
+    pub fn add(&mut self, other: RecordedCalls) {
         self.count += other.count;
         self.errors += other.errors;
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -178,12 +179,12 @@ impl Kept {
     }
 }
 
-impl Sum {
-    fn rest(&self, place: u32) -> Rest {
+impl PointSum {
+    fn rest(&self, site: u32) -> Rest {
         let scaled = self.timed_dur as f64 * self.count as f64 / self.weight.max(1) as f64;
         let time = if self.weight == self.count { self.timed_dur } else { scaled as i64 };
         Rest {
-            place: Some(place),
+            site: Some(site),
             count: self.count,
             errors: self.errors,
             bytes: self.bytes,

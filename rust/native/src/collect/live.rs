@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::progress::View;
 use super::source::Source;
 use super::sources::Sources;
+use crate::histogram::{Histogram, bucket};
 use crate::model::names::text;
 use crate::model::rows::{EventRow, Part};
 use crate::model::state::State;
@@ -24,8 +25,6 @@ const MOST_JOBS: usize = 64;
 const OTHERS: &str = "(other jobs)";
 /// Open calls that are listed: those open for longest.
 const MOST_OPEN: usize = 100;
-/// Eight to each power of two, as `analyse/buckets.py`.
-const BUCKETS: usize = 488;
 
 #[derive(Debug, Default)]
 pub struct Live {
@@ -52,17 +51,11 @@ struct Pending {
     times: HashMap<(&'static str, usize), Times>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Times {
     calls: u64,
     dur: u64,
-    buckets: Vec<u64>,
-}
-
-impl Default for Times {
-    fn default() -> Times {
-        Times { calls: 0, dur: 0, buckets: vec![0; BUCKETS] }
-    }
+    histogram: Histogram,
 }
 
 pub fn file_name(host: &str) -> String {
@@ -114,7 +107,7 @@ impl Pending {
                 let times = self.times.entry((self.ops[op].0, job)).or_default();
                 times.calls += 1;
                 times.dur += row.dur;
-                times.buckets[bucket(row.dur)] += 1;
+                times.histogram.add(bucket(row.dur), 1);
             }
         }
     }
@@ -168,22 +161,12 @@ impl Pending {
 
     fn times(&self) -> Vec<Value> {
         let times = self.times.iter().map(|((layer, job), times)| {
-            let used = times.buckets.iter().enumerate().filter(|(_, calls)| **calls > 0);
-            let buckets: Vec<(usize, u64)> = used.map(|(place, calls)| (place, *calls)).collect();
+            let buckets: Vec<(u16, u64)> = times.histogram.pairs().collect();
             json!({"layer": layer, "job": self.jobs[*job], "calls": times.calls,
                 "dur": times.dur, "buckets": buckets})
         });
         times.collect()
     }
-}
-
-/// Number of the bucket of a duration.
-fn bucket(dur: u64) -> usize {
-    if dur < 8 {
-        return dur as usize;
-    }
-    let above = (dur.ilog2() - 3).min(59);
-    (8 * above as usize + (dur >> above) as usize).min(BUCKETS - 1)
 }
 
 /// What processes of the run, or working for it, are in: the longest, and how many more.
@@ -229,13 +212,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_those_of_the_analyses() {
-        let buckets = [0, 1, 7, 8, 15, 16, 17, 31, 32, 1000, 1 << 62].map(bucket);
-        assert_eq!(buckets, [0, 1, 7, 8, 15, 16, 16, 23, 24, 63, 480]);
-        assert!(bucket(u64::MAX) < BUCKETS);
-    }
-
-    #[test]
     fn each_row_is_added_once() {
         use crate::model::rows::{Identity, SumValues, ThreadRef};
         let mut state = State::default();
@@ -262,7 +238,8 @@ mod tests {
             let grown = (3 * round, 10 * round as i64);
             assert_eq!(cells, [(&(0, 0, FLAG_COVERED), &grown), (&(0, 1, FLAG_COVERED), &grown)]);
             let times = &pending.times[&(point.layer, 1)];
-            assert_eq!((times.calls, times.dur, times.buckets[16]), (round, 16 * round, round));
+            let buckets: Vec<_> = times.histogram.pairs().collect();
+            assert_eq!((times.calls, times.dur, buckets), (round, 16 * round, vec![(16, round)]));
         }
     }
 

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::made::{batch, call, sum};
 use crate::calltree::source::{arrow, parquet, whole};
-use crate::calltree::spans::{By, Spans, Tables};
+use crate::calltree::spans::Spans;
+use crate::calltree::tables::{Grouping, Tables};
 
 fn parquet_bytes() -> Vec<u8> {
     let rows = batch(&[call("read", 1, 0, 5, 9), call("write", 2, 1, 6, 1), sum("read", 4, 1)]);
@@ -24,7 +25,7 @@ fn arrow_bytes() -> Vec<u8> {
 
 /// How many spans; an error is one line.
 fn read(bytes: Vec<u8>, is_parquet: bool) -> Result<usize, String> {
-    let (mut spans, mut tables) = (Spans::default(), Tables::new(By::Op));
+    let (mut spans, mut tables) = (Spans::default(), Tables::new(Grouping::Op));
     let mut each = |rows: &_| spans.push(rows, &mut tables, &|_| true, None);
     let outcome = whole(|| {
         if is_parquet {
@@ -47,7 +48,7 @@ fn a_column_that_is_not_there_or_of_another_type_is_named() {
     let rows = batch(&[call("read", 1, 0, 5, 9)]);
     let error = |rows| {
         let mut spans = Spans::default();
-        spans.push(&rows, &mut Tables::new(By::Op), &|_| true, None).unwrap_err().to_string()
+        spans.push(&rows, &mut Tables::new(Grouping::Op), &|_| true, None).unwrap_err().to_string()
     };
     let (at, _) = rows.schema().column_with_name("span").unwrap();
     let mut without = rows.clone();

@@ -3,7 +3,7 @@ use crate::calltree::clocks::{Clock, Evidence};
 use crate::calltree::forest::Forest;
 use crate::calltree::run::Trees;
 use crate::calltree::shape::Order;
-use crate::calltree::spans::By;
+use crate::calltree::tables::Grouping;
 
 fn rpc(op: &str, span: i64, parent: i64, start: i64, dur: i64) -> Row {
     Row { layer: "rpc", ..call(op, span, parent, start, dur) }
@@ -14,7 +14,7 @@ fn server(row: Row) -> Row {
 }
 
 fn clocks(rows: &[Row]) -> Vec<Clock> {
-    let mut trees = Trees::new(Order::Sets, By::Op, 2);
+    let mut trees = Trees::new(Order::Sets, Grouping::Op, 2);
     let mut spans = super::made::spans(&mut trees, rows);
     let forest = Forest::grow(&mut spans, &trees.tables, &trees.sums, 2);
     let mut evidence = Evidence::default();

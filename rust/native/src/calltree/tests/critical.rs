@@ -1,9 +1,10 @@
 use super::made::{Row, call};
 use crate::calltree::critical::{Answer, Question, answer};
-use crate::calltree::spans::{By, Spans, Tables};
+use crate::calltree::spans::Spans;
+use crate::calltree::tables::{Grouping, Tables};
 
 fn walk(rows: &[Row], windows: &str) -> Answer {
-    let mut tables = Tables::new(By::Op);
+    let mut tables = Tables::new(Grouping::Op);
     let mut spans = Spans::default();
     spans.push(&super::made::batch(rows), &mut tables, &|_| true, None).unwrap();
     let text = format!(
@@ -15,9 +16,9 @@ fn walk(rows: &[Row], windows: &str) -> Answer {
 }
 
 fn lines(answer: &Answer) -> Vec<String> {
-    let line = |part: &crate::calltree::critical::Part| {
-        let waiting = if part.doing.waiting { " waits" } else { "" };
-        format!("{}-{} {}{waiting}", part.start, part.end, part.doing.op)
+    let line = |part: &crate::calltree::critical::PathPart| {
+        let waiting = if part.activity.waiting { " waits" } else { "" };
+        format!("{}-{} {}{waiting}", part.start, part.end, part.activity.op)
     };
     answer.parts.iter().map(line).collect()
 }
@@ -82,7 +83,8 @@ fn many_parts_are_put_together_and_their_times_are_not_lost() {
     assert!(found.parts.len() <= 401);
     assert_eq!(found.parts.iter().map(|part| part.end - part.start).sum::<i64>(), 50_000);
     assert!(found.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
-    let times: Vec<_> = found.by_function.iter().map(|f| (f.doing.op.as_str(), f.time)).collect();
+    let times: Vec<_> =
+        found.by_function.iter().map(|f| (f.activity.op.as_str(), f.time)).collect();
     assert_eq!(times, [("b", 23_331), ("process", 15_000), ("a", 11_669)]);
 }
 

@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::made::{Row, call, document, document_of, lines, part_of};
-use crate::calltree::patterns::Wanted;
+use crate::calltree::patterns::FunctionFilter;
 use crate::calltree::run::Trees;
 use crate::calltree::shape::Order;
-use crate::calltree::spans::By;
+use crate::calltree::tables::Grouping;
 
 /// A write of two packets, and one of three, and one that read first.
 fn writes() -> Vec<Row> {
@@ -78,18 +78,18 @@ fn what_is_dropped_leaves_what_it_called_and_its_time() {
         call("between", 4, 0, 500, 10),
         call("packet", 5, 4, 505, 1),
     ];
-    let wanted = Wanted::new(&[], &["java.betw*".into()]).unwrap();
+    let wanted = FunctionFilter::new(&[], &["java.betw*".into()]).unwrap();
     let found = document_of(&rows, Order::Sets, &wanted, 2);
     let expected = ["write 1 0 100 90", "  packet 1 0 10 10", "packet 1 0 1 1"];
     assert_eq!(lines(&found), expected);
     assert_eq!((found.spans, found.left_out), (3, 2));
-    let wanted = Wanted::new(&["java.write".into(), "java.packet".into()], &[]).unwrap();
+    let wanted = FunctionFilter::new(&["java.write".into(), "java.packet".into()], &[]).unwrap();
     assert_eq!(lines(&document_of(&rows, Order::Sets, &wanted, 2)), expected);
 }
 
 #[test]
 fn a_pattern_that_no_function_has_is_an_error() {
-    let wanted = Wanted::new(&["hdfs.*".into()], &[]).unwrap();
+    let wanted = FunctionFilter::new(&["hdfs.*".into()], &[]).unwrap();
     let mut part = part_of(&[&writes()], Order::Sets, &wanted, None, 2);
     let error = part.complete().unwrap_err().to_string();
     assert_eq!(error, "no function is called hdfs.*; there are java.packet, java.read, java.write");
@@ -139,14 +139,14 @@ fn implementations_are_one_function_or_each_its_own() {
     let by = |by| {
         let mut trees = Trees::new(Order::Sets, by, 2);
         let spans = super::made::spans(&mut trees, &rows);
-        trees.add(spans, &Wanted::default(), None);
-        let mut found = trees.finish(&Wanted::default());
+        trees.add(spans, &FunctionFilter::default(), None);
+        let mut found = trees.finish(&FunctionFilter::default());
         found.complete().unwrap();
         lines(&found)
     };
-    assert_eq!(by(By::Op), ["read 2 0 2 2"]);
+    assert_eq!(by(Grouping::Op), ["read 2 0 2 2"]);
     let points = ["FileInputStream#read 1 0 1 1", "FileInputStream#readAllBytes 1 0 1 1"];
-    assert_eq!(by(By::Point), points);
+    assert_eq!(by(Grouping::Point), points);
 }
 
 /// Calls of up to 4 processes and traces; a parent may be any number: earlier, later, itself, none.
@@ -317,7 +317,7 @@ proptest! {
             let spans = rows.iter().filter(|row| row.kind != "sum").count();
             prop_assert_eq!(found.spans + found.orphans.twice, spans as u64);
             for threads in [1, 4] {
-                prop_assert_eq!(&document_of(&rows, order, &Wanted::default(), threads), &found);
+                prop_assert_eq!(&document_of(&rows, order, &FunctionFilter::default(), threads), &found);
             }
         }
     }

@@ -6,10 +6,11 @@ use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, S
 
 use crate::calltree::clocks::Offsets;
 use crate::calltree::document::Document;
-use crate::calltree::patterns::Wanted;
+use crate::calltree::patterns::FunctionFilter;
 use crate::calltree::run::Trees;
 use crate::calltree::shape::Order;
-use crate::calltree::spans::{By, Spans};
+use crate::calltree::spans::Spans;
+use crate::calltree::tables::Grouping;
 
 /// A call of process 1 and thread 1 unless it says otherwise; `parent` 0: none.
 #[derive(Debug, Clone)]
@@ -32,7 +33,7 @@ pub struct Row {
     pub flags: i32,
     pub error: bool,
     pub inclusion: Option<f64>,
-    /// Of sums: count, errors, timed, their time, anchor.
+    /// Of sums: count, errors, timed, their time, scope.
     pub sum: Option<[i64; 5]>,
 }
 
@@ -60,13 +61,13 @@ pub fn call(op: &str, span: i64, parent: i64, start: i64, dur: i64) -> Row {
     }
 }
 
-/// So many calls, each of 10 ns and a byte, below an anchor (0: none).
-pub fn sum(op: &str, count: i64, anchor: i64) -> Row {
+/// So many calls, each of 10 ns and a byte, below a scope (0: none).
+pub fn sum(op: &str, count: i64, scope: i64) -> Row {
     Row {
         kind: "sum",
         trace: None,
         bytes: count,
-        sum: Some([count, 0, count, 10 * count, anchor]),
+        sum: Some([count, 0, count, 10 * count, scope]),
         ..call(op, 0, 0, 0, 0)
     }
 }
@@ -126,11 +127,11 @@ pub fn spans(trees: &mut Trees, rows: &[Row]) -> Spans {
 pub fn part_of(
     passes: &[&[Row]],
     order: Order,
-    wanted: &Wanted,
+    wanted: &FunctionFilter,
     offsets: Option<&Offsets>,
     threads: usize,
 ) -> Document {
-    let mut trees = Trees::new(order, By::Op, threads);
+    let mut trees = Trees::new(order, Grouping::Op, threads);
     trees.is_part = true;
     for rows in passes {
         let spans = spans(&mut trees, rows);
@@ -139,14 +140,19 @@ pub fn part_of(
     trees.finish(wanted)
 }
 
-pub fn document_of(rows: &[Row], order: Order, wanted: &Wanted, threads: usize) -> Document {
+pub fn document_of(
+    rows: &[Row],
+    order: Order,
+    wanted: &FunctionFilter,
+    threads: usize,
+) -> Document {
     let mut document = part_of(&[rows], order, wanted, None, threads);
     document.complete().unwrap();
     document
 }
 
 pub fn document(rows: &[Row], order: Order) -> Document {
-    document_of(rows, order, &Wanted::default(), 2)
+    document_of(rows, order, &FunctionFilter::default(), 2)
 }
 
 /// A line for each node, indented: operation, calls, bytes, total and self.

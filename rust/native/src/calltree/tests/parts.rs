@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::made::{Row, call, part_of, sum};
 use crate::calltree::document::Document;
-use crate::calltree::patterns::Wanted;
+use crate::calltree::patterns::FunctionFilter;
 use crate::calltree::shape::Order;
 
 const ORDERS: [Order; 3] = [Order::Sets, Order::Runs, Order::Paths];
@@ -39,16 +39,16 @@ fn any_run() -> impl Strategy<Value = Vec<Row>> {
             });
         }
         let point = |hot: i64| if hot == 0 { HOT } else { 1 };
-        made.extend(sums.into_iter().map(|(anchor, op, count, proc)| Row {
+        made.extend(sums.into_iter().map(|(scope, op, count, proc)| Row {
             layer: if op < 2 { "rpc" } else { "hdfs" },
-            point: point(anchor % 2),
-            ..of_process(sum(OPS[op], count, anchor), proc)
+            point: point(scope % 2),
+            ..of_process(sum(OPS[op], count, scope), proc)
         }));
         made
     })
 }
 
-/// The number of a point that is never kept one by one.
+/// The number of a point that is never recorded individually.
 const HOT: i32 = 61;
 
 fn of_process(row: Row, proc: i64) -> Row {
@@ -59,13 +59,13 @@ fn bytes(document: &Document) -> String {
     serde_json::to_string(document).unwrap()
 }
 
-/// By trace; sums go where the calls are that they name as anchors.
+/// Grouping trace; sums go where the calls are that they name as scopes.
 fn split(rows: &[Row], dealt: &[u8]) -> [Vec<Row>; 3] {
     let mut parts = [const { Vec::new() }; 3];
     for row in rows {
-        let anchor = row.sum.map_or(0, |sum| sum[4]);
-        let is_anchor = |call: &&Row| (call.proc, call.span) == (row.proc, anchor);
-        let trace = row.trace.or_else(|| rows.iter().find(is_anchor)?.trace);
+        let scope = row.sum.map_or(0, |sum| sum[4]);
+        let is_scope = |call: &&Row| (call.proc, call.span) == (row.proc, scope);
+        let trace = row.trace.or_else(|| rows.iter().find(is_scope)?.trace);
         let of = trace.unwrap_or(row.proc) as usize;
         parts[usize::from(dealt.get(of).copied().unwrap_or(0) % 3)].push(row.clone());
     }
@@ -89,7 +89,7 @@ fn many_rows_are_cut_into_pieces_and_nothing_is_lost_between_them() {
         [of_process(call("call", span, 0, start, 90), 1), Row { parent_proc, ..served }, late]
     });
     let rows: Vec<Row> = rows.collect();
-    let wanted = Wanted::default();
+    let wanted = FunctionFilter::default();
     let found = [1, 2, 4]
         .map(|threads| completed(part_of(&[&rows], Order::Runs, &wanted, None, threads)).unwrap());
     assert!(found[0] == found[1] && found[0] == found[2]);
@@ -101,7 +101,7 @@ fn many_rows_are_cut_into_pieces_and_nothing_is_lost_between_them() {
 proptest! {
     #[test]
     fn threads_change_nothing(rows in any_run()) {
-        let wanted = Wanted::new(&[], &["rpc.serve".into()]).unwrap();
+        let wanted = FunctionFilter::new(&[], &["rpc.serve".into()]).unwrap();
         for order in ORDERS {
             let found = [1, 2, 4].map(|threads| part_of(&[&rows], order, &wanted, None, threads));
             prop_assert_eq!(bytes(&found[0]), bytes(&found[1]));
@@ -111,7 +111,7 @@ proptest! {
 
     #[test]
     fn passes_change_nothing(rows in any_run(), dealt: Vec<u8>) {
-        let wanted = Wanted::default();
+        let wanted = FunctionFilter::default();
         let (sums, calls): (Vec<Row>, Vec<Row>) =
             rows.iter().cloned().partition(|row| row.kind == "sum");
         let mut parts = split(&calls, &dealt);
@@ -130,7 +130,7 @@ proptest! {
         rows in any_run(), dealt: Vec<u8>, drops: bool,
     ) {
         let drop = if drops { vec!["rpc.serve".to_owned()] } else { Vec::new() };
-        let wanted = Wanted::new(&[], &drop).unwrap();
+        let wanted = FunctionFilter::new(&[], &drop).unwrap();
         for order in ORDERS {
             let whole = part_of(&[&rows], order, &wanted, None, 1);
             let offsets = whole.evidence.offsets();

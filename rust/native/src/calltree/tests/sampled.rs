@@ -18,6 +18,6 @@ fn a_sample_is_scaled_back_by_request() {
     // 200 requests of 2 calls, each with (1 - p) / p² of its square
     assert!((packets.calls.variance - 200.0 * 12.0 * 4.0).abs() < 1e-6);
     assert!((of("write").sample.as_ref().unwrap().own.total - 8000.0).abs() < 1e-6);
-    // `read` has a point that is kept one by one: its calls are estimated, not added from sums
+    // `read` has a point that is recorded individually: its calls are estimated, not added from sums
     assert!(!found.nodes.iter().any(|node| node.op == "read"));
 }

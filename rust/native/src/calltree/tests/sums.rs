@@ -1,5 +1,5 @@
 use super::made::{Row, call, document, document_of, lines, sum};
-use crate::calltree::patterns::Wanted;
+use crate::calltree::patterns::FunctionFilter;
 use crate::calltree::shape::Order;
 
 /// A task with a write inside it, which had two packets, and 7 records and 5 packets in sums.
@@ -37,7 +37,7 @@ fn what_sums_have_more_hangs_from_their_anchor() {
 #[test]
 fn sums_of_rows_that_were_folded_have_their_calls_too() {
     let mut rows = task();
-    rows[2] = sum("packet", 5, 0); // of no anchor
+    rows[2] = sum("packet", 5, 0); // of no scope
     let found = lines(&document(&rows, Order::Sets));
     assert!(found.contains(&"packet 3 3 30 0".to_owned()), "{found:#?}");
     assert!(found.contains(&"    packet 2 2 20 20".to_owned()), "{found:#?}");
@@ -54,7 +54,7 @@ fn a_leaf_hangs_from_what_is_left_when_its_anchor_is_dropped() {
     let rows =
         [call("job", 9, 0, 0, 2000), sum("job", 1, 0), sum("record", 7, 1), sum("run", 1, 0)];
     let rows = [rows.as_slice(), &[call("run", 1, 9, 0, 1000)]].concat();
-    let wanted = Wanted::new(&[], &["java.run".into()]).unwrap();
+    let wanted = FunctionFilter::new(&[], &["java.run".into()]).unwrap();
     let found = document_of(&rows, Order::Sets, &wanted, 2);
     assert_eq!(lines(&found), ["job 1 1 2000 2000", "  record 7 7 70 0"]);
 }
