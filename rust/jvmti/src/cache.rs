@@ -203,13 +203,13 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, chown};
 
     use proptest::prelude::*;
-    use tempfile::TempDir;
 
     use super::*;
+    use crate::scratch::ScratchDir;
 
     const PAYLOAD: &[u8] = b"what the weaver made";
 
-    fn cache(dir: &TempDir) -> Cache {
+    fn cache(dir: &ScratchDir) -> Cache {
         Cache::open(Some(&dir.path().join("cache")), b"a jar")
     }
 
@@ -217,7 +217,7 @@ mod tests {
         cache.path.join(key.to_hex().as_str())
     }
 
-    fn written(dir: &TempDir) -> (Cache, Key) {
+    fn written(dir: &ScratchDir) -> (Cache, Key) {
         let cache = cache(dir);
         let key = cache.key(b"a class");
         cache.write(&key, PAYLOAD);
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_by_the_next_process() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let (_, key) = written(&dir);
         assert_eq!(cache(&dir).read(&key).as_deref(), Some(PAYLOAD));
         assert_eq!(std::fs::read_dir(dir.path().join("cache")).unwrap().count(), 1, "no draft");
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn another_class_or_another_jar_has_another_key() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let (one, key) = written(&dir);
         assert_eq!(one.read(&one.key(b"a clasS")), None);
         let other = Cache::open(Some(&dir.path().join("cache")), b"a newer jar");
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_altered_cut_or_renamed_is_not_believed() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let (cache, key) = written(&dir);
         let good = std::fs::read(file(&cache, &key)).unwrap();
         for at in 0..good.len() {
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn files_that_others_could_have_written_are_not_believed() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let (cache, key) = written(&dir);
         let path = file(&cache, &key);
         for mode in [0o620, 0o602] {
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_others_may_write_to_is_not_used() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let path = dir.path().join("cache");
         std::fs::create_dir(&path).unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o1777)).unwrap();
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn another_users_folder_and_files_are_not_used() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let (cache, key) = written(&dir);
         if rustix::process::geteuid().as_raw() != 0 {
             println!("skipped: giving files away needs root");
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_oldest_files_make_room() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let mut cache = cache(&dir);
         cache.limit = 1000;
         let keys: Vec<Key> = (0..=WRITES_PER_LOOK).map(|i| cache.key(&i.to_le_bytes())).collect();
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn many_writers_of_one_key_leave_one_whole_file() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let caches: Vec<Cache> = (0..8).map(|_| cache(&dir)).collect();
         let key = caches[0].key(b"a class");
         std::thread::scope(|scope| {
@@ -361,7 +361,7 @@ mod tests {
 
         #[test]
         fn whole_files_are_read(payload: Vec<u8>, class: Vec<u8>) {
-            let dir = tempfile::tempdir().unwrap();
+            let dir = ScratchDir::new();
             let cache = cache(&dir);
             let key = cache.key(&class);
             cache.write(&key, &payload);

@@ -117,10 +117,11 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::scratch::ScratchDir;
 
     #[test]
     fn a_directory_is_for_its_user_only() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let own = rustix::process::geteuid().as_raw();
         let made = make_directory(dir.path(), own, "1-2").unwrap();
         assert_eq!(std::fs::metadata(&made).unwrap().mode() & 0o777, 0o700);
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_link_or_a_missing_directory_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let own = rustix::process::geteuid().as_raw();
         std::os::unix::fs::symlink("/", dir.path().join(own.to_string())).unwrap();
         let linked = make_directory(dir.path(), own, "1-2").unwrap_err();
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_file_is_zero_and_reserved_or_not_there() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let path = dir.path().join("1.seg");
         let start = create(&path, 8192).unwrap();
         // SAFETY: so many bytes were mapped
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_control_page_is_read_whole_or_not_at_all() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         let path = dir.path().join("control");
         let own = rustix::process::geteuid().as_raw();
         let mut page = [0; 4];

@@ -7,6 +7,7 @@ use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 
 use crate::java::Agent;
 use crate::jni::{Jni, Thrown};
+use crate::jvmti::Callbacks;
 use crate::loader::{self, Loader};
 use crate::table::Class;
 use crate::woven::Woven;
@@ -16,30 +17,34 @@ thread_local! {
     static WEAVING: Cell<bool> = const { Cell::new(false) };
 }
 
-pub extern "system" fn vm_init(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
+pub fn callbacks() -> Callbacks {
+    Callbacks::new(vm_init, thread_end, class_file_load_hook, (pause_start, pause_end), object_free)
+}
+
+extern "system" fn vm_init(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
     crate::guarded(|| loader::begin(Jni::new(jni)));
 }
 
-pub extern "system" fn thread_end(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
+extern "system" fn thread_end(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
     let jni = Jni::new(jni);
     if !jni.is_throwing() {
         loader::with(|loader| loader.agent().map(|agent| agent.thread_ended(jni)));
     }
 }
 
-pub extern "system" fn pause_start(_: *mut c_void) {
+extern "system" fn pause_start(_: *mut c_void) {
     loader::with(|loader| loader.pauses.begin());
 }
 
-pub extern "system" fn pause_end(_: *mut c_void) {
+extern "system" fn pause_end(_: *mut c_void) {
     loader::with(|loader| loader.pauses.end());
 }
 
-pub extern "system" fn object_free(_: *mut c_void, tag: jlong) {
+extern "system" fn object_free(_: *mut c_void, tag: jlong) {
     loader::with(|loader| loader.mapped.freed(tag));
 }
 
-pub extern "system" fn class_file_load_hook(
+extern "system" fn class_file_load_hook(
     _: *mut c_void,
     jni: *mut JNIEnv,
     _redefined: jclass,
@@ -117,7 +122,7 @@ fn once(
     made
 }
 
-/// What the cache has of a class, or what the weaver makes of it, which is then kept; and whether
+/// What the cache has of a class, or what the weaver makes of it, which the cache has from then on; and whether
 /// it was made.
 fn payload(
     loader: &Loader,
@@ -127,9 +132,9 @@ fn payload(
     bytes: &[u8],
 ) -> Result<Option<(Vec<u8>, bool)>, Thrown> {
     let key = loader.cache.key(bytes);
-    let kept = loader.cache.read(&key);
-    if let Some(kept) = kept.filter(|kept| Woven::parse(kept, &class.points).is_some()) {
-        return Ok(Some((kept, false)));
+    let cached = loader.cache.read(&key);
+    if let Some(cached) = cached.filter(|cached| Woven::parse(cached, &class.points).is_some()) {
+        return Ok(Some((cached, false)));
     }
     let made = once(|| agent.weave(jni, &class.name, bytes))?;
     let made = made.filter(|made| Woven::parse(made, &class.points).is_some());
@@ -144,8 +149,8 @@ fn payload(
 pub fn fill(loader: &Loader, jni: Jni, name: &str, bytes: &[u8]) -> Option<(bool, [i32; 2])> {
     let class = loader.table.find(name.as_bytes())?;
     let (_, made) = payload(loader, jni, loader.agent()?, class, bytes).ok()??;
-    let kept = loader.cache.read(&loader.cache.key(bytes))?;
-    let woven = Woven::parse(&kept, &class.points)?;
+    let cached = loader.cache.read(&loader.cache.key(bytes))?;
+    let woven = Woven::parse(&cached, &class.points)?;
     let found = i32::from(woven.found);
     Some((made, [found, class.points.len() as i32 - found]))
 }

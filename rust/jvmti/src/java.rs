@@ -5,7 +5,6 @@ use std::ffi::CStr;
 use jni_sys::{jclass, jmethodID, jobject, jvalue};
 
 use crate::jni::{Jni, Thrown};
-use crate::natives;
 
 /// `class!("Name")`: a class of the agent's package, as JNI names it.
 macro_rules! class {
@@ -44,7 +43,7 @@ impl Agent {
     pub fn find(jni: Jni) -> Result<Agent, Thrown> {
         let class = jni.class(class!("NativeAgent"))?;
         let method = |name, types| jni.static_method(class, name, types);
-        let agent = Agent {
+        Ok(Agent {
             class: jni.global(class)?,
             weave: method(c"weave", c"(Ljava/lang/String;[B)[B")?,
             transform: method(c"transform", c"(Ljava/lang/ClassLoader;Ljava/lang/String;[B)[B")?,
@@ -52,9 +51,7 @@ impl Agent {
             sees: method(c"sees", c"(Ljava/lang/ClassLoader;)Z")?,
             refused: method(c"refused", c"(Ljava/lang/String;)V")?,
             thread_ended: method(c"threadEnded", c"()V")?,
-        };
-        natives::register(jni)?;
-        Ok(agent)
+        })
     }
 
     /// Starts the Java side; the line it has to say.

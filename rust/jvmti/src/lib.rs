@@ -28,6 +28,8 @@ mod memory;
 mod natives;
 pub mod options;
 mod pauses;
+#[cfg(test)]
+mod scratch;
 pub mod table;
 mod users;
 pub mod woven;
@@ -63,6 +65,10 @@ fn guarded(work: impl FnOnce() -> Result<(), String>) {
     }
 }
 
+fn entrances() -> loader::Entrances {
+    loader::Entrances { callbacks: hook::callbacks(), register: natives::register }
+}
+
 /// The JVM starts with us.
 ///
 /// # Safety
@@ -73,7 +79,7 @@ pub unsafe extern "system" fn Agent_OnLoad(
     options: *const c_char,
     _: *mut c_void,
 ) -> jint {
-    guarded(|| loader::load(vm, &text(options)));
+    guarded(|| loader::load(vm, &text(options), entrances()));
     OK
 }
 
@@ -87,6 +93,6 @@ pub unsafe extern "system" fn Agent_OnAttach(
     options: *const c_char,
     _: *mut c_void,
 ) -> jint {
-    guarded(|| loader::attach(vm, &text(options)));
+    guarded(|| loader::attach(vm, &text(options), entrances()));
     OK
 }

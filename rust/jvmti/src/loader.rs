@@ -11,7 +11,7 @@ use jni_sys::{JNIEnv, JavaVM, jint};
 
 use crate::cache::Cache;
 use crate::java::Agent;
-use crate::jni::Jni;
+use crate::jni::{Jni, Thrown};
 use crate::jvmti::{
     Callbacks, EVENT_CLASS_FILE_LOAD_HOOK, EVENT_GARBAGE_COLLECTION_FINISH,
     EVENT_GARBAGE_COLLECTION_START, EVENT_THREAD_END, EVENT_VM_INIT, Env,
@@ -22,7 +22,7 @@ use crate::options::{JAR, Options};
 use crate::pauses::Pauses;
 use crate::table::Table;
 use crate::users::Users;
-use crate::{hook, memory, say};
+use crate::{memory, say};
 
 static LOADER: OnceLock<Loader> = OnceLock::new();
 
@@ -38,6 +38,14 @@ pub struct Loader {
     pub users: Users,
     pub mapped: Mapped,
     agent: OnceLock<Agent>,
+    register: fn(Jni) -> Result<(), Thrown>,
+}
+
+/// Where the JVM enters this library.
+pub struct Entrances {
+    pub callbacks: Callbacks,
+    /// Binds the native methods of the agent, whose classes are there already.
+    pub register: fn(Jni) -> Result<(), Thrown>,
 }
 
 /// Calls with the loader of this JVM; `None` before there is one.
@@ -49,18 +57,18 @@ pub fn with<T>(work: impl FnOnce(&Loader) -> T) -> Option<T> {
 static AT_START: OnceLock<String> = OnceLock::new();
 
 /// Before the JVM is up: waits for it.
-pub fn load(vm: *mut JavaVM, options: &str) -> Result<(), String> {
+pub fn load(vm: *mut JavaVM, options: &str, entrances: Entrances) -> Result<(), String> {
     if LOADER.get().is_some() {
         return Err("this JVM has an agent already".into());
     }
     let options = Options::parse(options);
-    let loader = make(vm, &options)?;
+    let loader = make(vm, &options, entrances)?;
     AT_START.get_or_init(|| options.agent);
     loader.env.notify(EVENT_VM_INIT, true).map_err(|error| error.to_string())
 }
 
 /// Into a running JVM: begins at once. An agent that was here before has left its loader.
-pub fn attach(vm: *mut JavaVM, options: &str) -> Result<(), String> {
+pub fn attach(vm: *mut JavaVM, options: &str, entrances: Entrances) -> Result<(), String> {
     let mut env = std::ptr::null_mut();
     // SAFETY: the JVM passed us this pointer; the thread it calls us in is one of Java's
     let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &raw mut env, JNI_VERSION_1_6) };
@@ -68,7 +76,7 @@ pub fn attach(vm: *mut JavaVM, options: &str) -> Result<(), String> {
         return Err(format!("this thread is none of Java's: JNI error {code}"));
     }
     let options = Options::parse(options);
-    let loader = LOADER.get().map_or_else(|| make(vm, &options), Ok)?;
+    let loader = LOADER.get().map_or_else(|| make(vm, &options, entrances), Ok)?;
     loader.start(Jni::new(env.cast::<JNIEnv>()), &options.agent)
 }
 
@@ -80,19 +88,16 @@ pub fn begin(jni: Jni) -> Result<(), String> {
     }
 }
 
-fn make(vm: *mut JavaVM, options: &Options) -> Result<&'static Loader, String> {
+fn make(
+    vm: *mut JavaVM,
+    options: &Options,
+    entrances: Entrances,
+) -> Result<&'static Loader, String> {
     let jar = options.jar.clone().or_else(beside).ok_or("cannot tell where this library is")?;
     let content = std::fs::read(&jar).map_err(|why| format!("{}: {why}", jar.display()))?;
     let env = Env::of(vm).ok_or("this JVM has no JVMTI 1.1")?;
-    let callbacks = Callbacks::new(
-        hook::vm_init,
-        hook::thread_end,
-        hook::class_file_load_hook,
-        (hook::pause_start, hook::pause_end),
-        hook::object_free,
-    );
     let path = CString::new(jar.as_os_str().as_bytes()).map_err(|why| why.to_string())?;
-    let ready = env.prepare(&callbacks).and_then(|()| env.append_to_bootstrap(&path));
+    let ready = env.prepare(&entrances.callbacks).and_then(|()| env.append_to_bootstrap(&path));
     if let Err(error) = ready {
         env.dispose();
         return Err(error.to_string());
@@ -107,6 +112,7 @@ fn make(vm: *mut JavaVM, options: &Options) -> Result<&'static Loader, String> {
         users: Users::default(),
         mapped: Mapped::default(),
         agent: OnceLock::new(),
+        register: entrances.register,
     };
     Ok(LOADER.get_or_init(|| loader))
 }
@@ -139,7 +145,8 @@ impl Loader {
 
     /// Starts the Java side, which calls [`Loader::hook`] when it is ready.
     fn start(&self, jni: Jni, options: &str) -> Result<(), String> {
-        let agent = Agent::find(jni).map_err(|_| "the agent's jar is not this library's")?;
+        let agent = Agent::find(jni).and_then(|agent| (self.register)(jni).map(|()| agent));
+        let agent = agent.map_err(|_| "the agent's jar is not this library's")?;
         let agent = self.agent.get_or_init(|| agent);
         let facts = format!("loader=native\ncache={}\n", self.cache.describe());
         let container = std::env::var("CONTAINER_ID").ok();

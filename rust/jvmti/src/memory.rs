@@ -46,9 +46,10 @@ fn read(file: &Path) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scratch::ScratchDir;
 
     fn limit_in(membership: &str, files: &[(&str, &str)]) -> i64 {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         std::fs::write(dir.path().join("self"), membership).unwrap();
         for (name, text) in files {
             let path = dir.path().join("sys").join(name);

@@ -55,11 +55,11 @@ extern "system" fn user(env: *mut JNIEnv, _: jclass, name: jobject) {
 
 extern "system" fn loaded(env: *mut JNIEnv, _: jobject) -> jobject {
     let jni = Jni::new(env);
-    let found = loader::with(|loader| {
+    let loaded = loader::with(|loader| {
         let classes = loader.env.loaded(|name| loader.knows(name)).ok()?;
         jni.classes(&classes).ok()
     });
-    found.flatten().unwrap_or(std::ptr::null_mut())
+    loaded.flatten().unwrap_or(std::ptr::null_mut())
 }
 
 /// 0, or why the JVM refuses.
@@ -76,8 +76,8 @@ extern "system" fn retransform(env: *mut JNIEnv, _: jclass, classes: jobject) ->
 }
 
 extern "system" fn cache(env: *mut JNIEnv, _: jclass) -> jobject {
-    let said = loader::with(|loader| loader.cache.describe()).unwrap_or_default();
-    Jni::new(env).string(&said).unwrap_or(std::ptr::null_mut())
+    let state = loader::with(|loader| loader.cache.describe()).unwrap_or_default();
+    Jni::new(env).string(&state).unwrap_or(std::ptr::null_mut())
 }
 
 extern "system" fn fill(
@@ -85,13 +85,13 @@ extern "system" fn fill(
     _: jclass,
     name: jobject,
     class_file: jobject,
-    found: jobject,
+    counts_out: jobject,
 ) -> jobject {
     let jni = Jni::new(env);
     let filled = loader::with(|loader| {
         let (name, bytes) = (jni.text(name).ok()?, jni.bytes(class_file).ok()?);
         let (is_new, counts) = hook::fill(loader, jni, &name, &bytes)?;
-        jni.fill_ints(found, &counts).ok()?;
+        jni.fill_ints(counts_out, &counts).ok()?;
         Some(if is_new { "new" } else { "known" })
     });
     jni.string(filled.flatten().unwrap_or("failed")).unwrap_or(std::ptr::null_mut())

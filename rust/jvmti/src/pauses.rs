@@ -177,6 +177,7 @@ mod tests {
     use iostrata_segment::segment::Segment;
 
     use super::*;
+    use crate::scratch::ScratchDir;
 
     fn process_in(directory: &Path, seen: u32) {
         let mut page = vec![0; PROCESS_SIZE];
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn each_pause_is_a_call_and_in_the_sum() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         process_in(dir.path(), 1);
         paused(dir.path(), 3);
         let folder = std::fs::File::open(dir.path()).unwrap();
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn nothing_is_made_while_nothing_is_recorded() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         process_in(dir.path(), 0);
         paused(dir.path(), 2);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_the_ring_has_no_room_for_is_counted() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         process_in(dir.path(), 1);
         let pauses = paused(dir.path(), 1030);
         let process = locked(&pauses.process);
@@ -238,7 +239,7 @@ mod tests {
 
     #[test]
     fn an_end_without_a_beginning_is_none() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ScratchDir::new();
         process_in(dir.path(), 1);
         let pauses = paused(dir.path(), 0);
         pauses.end();

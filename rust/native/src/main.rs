@@ -11,6 +11,8 @@ The native part of iostrata: one binary, one subcommand per task.
 `iostrata_segment` ← [`model`] ← [`store`] ← [`collect`].
 */
 
+#[cfg(test)]
+mod arrows;
 mod calltree;
 mod clock;
 mod collect;

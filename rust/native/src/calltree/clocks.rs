@@ -66,15 +66,15 @@ impl Bounds {
     }
 }
 
-/// Grouping host: ns to add to its times.
+/// By host: ns to add to its times.
 pub type Offsets = BTreeMap<String, i64>;
 
 /// Bounds of pairs of hosts, gathered over all parts of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Grouping first and second host, in order of their names: offset of the second from the first.
+    /// By first and second host, in order of their names: offset of the second from the first.
     pairs: BTreeMap<String, BTreeMap<String, Bounds>>,
-    /// Grouping host: its calls.
+    /// By host: its calls.
     calls: BTreeMap<String, u64>,
 }
 

@@ -12,7 +12,7 @@ use super::hash::{self, Map};
 #[derive(Default)]
 pub struct Names {
     texts: Vec<String>,
-    /// Grouping hash; texts of equal hash are one after the other in a list that is nearly always short.
+    /// By hash; texts of equal hash are one after the other in a list that is nearly always short.
     known: Map<u64, Vec<u32>>,
 }
 

@@ -34,7 +34,7 @@ pub struct Question {
     /// Process and span of calls that wait, whatever their function: reads of pipes.
     #[serde(default)]
     waiting_calls: HashSet<(i64, i64)>,
-    /// Grouping host: ns to add to its times.
+    /// By host: ns to add to its times.
     #[serde(default)]
     offsets: BTreeMap<String, i64>,
 }
@@ -135,7 +135,7 @@ struct Step {
     from: i64,
     /// What lies between `from` and here is still to be told.
     until: i64,
-    /// Grouping end, the latest last.
+    /// By end, the latest last.
     ended: Vec<u32>,
     /// Those that cover `until`: of the own thread first, then those that began first.
     covering: BinaryHeap<Reverse<(bool, i64, u32)>>,

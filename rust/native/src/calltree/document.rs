@@ -39,7 +39,7 @@ pub struct Document {
     /// Each before those below it; siblings longest first, or in the order of runs, and last those
     /// that were only summed. However a run was read, the same.
     pub nodes: Vec<NodeOut>,
-    /// Grouping function, role and host, in the order of these.
+    /// By function, role and host, in the order of these.
     pub functions: Vec<FunctionOut>,
     /// Of a part of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -48,7 +48,7 @@ fn hashed(key: (u32, u64)) -> u64 {
     hash::pair(u64::from(key.0), key.1 / NEIGHBOURS)
 }
 
-/// Grouping the upper half of the hash; slots are found by the lower one.
+/// By the upper half of the hash; slots are found by the lower one.
 fn table_of(hash: u64, tables: usize) -> usize {
     (((hash >> 32) * tables as u64) >> 32) as usize
 }

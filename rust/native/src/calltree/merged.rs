@@ -13,7 +13,7 @@ pub struct Merged {
     pub nodes: Nodes,
     pub functions: Map<(u16, u16), Stats>,
     pub samples: Samples,
-    /// Grouping `key_of`.
+    /// By `key_of`.
     pub function_samples: Samples,
     pub spans: u64,
 }

@@ -17,7 +17,7 @@ type Values = [f64; MEASURES];
 
 #[derive(Default)]
 pub struct Samples {
-    /// Grouping node and request: its weight (one over the probability), and its sums.
+    /// By node and request: its weight (one over the probability), and its sums.
     drawn: Map<(u32, u64), (f64, Values)>,
 }
 

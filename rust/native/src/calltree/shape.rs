@@ -44,7 +44,7 @@ pub struct Node {
 #[derive(Default)]
 pub struct Nodes {
     pub all: Vec<Node>,
-    /// Grouping id.
+    /// By id.
     known: Map<u64, u32>,
 }
 
@@ -54,9 +54,9 @@ pub struct PassTrees<'a> {
     pub spans: &'a Spans,
     pub tables: &'a Tables,
     pub forest: &'a Forest,
-    /// Grouping row; empty where structures do not matter.
+    /// By row; empty where structures do not matter.
     shapes: Vec<AtomicU64>,
-    /// Grouping row, in numbers of the grove's nodes.
+    /// By row, in numbers of the grove's nodes.
     node_of: Vec<AtomicU32>,
 }
 

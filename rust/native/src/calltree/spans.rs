@@ -217,19 +217,15 @@ impl Memory {
             _ => tables.function(key.0, key.1, key.2)?,
         };
         self.function = Some((key, function));
-        let key_of_thread = (rows.own(row), rows.tid.get(row).unwrap_or(0));
+        let key = (rows.own(row), rows.tid.get(row).unwrap_or(0));
         let thread = match self.thread {
-            Some((known, thread)) if known == key_of_thread => thread,
+            Some((known, thread)) if known == key => thread,
             _ => {
-                let proc = tables.proc(key_of_thread.0);
-                tables.thread(
-                    proc,
-                    key_of_thread.1,
-                    Site { role: rows.role[row], host: rows.host[row] },
-                )?
+                let proc = tables.proc(key.0);
+                tables.thread(proc, key.1, Site { role: rows.role[row], host: rows.host[row] })?
             }
         };
-        self.thread = Some((key_of_thread, thread));
+        self.thread = Some((key, thread));
         Ok((thread, function))
     }
 }

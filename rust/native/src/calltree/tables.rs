@@ -34,10 +34,10 @@ pub struct Site {
 /// How functions are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Grouping {
-    /// Grouping layer and operation: implementations of one operation are one function
+    /// By layer and operation: implementations of one operation are one function
     #[default]
     Op,
-    /// Grouping the class and method that was traced
+    /// By the class and method that was traced
     Point,
 }
 

@@ -59,7 +59,7 @@ fn bytes(document: &Document) -> String {
     serde_json::to_string(document).unwrap()
 }
 
-/// Grouping trace; sums go where the calls are that they name as scopes.
+/// By trace; sums go where the calls are that they name as scopes.
 fn split(rows: &[Row], dealt: &[u8]) -> [Vec<Row>; 3] {
     let mut parts = [const { Vec::new() }; 3];
     for row in rows {
