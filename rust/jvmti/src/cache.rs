@@ -289,8 +289,8 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o1777)).unwrap();
         let open = cache(&dir);
-        let said = open.describe();
-        assert!(said.ends_with("mode 1777 are not to be trusted"), "{said}");
+        let description = open.describe();
+        assert!(description.ends_with("mode 1777 are not to be trusted"), "{description}");
         open.write(&open.key(b"a class"), PAYLOAD);
         assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
         let link = dir.path().join("link");
@@ -309,8 +309,8 @@ mod tests {
         chown(file(&cache, &key), Some(4242), None).unwrap();
         assert_eq!(cache.read(&key), None);
         chown(dir.path().join("cache"), Some(4242), None).unwrap();
-        let said = self::cache(&dir).describe();
-        assert!(said.contains("uid 4242"), "{said}");
+        let description = self::cache(&dir).describe();
+        assert!(description.contains("uid 4242"), "{description}");
     }
 
     #[test]

@@ -6,11 +6,11 @@ use std::ffi::{CStr, c_char, c_void};
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 
 use crate::java::Agent;
-use crate::jni::{Jni, Thrown};
+use crate::jni::{JavaException, Jni};
 use crate::jvmti::Callbacks;
 use crate::loader::{self, Loader};
 use crate::table::Class;
-use crate::woven::Woven;
+use crate::woven::WovenClass;
 
 thread_local! {
     /// The thread runs the weaver: what that loads is not given to it.
@@ -93,7 +93,7 @@ fn replacement(
     of: jobject,
     name: &CStr,
     bytes: &[u8],
-) -> Result<Option<Vec<u8>>, Thrown> {
+) -> Result<Option<Vec<u8>>, JavaException> {
     let Some(agent) = loader.agent() else { return Ok(None) };
     if loader.users.have(name.to_bytes()) {
         let name = name.to_string_lossy();
@@ -105,15 +105,15 @@ fn replacement(
         return Ok(None);
     }
     let Some((payload, _)) = payload(loader, jni, agent, class, bytes)? else { return Ok(None) };
-    let Some(woven) = Woven::parse(&payload, &class.points) else { return Ok(None) };
+    let Some(woven) = WovenClass::parse(&payload, &class.points) else { return Ok(None) };
     agent.woven(jni, woven.points)?;
     Ok((!woven.class_file.is_empty()).then(|| woven.class_file.to_vec()))
 }
 
 /// Runs the weaver; not for what it loads itself.
 fn once(
-    weave: impl FnOnce() -> Result<Option<Vec<u8>>, Thrown>,
-) -> Result<Option<Vec<u8>>, Thrown> {
+    weave: impl FnOnce() -> Result<Option<Vec<u8>>, JavaException>,
+) -> Result<Option<Vec<u8>>, JavaException> {
     if WEAVING.replace(true) {
         return Ok(None);
     }
@@ -130,14 +130,15 @@ fn payload(
     agent: &Agent,
     class: &Class,
     bytes: &[u8],
-) -> Result<Option<(Vec<u8>, bool)>, Thrown> {
+) -> Result<Option<(Vec<u8>, bool)>, JavaException> {
     let key = loader.cache.key(bytes);
     let cached = loader.cache.read(&key);
-    if let Some(cached) = cached.filter(|cached| Woven::parse(cached, &class.points).is_some()) {
+    if let Some(cached) = cached.filter(|cached| WovenClass::parse(cached, &class.points).is_some())
+    {
         return Ok(Some((cached, false)));
     }
     let made = once(|| agent.weave(jni, &class.name, bytes))?;
-    let made = made.filter(|made| Woven::parse(made, &class.points).is_some());
+    let made = made.filter(|made| WovenClass::parse(made, &class.points).is_some());
     if let Some(made) = &made {
         loader.cache.write(&key, made);
     }
@@ -150,7 +151,7 @@ pub fn fill(loader: &Loader, jni: Jni, name: &str, bytes: &[u8]) -> Option<(bool
     let class = loader.table.find(name.as_bytes())?;
     let (_, made) = payload(loader, jni, loader.agent()?, class, bytes).ok()??;
     let cached = loader.cache.read(&loader.cache.key(bytes))?;
-    let woven = Woven::parse(&cached, &class.points)?;
+    let woven = WovenClass::parse(&cached, &class.points)?;
     let found = i32::from(woven.found);
     Some((made, [found, class.points.len() as i32 - found]))
 }

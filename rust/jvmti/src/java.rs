@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use jni_sys::{jclass, jmethodID, jobject, jvalue};
 
-use crate::jni::{Jni, Thrown};
+use crate::jni::{JavaException, Jni};
 
 /// `class!("Name")`: a class of the agent's package, as JNI names it.
 macro_rules! class {
@@ -40,7 +40,7 @@ unsafe impl Send for Agent {}
 unsafe impl Sync for Agent {}
 
 impl Agent {
-    pub fn find(jni: Jni) -> Result<Agent, Thrown> {
+    pub fn find(jni: Jni) -> Result<Agent, JavaException> {
         let class = jni.class(class!("NativeAgent"))?;
         let method = |name, types| jni.static_method(class, name, types);
         Ok(Agent {
@@ -65,7 +65,7 @@ impl Agent {
         facts: &str,
         container: Option<&str>,
         numbers: &[i64],
-    ) -> Result<String, Thrown> {
+    ) -> Result<String, JavaException> {
         let start = jni.static_method(self.class, c"start", START)?;
         let with = [
             jvalue { l: jni.string(options)? },
@@ -83,7 +83,7 @@ impl Agent {
         jni: Jni,
         name: &str,
         class_file: &[u8],
-    ) -> Result<Option<Vec<u8>>, Thrown> {
+    ) -> Result<Option<Vec<u8>>, JavaException> {
         let with = [jvalue { l: jni.string(name)? }, jvalue { l: jni.array(class_file)? }];
         let made = jni.call_object(self.class, self.weave, &with)?;
         if made.is_null() { Ok(None) } else { jni.bytes(made).map(Some) }
@@ -96,7 +96,7 @@ impl Agent {
         loader: jobject,
         name: &str,
         class_file: &[u8],
-    ) -> Result<Option<Vec<u8>>, Thrown> {
+    ) -> Result<Option<Vec<u8>>, JavaException> {
         let (name, bytes) = (jni.string(name)?, jni.array(class_file)?);
         let with = [jvalue { l: loader }, jvalue { l: name }, jvalue { l: bytes }];
         let made = jni.call_object(self.class, self.transform, &with)?;
@@ -104,22 +104,22 @@ impl Agent {
     }
 
     /// Tells which points were found in a class, and which were not.
-    pub fn woven(&self, jni: Jni, points: &[u8]) -> Result<(), Thrown> {
+    pub fn woven(&self, jni: Jni, points: &[u8]) -> Result<(), JavaException> {
         jni.call_void(self.class, self.woven, &[jvalue { l: jni.array(points)? }])
     }
 
     /// Whether classes of this loader can call the hooks.
-    pub fn sees(&self, jni: Jni, loader: jobject) -> Result<bool, Thrown> {
+    pub fn sees(&self, jni: Jni, loader: jobject) -> Result<bool, JavaException> {
         jni.call_boolean(self.class, self.sees, &[jvalue { l: loader }])
     }
 
     /// The current thread ends.
-    pub fn thread_ended(&self, jni: Jni) -> Result<(), Thrown> {
+    pub fn thread_ended(&self, jni: Jni) -> Result<(), JavaException> {
         jni.call_void(self.class, self.thread_ended, &[])
     }
 
     /// Counts that a class stays as it is because its loader hides the hooks.
-    pub fn refused(&self, jni: Jni, name: &str) -> Result<(), Thrown> {
+    pub fn refused(&self, jni: Jni, name: &str) -> Result<(), JavaException> {
         jni.call_void(self.class, self.refused, &[jvalue { l: jni.string(name)? }])
     }
 }

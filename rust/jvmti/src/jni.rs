@@ -10,7 +10,7 @@ pub struct Jni(*mut JNIEnv);
 
 /// Java has thrown something, which is cleared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thrown;
+pub struct JavaException;
 
 /// `call!(jni, Function, arguments…)`: a function of the interface as Java 8 has it.
 macro_rules! call {
@@ -32,20 +32,20 @@ impl Jni {
         call!(self, ExceptionCheck)
     }
 
-    fn checked<T>(self, value: T) -> Result<T, Thrown> {
+    fn checked<T>(self, value: T) -> Result<T, JavaException> {
         if self.is_throwing() {
             call!(self, ExceptionClear);
-            return Err(Thrown);
+            return Err(JavaException);
         }
         Ok(value)
     }
 
-    fn object(self, object: jobject) -> Result<jobject, Thrown> {
+    fn object(self, object: jobject) -> Result<jobject, JavaException> {
         self.checked(object)?;
-        if object.is_null() { Err(Thrown) } else { Ok(object) }
+        if object.is_null() { Err(JavaException) } else { Ok(object) }
     }
 
-    pub fn class(self, name: &CStr) -> Result<jclass, Thrown> {
+    pub fn class(self, name: &CStr) -> Result<jclass, JavaException> {
         self.object(call!(self, FindClass, name.as_ptr()))
     }
 
@@ -54,16 +54,16 @@ impl Jni {
         class: jclass,
         name: &CStr,
         types: &CStr,
-    ) -> Result<jmethodID, Thrown> {
+    ) -> Result<jmethodID, JavaException> {
         let method = call!(self, GetStaticMethodID, class, name.as_ptr(), types.as_ptr());
         self.checked(method)
     }
 
-    pub fn register(self, class: jclass, natives: &[JNINativeMethod]) -> Result<(), Thrown> {
+    pub fn register(self, class: jclass, natives: &[JNINativeMethod]) -> Result<(), JavaException> {
         let size = natives.len() as i32;
         let failed = call!(self, RegisterNatives, class, natives.as_ptr(), size);
         self.checked(())?;
-        if failed == 0 { Ok(()) } else { Err(Thrown) }
+        if failed == 0 { Ok(()) } else { Err(JavaException) }
     }
 
     /// Null when the method returned null.
@@ -72,7 +72,7 @@ impl Jni {
         class: jclass,
         method: jmethodID,
         with: &[jvalue],
-    ) -> Result<jobject, Thrown> {
+    ) -> Result<jobject, JavaException> {
         let returned = call!(self, CallStaticObjectMethodA, class, method, with.as_ptr());
         self.checked(returned)
     }
@@ -82,7 +82,7 @@ impl Jni {
         class: jclass,
         method: jmethodID,
         with: &[jvalue],
-    ) -> Result<bool, Thrown> {
+    ) -> Result<bool, JavaException> {
         let returned = call!(self, CallStaticBooleanMethodA, class, method, with.as_ptr());
         self.checked(returned)
     }
@@ -92,21 +92,21 @@ impl Jni {
         class: jclass,
         method: jmethodID,
         with: &[jvalue],
-    ) -> Result<(), Thrown> {
+    ) -> Result<(), JavaException> {
         call!(self, CallStaticVoidMethodA, class, method, with.as_ptr());
         self.checked(())
     }
 
-    pub fn string(self, text: &str) -> Result<jobject, Thrown> {
-        let text = CString::new(text).map_err(|_| Thrown)?;
+    pub fn string(self, text: &str) -> Result<jobject, JavaException> {
+        let text = CString::new(text).map_err(|_| JavaException)?;
         self.object(call!(self, NewStringUTF, text.as_ptr()))
     }
 
-    pub fn text(self, string: jobject) -> Result<String, Thrown> {
+    pub fn text(self, string: jobject) -> Result<String, JavaException> {
         let chars = call!(self, GetStringUTFChars, string, std::ptr::null_mut());
         self.checked(())?;
         if chars.is_null() {
-            return Err(Thrown);
+            return Err(JavaException);
         }
         // SAFETY: the JVM wrote a string that ends with 0
         let text = unsafe { CStr::from_ptr(chars) }.to_string_lossy().into_owned();
@@ -114,14 +114,14 @@ impl Jni {
         Ok(text)
     }
 
-    pub fn array(self, bytes: &[u8]) -> Result<jobject, Thrown> {
-        let size = i32::try_from(bytes.len()).map_err(|_| Thrown)?;
+    pub fn array(self, bytes: &[u8]) -> Result<jobject, JavaException> {
+        let size = i32::try_from(bytes.len()).map_err(|_| JavaException)?;
         let array = self.object(call!(self, NewByteArray, size))?;
         call!(self, SetByteArrayRegion, array, 0, size, bytes.as_ptr().cast());
         self.checked(array)
     }
 
-    pub fn bytes(self, array: jobject) -> Result<Vec<u8>, Thrown> {
+    pub fn bytes(self, array: jobject) -> Result<Vec<u8>, JavaException> {
         let size = call!(self, GetArrayLength, array);
         let mut bytes = vec![0u8; size as usize];
         call!(self, GetByteArrayRegion, array, 0, size, bytes.as_mut_ptr().cast());
@@ -129,18 +129,18 @@ impl Jni {
     }
 
     /// Overwrites the beginning of an array.
-    pub fn fill(self, array: jobject, bytes: &[u8]) -> Result<(), Thrown> {
+    pub fn fill(self, array: jobject, bytes: &[u8]) -> Result<(), JavaException> {
         call!(self, SetByteArrayRegion, array, 0, bytes.len() as i32, bytes.as_ptr().cast());
         self.checked(())
     }
 
     /// Overwrites the beginning of an array.
-    pub fn fill_ints(self, array: jobject, numbers: &[i32]) -> Result<(), Thrown> {
+    pub fn fill_ints(self, array: jobject, numbers: &[i32]) -> Result<(), JavaException> {
         call!(self, SetIntArrayRegion, array, 0, numbers.len() as i32, numbers.as_ptr());
         self.checked(())
     }
 
-    pub fn longs(self, numbers: &[i64]) -> Result<jobject, Thrown> {
+    pub fn longs(self, numbers: &[i64]) -> Result<jobject, JavaException> {
         let size = numbers.len() as i32;
         let array = self.object(call!(self, NewLongArray, size))?;
         call!(self, SetLongArrayRegion, array, 0, size, numbers.as_ptr());
@@ -148,7 +148,7 @@ impl Jni {
     }
 
     /// A direct buffer over memory that outlives it: of the class `MappedByteBuffer`, as all are.
-    pub fn buffer(self, start: *mut u8, size: usize) -> Result<jobject, Thrown> {
+    pub fn buffer(self, start: *mut u8, size: usize) -> Result<jobject, JavaException> {
         self.object(call!(self, NewDirectByteBuffer, start.cast(), size as i64))
     }
 
@@ -161,7 +161,7 @@ impl Jni {
     }
 
     /// An array of classes.
-    pub fn classes(self, classes: &[jclass]) -> Result<jobject, Thrown> {
+    pub fn classes(self, classes: &[jclass]) -> Result<jobject, JavaException> {
         let element = self.class(c"java/lang/Class")?;
         let size = classes.len() as i32;
         let array =
@@ -174,18 +174,18 @@ impl Jni {
     }
 
     /// The elements of an array of classes.
-    pub fn elements(self, array: jobject) -> Result<Vec<jclass>, Thrown> {
+    pub fn elements(self, array: jobject) -> Result<Vec<jclass>, JavaException> {
         let size = call!(self, GetArrayLength, array);
         (0..size)
             .map(|place| self.object(call!(self, GetObjectArrayElement, array, place)))
             .collect()
     }
 
-    pub fn global(self, object: jobject) -> Result<jobject, Thrown> {
+    pub fn global(self, object: jobject) -> Result<jobject, JavaException> {
         self.object(call!(self, NewGlobalRef, object))
     }
 
-    pub fn weak(self, object: jobject) -> Result<jweak, Thrown> {
+    pub fn weak(self, object: jobject) -> Result<jweak, JavaException> {
         self.object(call!(self, NewWeakGlobalRef, object))
     }
 

@@ -38,11 +38,11 @@ unsafe impl Send for Env {}
 unsafe impl Sync for Env {}
 
 /// Of a thread: its start, its end, that of the JVM.
-pub type OfThread = extern "system" fn(*mut c_void, *mut JNIEnv, jobject);
+pub type ThreadCallback = extern "system" fn(*mut c_void, *mut JNIEnv, jobject);
 /// In a pause: without a thread, so without Java.
-pub type OfPause = extern "system" fn(*mut c_void);
+pub type PauseCallback = extern "system" fn(*mut c_void);
 /// An object is gone; its tag.
-pub type OfObject = extern "system" fn(*mut c_void, jlong);
+pub type ObjectCallback = extern "system" fn(*mut c_void, jlong);
 pub type ClassFileLoadHook = extern "system" fn(
     *mut c_void,
     *mut JNIEnv,
@@ -63,11 +63,11 @@ pub struct Callbacks([*const c_void; LAST_EVENT - FIRST_EVENT + 1]);
 
 impl Callbacks {
     pub fn new(
-        vm_init: OfThread,
-        thread_end: OfThread,
+        vm_init: ThreadCallback,
+        thread_end: ThreadCallback,
         class_file_load_hook: ClassFileLoadHook,
-        pause: (OfPause, OfPause),
-        object_free: OfObject,
+        pause: (PauseCallback, PauseCallback),
+        object_free: ObjectCallback,
     ) -> Callbacks {
         let mut all = [std::ptr::null(); LAST_EVENT - FIRST_EVENT + 1];
         let mut set = |event: jint, code: *const c_void| all[event as usize - FIRST_EVENT] = code;
@@ -132,7 +132,7 @@ impl Env {
         self.set_event_notification_mode(jint::from(wanted), event, std::ptr::null_mut())
     }
 
-    /// What [`OfObject`] is told when the object is gone.
+    /// What [`ObjectCallback`] is told when the object is gone.
     pub fn tag(self, object: jobject, tag: jlong) -> Result<(), Error> {
         self.set_tag(object, tag)
     }
@@ -157,9 +157,9 @@ impl Env {
         self.get_loaded_classes(&raw mut count, &raw mut classes)?;
         // SAFETY: the JVM has filled in `count` of them
         let all = unsafe { std::slice::from_raw_parts(classes, count as usize) };
-        let found = all.iter().copied().filter(|class| self.name_is(*class, &wanted)).collect();
+        let named = all.iter().copied().filter(|class| self.name_is(*class, &wanted)).collect();
         self.deallocate(classes.cast())?;
-        Ok(found)
+        Ok(named)
     }
 
     fn name_is(self, class: jclass, wanted: impl Fn(&[u8]) -> bool) -> bool {

@@ -11,13 +11,13 @@ use jni_sys::{JNIEnv, JavaVM, jint};
 
 use crate::cache::Cache;
 use crate::java::Agent;
-use crate::jni::{Jni, Thrown};
+use crate::jni::{JavaException, Jni};
 use crate::jvmti::{
     Callbacks, EVENT_CLASS_FILE_LOAD_HOOK, EVENT_GARBAGE_COLLECTION_FINISH,
     EVENT_GARBAGE_COLLECTION_START, EVENT_THREAD_END, EVENT_VM_INIT, Env,
 };
 use crate::loaders::Loaders;
-use crate::mapped::Mapped;
+use crate::mapped::MappedFiles;
 use crate::options::{JAR, Options};
 use crate::pauses::Pauses;
 use crate::table::Table;
@@ -36,16 +36,16 @@ pub struct Loader {
     pub loaders: Loaders,
     pub pauses: Pauses,
     pub users: Users,
-    pub mapped: Mapped,
+    pub mapped: MappedFiles,
     agent: OnceLock<Agent>,
-    register: fn(Jni) -> Result<(), Thrown>,
+    register: fn(Jni) -> Result<(), JavaException>,
 }
 
 /// Where the JVM enters this library.
 pub struct Entrances {
     pub callbacks: Callbacks,
     /// Binds the native methods of the agent, whose classes are there already.
-    pub register: fn(Jni) -> Result<(), Thrown>,
+    pub register: fn(Jni) -> Result<(), JavaException>,
 }
 
 /// Calls with the loader of this JVM; `None` before there is one.
@@ -110,7 +110,7 @@ fn make(
         loaders: Loaders::default(),
         pauses: Pauses::default(),
         users: Users::default(),
-        mapped: Mapped::default(),
+        mapped: MappedFiles::default(),
         agent: OnceLock::new(),
         register: entrances.register,
     };

@@ -32,8 +32,8 @@ impl Loaders {
 
     fn known(&self, jni: Jni, loader: jobject) -> Option<bool> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.iter().find(|(weak, _)| jni.is_same(*weak as jweak, loader));
-        found.map(|(_, sees)| *sees)
+        let entry = known.iter().find(|(weak, _)| jni.is_same(*weak as jweak, loader));
+        entry.map(|(_, sees)| *sees)
     }
 
     fn keep(&self, jni: Jni, loader: jobject, sees: bool) {

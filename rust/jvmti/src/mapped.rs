@@ -10,9 +10,9 @@ use crate::jvmti::{EVENT_OBJECT_FREE, Env};
 
 /// Start, which is the buffer's tag, and size in bytes.
 #[derive(Debug, Default)]
-pub struct Mapped(Mutex<Vec<(usize, usize)>>);
+pub struct MappedFiles(Mutex<Vec<(usize, usize)>>);
 
-impl Mapped {
+impl MappedFiles {
     /// Where the JVM tells nothing of freed objects the mapping stays as long as the process.
     pub fn keep(&self, env: Env, buffer: jobject, start: *mut u8, size: usize) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((start as usize, size));

@@ -6,11 +6,11 @@ use std::path::Path;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 
 use crate::java::class;
-use crate::jni::{Jni, Thrown, native};
+use crate::jni::{JavaException, Jni, native};
 use crate::{files, hook, loader};
 
 /// Binds them; the agent's classes are there already.
-pub fn register(jni: Jni) -> Result<(), Thrown> {
+pub fn register(jni: Jni) -> Result<(), JavaException> {
     let classes = [
         native(c"begin", c"()V", begin as *const _),
         native(c"end", c"()V", end as *const _),

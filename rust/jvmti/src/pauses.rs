@@ -13,7 +13,7 @@ use iostrata_segment::mapping::Mapping;
 use iostrata_segment::memory::Memory;
 use iostrata_segment::points::POINTS;
 use iostrata_segment::ring::{self, Event, Layout, Slot};
-use iostrata_segment::row::{self, Key, Row, Values};
+use iostrata_segment::row::{self, CounterRow, Key, Values};
 use iostrata_segment::schema::{
     FILE_KIND_SEGMENT, KIND_CALL, KIND_CONTEXT, PROCESS_SEEN_CONTROL, PROCESS_SIZE, SEGMENT_EPOCH,
     SEGMENT_GAPS, SEGMENT_OPEN_CAPACITY, SEGMENT_OPEN_SLOTS, SEGMENT_PROC, SEGMENT_RING_SLOTS,
@@ -165,7 +165,7 @@ impl Log {
             row::write_row(&self.memory, at, &mut self.version, &self.values);
             return;
         }
-        row::begin_row(&self.memory, at, &Row { key, values: self.values });
+        row::begin_row(&self.memory, at, &CounterRow { key, values: self.values });
         self.memory.release_u32(SEGMENT_ROWS, 1);
     }
 }

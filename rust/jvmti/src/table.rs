@@ -43,8 +43,8 @@ impl Table {
     /// The class of this name, which need not be UTF-8.
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<&Class> {
-        let found = self.classes.binary_search_by(|class| class.name.as_bytes().cmp(name));
-        found.ok().map(|place| &self.classes[place])
+        let place = self.classes.binary_search_by(|class| class.name.as_bytes().cmp(name));
+        place.ok().map(|place| &self.classes[place])
     }
 
     #[must_use]

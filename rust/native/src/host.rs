@@ -28,8 +28,8 @@ pub struct Reading {
     pub now: u64,
     pub cpu: Cpu,
     pub memory: Amount,
-    pub disks: Vec<Flow>,
-    pub interfaces: Vec<Flow>,
+    pub disks: Vec<DeviceCounters>,
+    pub interfaces: Vec<DeviceCounters>,
     pub space: Amount,
 }
 
@@ -52,7 +52,7 @@ pub struct Amount {
 
 /// Bytes that a disk or an interface moved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flow {
+pub struct DeviceCounters {
     pub name: String,
     /// Read or received.
     pub incoming: u64,
@@ -81,10 +81,10 @@ impl Reading {
 /// asking one may hang.
 pub fn places(store: &Path) -> Vec<PathBuf> {
     let mounts = mounts(&fs::read_to_string("/proc/self/mounts").unwrap_or_default());
-    let mut seen = HashSet::new();
-    let mut found: Vec<PathBuf> = std::iter::once(store.to_owned()).chain(mounts).collect();
-    found.retain(|place| rustix::fs::stat(place).is_ok_and(|stat| seen.insert(stat.st_dev)));
-    found
+    let mut devices = HashSet::new();
+    let mut paths: Vec<PathBuf> = std::iter::once(store.to_owned()).chain(mounts).collect();
+    paths.retain(|place| rustix::fs::stat(place).is_ok_and(|stat| devices.insert(stat.st_dev)));
+    paths
 }
 
 fn ticks_per_second() -> u64 {
@@ -114,21 +114,21 @@ fn words(line: &str) -> Vec<&str> {
 /// `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal and what guests took,
 /// which is part of user already; in clock ticks.
 pub fn cpu(stat: &str, ticks_per_second: u64) -> Cpu {
-    let mut found = Cpu::default();
+    let mut cpu = Cpu::default();
     for line in stat.lines().filter(|line| line.starts_with("cpu")) {
         let fields = words(line);
         if fields[0] != "cpu" {
-            found.cores += u32::from(fields[0][3..].parse::<u32>().is_ok());
+            cpu.cores += u32::from(fields[0][3..].parse::<u32>().is_ok());
             continue;
         }
         let ns = |places: &[usize]| {
             let ticks = places.iter().map(|place| number(fields.get(*place)));
             ticks.fold(0, u64::saturating_add).saturating_mul(SECOND / ticks_per_second)
         };
-        (found.user, found.system) = (ns(&[1, 2]), ns(&[3, 6, 7]));
-        (found.idle, found.iowait) = (ns(&[4]), ns(&[5]));
+        (cpu.user, cpu.system) = (ns(&[1, 2]), ns(&[3, 6, 7]));
+        (cpu.idle, cpu.iowait) = (ns(&[4]), ns(&[5]));
     }
-    found
+    cpu
 }
 
 /// `/proc/meminfo`; before Linux 3.14 it has no `MemAvailable`.
@@ -143,7 +143,7 @@ pub fn memory(meminfo: &str) -> Amount {
 }
 
 /// The whole disks of `/proc/diskstats`.
-pub fn disks(diskstats: &str) -> Vec<Flow> {
+pub fn disks(diskstats: &str) -> Vec<DeviceCounters> {
     let lines: Vec<Vec<&str>> =
         diskstats.lines().map(words).filter(|fields| fields.len() > 2).collect();
     let names: HashSet<&str> = lines.iter().map(|fields| fields[2]).collect();
@@ -152,7 +152,7 @@ pub fn disks(diskstats: &str) -> Vec<Flow> {
     };
     let whole = lines.iter().filter(|fields| is_whole(fields[2]));
     whole
-        .map(|fields| Flow {
+        .map(|fields| DeviceCounters {
             name: fields[2].to_owned(),
             incoming: number(fields.get(5)).saturating_mul(SECTOR),
             outgoing: number(fields.get(9)).saturating_mul(SECTOR),
@@ -182,7 +182,7 @@ fn is_of_number(c: char) -> bool {
 }
 
 /// `/proc/net/dev`, loopback (`lo`) included.
-pub fn interfaces(dev: &str) -> Vec<Flow> {
+pub fn interfaces(dev: &str) -> Vec<DeviceCounters> {
     let flow = |line: &str| {
         // no blank follows the colon when the number is long
         let (name, counters) = line.split_once(':')?;
@@ -192,20 +192,20 @@ pub fn interfaces(dev: &str) -> Vec<Flow> {
             return None;
         }
         let (incoming, outgoing) = (number(fields.first()), number(fields.get(8)));
-        Some(Flow { name: name.to_owned(), incoming, outgoing, busy: 0 })
+        Some(DeviceCounters { name: name.to_owned(), incoming, outgoing, busy: 0 })
     };
     dev.lines().filter_map(flow).collect()
 }
 
 /// Where local devices are mounted, each device once. Blanks in names stand as `\040`.
 pub fn mounts(mounts: &str) -> Vec<PathBuf> {
-    let mut seen = HashSet::new();
+    let mut devices = HashSet::new();
     let lines = mounts.lines().map(words).filter(|fields| fields.len() > 1);
     let local = lines.filter(|fields| {
         let device = fields[0].strip_prefix("/dev/");
         device.is_some_and(|name| !is_stacked(name, &["loop", "ram", "zram"]))
     });
-    local.filter(|fields| seen.insert(fields[0])).map(|fields| unescaped(fields[1])).collect()
+    local.filter(|fields| devices.insert(fields[0])).map(|fields| unescaped(fields[1])).collect()
 }
 
 fn unescaped(name: &str) -> PathBuf {
@@ -218,8 +218,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn flow(name: &str, incoming: u64, outgoing: u64, busy: u64) -> Flow {
-        Flow { name: name.into(), incoming, outgoing, busy }
+    fn flow(name: &str, incoming: u64, outgoing: u64, busy: u64) -> DeviceCounters {
+        DeviceCounters { name: name.into(), incoming, outgoing, busy }
     }
 
     #[test]
@@ -270,11 +270,11 @@ mod tests {
         ];
         let lines: Vec<String> =
             names.iter().map(|n| format!("   8  1 {n} {counters}\n")).collect();
-        let found = disks(&lines.concat());
-        let read: Vec<&str> = found.iter().map(|disk| disk.name.as_str()).collect();
+        let disks = disks(&lines.concat());
+        let read: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
         // xvda1 stands alone on some clouds: there is no xvda
         assert_eq!(read, ["sda", "nvme0n1", "mmcblk0", "xvda1", "sr0", "vdb"]);
-        assert_eq!(found[0], flow("sda", 4 * 512, 6 * 512, 5 * MS));
+        assert_eq!(disks[0], flow("sda", 4 * 512, 6 * 512, 5 * MS));
     }
 
     #[test]
@@ -286,9 +286,9 @@ mod tests {
         ];
         let lines: Vec<String> = names.iter().map(|name| format!("  {name}:{row}\n")).collect();
         let head = "Inter-|   Receive  |  Transmit\n face |bytes    packets|bytes\n";
-        let found = interfaces(&format!("{head}{}", lines.concat()));
+        let actual = interfaces(&format!("{head}{}", lines.concat()));
         let expected = ["lo", "eth0", "ens3f0", "wlan0", "brick"].map(|name| flow(name, 1, 2, 0));
-        assert_eq!(found, expected);
+        assert_eq!(actual, expected);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, openat, renameat, unlinkat};
 use rustix::io::write;
 
-use crate::mapping::{Mapping, Refused};
+use crate::mapping::{Mapping, Rejection};
 use crate::memory::Memory;
 use crate::schema::{
     CONTROL_BUDGET, CONTROL_EVENT_COST, CONTROL_HEARTBEAT, CONTROL_LEVEL, CONTROL_POINTS_OFF,
@@ -16,12 +16,12 @@ use crate::schema::{
 const NAME: &str = "control";
 const NEW: &str = ".control.new";
 
-/// How much agents keep one by one.
+/// How much of it agents record individually.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Detail {
     /// A code of `level`.
     pub level: u8,
-    /// Of a billion requests, how many are kept; 0: all.
+    /// Of a billion requests, how many are recorded; 0: all.
     pub sampling: u32,
     /// Millionths of its CPU time that tracing may cost a process; 0: as much as it takes.
     pub budget: u32,
@@ -65,10 +65,10 @@ pub struct Control {
 impl Control {
     /// Takes over the page in `directory` if it is valid and ours (`owner`), else puts a new one
     /// in its place by rename: agents read it at any time, so it is never truncated.
-    pub fn create(directory: BorrowedFd<'_>, owner: u32) -> Result<Control, Refused> {
-        let kept = Mapping::open(directory, NAME, owner, CONTROL_SIZE)
+    pub fn create(directory: BorrowedFd<'_>, owner: u32) -> Result<Control, Rejection> {
+        let existing = Mapping::open(directory, NAME, owner, CONTROL_SIZE)
             .and_then(|memory| memory.expect_kind(FILE_KIND_CONTROL).map(|()| memory));
-        let memory = match kept {
+        let memory = match existing {
             Ok(memory) => memory,
             Err(_) => Self::fresh(directory, owner)?,
         };
@@ -76,7 +76,7 @@ impl Control {
         Ok(Control { memory, last })
     }
 
-    fn fresh(directory: BorrowedFd<'_>, owner: u32) -> Result<Mapping, Refused> {
+    fn fresh(directory: BorrowedFd<'_>, owner: u32) -> Result<Mapping, Rejection> {
         let _ = unlinkat(directory, NEW, AtFlags::empty());
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let file = openat(directory, NEW, flags | OFlags::CLOEXEC, Mode::from_raw_mode(0o644))?;
@@ -87,7 +87,7 @@ impl Control {
         page[6..8].copy_from_slice(&FILE_KIND_CONTROL.to_le_bytes());
         let written = write(&file, &page)?;
         if written != CONTROL_SIZE {
-            return Err(Refused::Size { size: written as u64, least: CONTROL_SIZE });
+            return Err(Rejection::Size { size: written as u64, least: CONTROL_SIZE });
         }
         renameat(directory, NEW, directory, NAME)?;
         Mapping::open(directory, NAME, owner, CONTROL_SIZE)

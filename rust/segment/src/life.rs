@@ -9,7 +9,7 @@ use crate::schema::{
 
 /// Whose events a segment holds during one epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Identity {
+pub struct SegmentIdentity {
     pub epoch: u32,
     /// Java thread id.
     pub tid: u64,
@@ -20,7 +20,7 @@ pub struct Identity {
 }
 
 /// Collector: the identity once the producer has finished it, `None` while it is being (re)made.
-pub fn identity(memory: &impl Memory) -> Option<Identity> {
+pub fn identity(memory: &impl Memory) -> Option<SegmentIdentity> {
     // epoch before state: the new epoch is released after state = 0, so a `sealed` seen after
     // the new epoch is never the old one
     let epoch = memory.acquire_u32(SEGMENT_EPOCH);
@@ -28,7 +28,7 @@ pub fn identity(memory: &impl Memory) -> Option<Identity> {
     if state != STATE_ACTIVE && state != STATE_SEALED {
         return None;
     }
-    let identity = Identity {
+    let identity = SegmentIdentity {
         epoch,
         tid: memory.relaxed_u64(SEGMENT_TID),
         thread_name: memory.relaxed_u32(SEGMENT_THREAD_NAME),
@@ -62,7 +62,7 @@ pub fn seal(memory: &impl Memory) {
 /// Producer: takes a sealed and drained segment into its next epoch, for any thread.
 ///
 /// Returns the ring position to go on from, or `None` while the collector still needs the segment.
-pub fn reuse(memory: &impl Memory, next: &Identity) -> Option<u64> {
+pub fn reuse(memory: &impl Memory, next: &SegmentIdentity) -> Option<u64> {
     if memory.acquire_u32(SEGMENT_DRAINED_EPOCH) != next.epoch.wrapping_sub(1) {
         return None;
     }

@@ -18,7 +18,7 @@ compile_error!("segments are little-endian and read in place");
 pub const MAX_FILE: u64 = 256 << 20;
 
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub enum Rejection {
     #[error("{0}")]
     Io(#[from] Errno),
     #[error("not a regular file")]
@@ -60,33 +60,33 @@ impl Mapping {
         name: &str,
         owner: u32,
         least: usize,
-    ) -> Result<Mapping, Refused> {
+    ) -> Result<Mapping, Rejection> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file = openat(directory, name, flags, Mode::empty())?;
         let stat = fstat(&file)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(Refused::NotRegular);
+            return Err(Rejection::NotRegular);
         }
         if stat.st_uid != owner {
-            return Err(Refused::Owner { found: stat.st_uid, expected: owner });
+            return Err(Rejection::Owner { found: stat.st_uid, expected: owner });
         }
         let size = stat.st_size as u64;
         if size < least as u64 || size > MAX_FILE {
-            return Err(Refused::Size { size, least });
+            return Err(Rejection::Size { size, least });
         }
         Mapping::of(&file, size as usize)
     }
 
     /// Maps the first `size` bytes of an open file.
-    pub fn of(file: &OwnedFd, size: usize) -> Result<Mapping, Refused> {
+    pub fn of(file: &OwnedFd, size: usize) -> Result<Mapping, Rejection> {
         let mut mapping = Mapping::unguarded(file, size)?;
         mapping.guard = Guard::new(mapping.start as usize, size);
-        if mapping.guard.is_some() { Ok(mapping) } else { Err(Refused::TooMany) }
+        if mapping.guard.is_some() { Ok(mapping) } else { Err(Rejection::TooMany) }
     }
 
     /// Maps without a handler for SIGBUS: of a file whose bytes are reserved, inside a process that
     /// has a handler of its own, as a JVM has.
-    pub fn unguarded(file: &OwnedFd, size: usize) -> Result<Mapping, Refused> {
+    pub fn unguarded(file: &OwnedFd, size: usize) -> Result<Mapping, Rejection> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice aliases nothing of ours
         let start = unsafe {
@@ -96,7 +96,7 @@ impl Mapping {
     }
 
     /// Checks the first eight bytes against what the file's name promises.
-    pub fn expect_kind(&self, expected: u16) -> Result<(), Refused> {
+    pub fn expect_kind(&self, expected: u16) -> Result<(), Rejection> {
         let magic = self.acquire_u32(PREAMBLE_MAGIC);
         let word = self.relaxed_u32(PREAMBLE_MAGIC + 4);
         let (version, kind) = (word as u16, (word >> ((PREAMBLE_FILE_KIND - 4) * 8)) as u16);
@@ -104,9 +104,9 @@ impl Mapping {
             return Ok(());
         }
         if magic == MAGIC && version != VERSION {
-            return Err(Refused::Version { found: version });
+            return Err(Rejection::Version { found: version });
         }
-        Err(Refused::Preamble { magic, version, kind, expected })
+        Err(Rejection::Preamble { magic, version, kind, expected })
     }
 
     #[must_use]

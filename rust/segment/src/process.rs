@@ -18,7 +18,7 @@ pub const DETACHED: u32 = 3;
 
 /// What never changes once the page is ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Who {
+pub struct ProcessIdentity {
     pub proc: u64,
     pub pid: u32,
     pub uid: u32,
@@ -79,11 +79,11 @@ impl Cost {
 }
 
 /// The page's fixed part, `None` before its writer has finished it.
-pub fn who(memory: &impl Memory) -> Option<Who> {
+pub fn who(memory: &impl Memory) -> Option<ProcessIdentity> {
     if memory.acquire_u32(PROCESS_STATE) == 0 {
         return None;
     }
-    Some(Who {
+    Some(ProcessIdentity {
         proc: memory.relaxed_u64(PROCESS_PROC),
         pid: memory.relaxed_u32(PROCESS_PID),
         uid: memory.relaxed_u32(PROCESS_UID),

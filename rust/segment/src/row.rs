@@ -16,7 +16,8 @@ pub struct Key {
     pub size_class: u8,
     pub context: u32,
     pub flags: u8,
-    pub anchor: u64,
+    /// Span of the nearest task, phase, block or RPC around its calls.
+    pub scope: u64,
 }
 
 /// Cumulative values of a row since its segment was last reset.
@@ -38,7 +39,7 @@ pub struct Values {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Row {
+pub struct CounterRow {
     pub key: Key,
     pub values: Values,
 }
@@ -52,7 +53,7 @@ pub fn rows_in_use(memory: &impl Memory, layout: Layout) -> u32 {
 }
 
 /// Collector: a consistent copy, or `None` while the producer writes (it may also have died there).
-pub fn read_row(memory: &impl Memory, at: usize) -> Option<Row> {
+pub fn read_row(memory: &impl Memory, at: usize) -> Option<CounterRow> {
     (0..TRIES).find_map(|_| {
         let before = memory.acquire_u32(at + ROW_VERSION);
         if before % 2 == 1 {
@@ -68,17 +69,17 @@ pub fn read_row(memory: &impl Memory, at: usize) -> Option<Row> {
 /// Collector: the values as they stand, for rows whose producer is gone.
 ///
 /// `count` is stored last, so at most bytes of one uncounted call are included.
-pub fn read_row_torn(memory: &impl Memory, at: usize) -> Row {
+pub fn read_row_torn(memory: &impl Memory, at: usize) -> CounterRow {
     let count = memory.relaxed_u64(at + ROW_COUNT);
     let what = memory.relaxed_u32(at + ROW_POINT);
-    Row {
+    CounterRow {
         key: Key {
             point: what as u16,
             category: (what >> 16) as u8,
             size_class: (what >> 24) as u8,
             context: memory.relaxed_u32(at + ROW_CONTEXT),
             flags: memory.relaxed_u32(at + ROW_FLAGS) as u8,
-            anchor: memory.relaxed_u64(at + ROW_ANCHOR),
+            scope: memory.relaxed_u64(at + ROW_ANCHOR),
         },
         values: Values {
             count,
@@ -98,7 +99,7 @@ pub fn read_row_torn(memory: &impl Memory, at: usize) -> Row {
 }
 
 /// Producer: writes key and first values of a row that `rows` does not cover yet.
-pub fn begin_row(memory: &impl Memory, at: usize, row: &Row) {
+pub fn begin_row(memory: &impl Memory, at: usize, row: &CounterRow) {
     let key = &row.key;
     let what =
         u32::from(key.point) | u32::from(key.category) << 16 | u32::from(key.size_class) << 24;
@@ -106,7 +107,7 @@ pub fn begin_row(memory: &impl Memory, at: usize, row: &Row) {
     memory.set_u32(at + ROW_POINT, what);
     memory.set_u32(at + ROW_CONTEXT, key.context);
     memory.set_u32(at + ROW_FLAGS, u32::from(key.flags));
-    memory.set_u64(at + ROW_ANCHOR, key.anchor);
+    memory.set_u64(at + ROW_ANCHOR, key.scope);
     set_values(memory, at, &row.values);
 }
 
@@ -134,7 +135,7 @@ fn set_values(memory: &impl Memory, at: usize, values: &Values) {
     memory.release_u64(at + ROW_COUNT, values.count);
 }
 
-impl Row {
+impl CounterRow {
     /// The bytes of a row as they are spooled; `version` is written as 0.
     pub fn append_to(&self, out: &mut Vec<u8>) {
         let (key, v) = (&self.key, &self.values);
@@ -143,7 +144,7 @@ impl Row {
         for word in [
             what << 32,
             u64::from(key.context) | u64::from(key.flags) << 32,
-            key.anchor,
+            key.scope,
             v.count,
             v.bytes as u64,
             v.asked,
@@ -166,14 +167,14 @@ impl Row {
     pub fn from_bytes(bytes: &[u8; ROW_SIZE]) -> Self {
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
         let what = (word(ROW_VERSION) >> 32) as u32;
-        Row {
+        CounterRow {
             key: Key {
                 point: what as u16,
                 category: (what >> 16) as u8,
                 size_class: (what >> 24) as u8,
                 context: word(ROW_CONTEXT) as u32,
                 flags: (word(ROW_CONTEXT) >> 32) as u8,
-                anchor: word(ROW_ANCHOR),
+                scope: word(ROW_ANCHOR),
             },
             values: Values {
                 count: word(ROW_COUNT),

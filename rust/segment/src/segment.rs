@@ -2,12 +2,12 @@
 
 use std::os::fd::BorrowedFd;
 
-use crate::life::{self, Identity};
-use crate::mapping::{Mapping, Refused};
+use crate::life::{self, SegmentIdentity};
+use crate::mapping::{Mapping, Rejection};
 use crate::memory::Memory;
-use crate::process::{self, Account, Who};
+use crate::process::{self, Account, ProcessIdentity};
 use crate::ring::{self, BadRing, Layout, Slot};
-use crate::row::{self, Row};
+use crate::row::{self, CounterRow};
 use crate::schema::{
     DICTIONARY_CAPACITY, DICTIONARY_HEADER, DICTIONARY_SEALED, DICTIONARY_USED,
     FILE_KIND_DICTIONARY, FILE_KIND_PROCESS, FILE_KIND_SEGMENT, OPEN_SPAN_SIZE, PROCESS_SIZE,
@@ -57,10 +57,10 @@ impl Segment {
         name: &str,
         owner: u32,
         proc: u64,
-    ) -> Result<Option<Segment>, Refused> {
+    ) -> Result<Option<Segment>, Rejection> {
         let memory = match Mapping::open(directory, name, owner, SEGMENT_HEADER) {
             // a file grows before its header is written
-            Err(Refused::Size { size, .. }) if size < SEGMENT_HEADER as u64 => return Ok(None),
+            Err(Rejection::Size { size, .. }) if size < SEGMENT_HEADER as u64 => return Ok(None),
             other => other?,
         };
         if life::identity(&memory).is_none() {
@@ -69,7 +69,7 @@ impl Segment {
         memory.expect_kind(FILE_KIND_SEGMENT)?;
         let found = memory.relaxed_u64(SEGMENT_PROC);
         if found != proc {
-            return Err(Refused::Proc { found, expected: proc });
+            return Err(Rejection::Proc { found, expected: proc });
         }
         let layout = match Layout::read(&memory, memory.size()) {
             // it grew since it was mapped: its writer was making it
@@ -83,7 +83,7 @@ impl Segment {
     }
 
     #[must_use]
-    pub fn identity(&self) -> Option<Identity> {
+    pub fn identity(&self) -> Option<SegmentIdentity> {
         life::identity(&self.memory)
     }
 
@@ -140,20 +140,20 @@ impl Segment {
 
     /// `None` while the producer writes the row.
     #[must_use]
-    pub fn row(&self, index: u32) -> Option<Row> {
+    pub fn row(&self, index: u32) -> Option<CounterRow> {
         row::read_row(&self.memory, self.layout.row_at(index))
     }
 
     /// The row of a process that is gone, even if it died while writing it.
     #[must_use]
-    pub fn last_row(&self, index: u32) -> Row {
+    pub fn last_row(&self, index: u32) -> CounterRow {
         let at = self.layout.row_at(index);
         row::read_row(&self.memory, at).unwrap_or_else(|| row::read_row_torn(&self.memory, at))
     }
 
     /// Calls without detail and calls added to a fold row, both of this epoch.
     #[must_use]
-    pub fn gaps_and_folded(&self) -> (u64, u64) {
+    pub fn gaps_and_collapsed(&self) -> (u64, u64) {
         (self.memory.relaxed_u64(SEGMENT_GAPS), self.memory.relaxed_u64(SEGMENT_FOLDED))
     }
 
@@ -209,9 +209,11 @@ impl Dictionary {
         directory: BorrowedFd<'_>,
         name: &str,
         owner: u32,
-    ) -> Result<Option<Dictionary>, Refused> {
+    ) -> Result<Option<Dictionary>, Rejection> {
         let memory = match Mapping::open(directory, name, owner, DICTIONARY_HEADER) {
-            Err(Refused::Size { size, .. }) if size < DICTIONARY_HEADER as u64 => return Ok(None),
+            Err(Rejection::Size { size, .. }) if size < DICTIONARY_HEADER as u64 => {
+                return Ok(None);
+            }
             other => other?,
         };
         if memory.acquire_u32(0) == 0 {
@@ -252,16 +254,16 @@ impl ProcessPage {
     pub fn open(
         directory: BorrowedFd<'_>,
         owner: u32,
-    ) -> Result<Option<(ProcessPage, Who)>, Refused> {
+    ) -> Result<Option<(ProcessPage, ProcessIdentity)>, Rejection> {
         let memory = match Mapping::open(directory, "process", owner, PROCESS_SIZE) {
-            Err(Refused::Size { size, .. }) if size < PROCESS_SIZE as u64 => return Ok(None),
-            Err(Refused::Io(rustix::io::Errno::NOENT)) => return Ok(None),
+            Err(Rejection::Size { size, .. }) if size < PROCESS_SIZE as u64 => return Ok(None),
+            Err(Rejection::Io(rustix::io::Errno::NOENT)) => return Ok(None),
             other => other?,
         };
         let Some(who) = process::who(&memory) else { return Ok(None) };
         memory.expect_kind(FILE_KIND_PROCESS)?;
         if who.uid != owner {
-            return Err(Refused::Owner { found: who.uid, expected: owner });
+            return Err(Rejection::Owner { found: who.uid, expected: owner });
         }
         Ok(Some((ProcessPage { memory }, who)))
     }

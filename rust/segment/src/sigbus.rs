@@ -13,15 +13,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub const CAPACITY: usize = 32_768;
 const PAGE: usize = 4096;
 
-struct Guarded {
+struct GuardedRange {
     /// Address, 0 while the place is free.
     start: AtomicUsize,
     size: AtomicUsize,
     hit: AtomicBool,
 }
 
-static TABLE: [Guarded; CAPACITY] = [const {
-    Guarded { start: AtomicUsize::new(0), size: AtomicUsize::new(0), hit: AtomicBool::new(false) }
+static TABLE: [GuardedRange; CAPACITY] = [const {
+    GuardedRange {
+        start: AtomicUsize::new(0),
+        size: AtomicUsize::new(0),
+        hit: AtomicBool::new(false),
+    }
 }; CAPACITY];
 /// Places of the table that were ever used: the handler looks no further.
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -85,11 +89,11 @@ extern "C" fn on_sigbus(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc
 /// Maps zeros from the page of `address` to the end of its mapping; false if it is none of ours.
 fn cover(address: usize) -> bool {
     let used = USED.load(Ordering::Acquire);
-    let found = TABLE[..used].iter().find(|guarded| {
+    let range = TABLE[..used].iter().find(|guarded| {
         let start = guarded.start.load(Ordering::Acquire);
         start > 1 && address >= start && address < start + guarded.size.load(Ordering::Relaxed)
     });
-    let Some(guarded) = found else { return false };
+    let Some(guarded) = range else { return false };
     guarded.hit.store(true, Ordering::Release);
     let end = guarded.start.load(Ordering::Relaxed) + guarded.size.load(Ordering::Relaxed);
     let page = address & !(PAGE - 1);

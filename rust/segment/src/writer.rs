@@ -20,8 +20,8 @@ use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::dictionary::Entry;
-use crate::life::{self, Identity};
-use crate::mapping::{Mapping, Refused};
+use crate::life::{self, SegmentIdentity};
+use crate::mapping::{Mapping, Rejection};
 use crate::memory::Memory;
 use crate::process::ENDED;
 use crate::ring::{self, Layout};
@@ -223,11 +223,11 @@ impl Process {
 
     fn reused(&self, tid: u64, thread_name: u32, chain: u32, slots: u32) -> Option<Chunk> {
         let mut sealed = self.sealed.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = sealed.iter().position(|chunk| {
-            let next = Identity { epoch: chunk.epoch + 1, tid, thread_name, chain };
+        let place = sealed.iter().position(|chunk| {
+            let next = SegmentIdentity { epoch: chunk.epoch + 1, tid, thread_name, chain };
             chunk.layout.ring_slots >= slots && life::reuse(&chunk.memory, &next).is_some()
         })?;
-        let mut chunk = sealed.swap_remove(found);
+        let mut chunk = sealed.swap_remove(place);
         chunk.epoch += 1;
         chunk.tail = chunk.head;
         chunk.rows.clear();
@@ -280,13 +280,13 @@ pub fn make(
     name: &str,
     size: usize,
     kind: u16,
-    map: impl FnOnce(&OwnedFd, usize) -> Result<Mapping, Refused>,
+    map: impl FnOnce(&OwnedFd, usize) -> Result<Mapping, Rejection>,
 ) -> io::Result<Mapping> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(directory, name, flags, Mode::from_raw_mode(0o600))?;
     fallocate(&file, FallocateFlags::empty(), 0, size as u64)?;
     let memory = map(&file, size).map_err(|refused| match refused {
-        Refused::Io(errno) => io::Error::from(errno),
+        Rejection::Io(errno) => io::Error::from(errno),
         other => io::Error::other(other),
     })?;
     memory.set_u32(4, u32::from(VERSION) | u32::from(kind) << 16);

@@ -11,7 +11,7 @@ use iostrata_segment::mapping::Mapping;
 use iostrata_segment::memory::Memory;
 use iostrata_segment::process;
 use iostrata_segment::ring::{Event, Layout, Slot};
-use iostrata_segment::row::{Key, Row, Values};
+use iostrata_segment::row::{CounterRow, Key, Values};
 use iostrata_segment::schema::{CATEGORY_FILE, ROW_SIZE, SEGMENT_HEADER, SLOT_SIZE};
 use iostrata_segment::segment::{Dictionary, OpenSpan, ProcessPage, Segment};
 use iostrata_segment::writer::{Limits, Process};
@@ -59,7 +59,7 @@ fn uid() -> u32 {
 fn read_all(directory: &Path, name: &str) -> Option<usize> {
     let handle = File::open(directory).unwrap();
     let segment = Segment::open(handle.as_fd(), name, uid(), 7).ok()??;
-    let _ = (segment.identity(), segment.is_sealed(), segment.gaps_and_folded());
+    let _ = (segment.identity(), segment.is_sealed(), segment.gaps_and_collapsed());
     assert!(segment.open_spans().len() <= 32);
     for index in 0..segment.rows_in_use() {
         let _ = (segment.row(index), segment.last_row(index));
@@ -88,13 +88,13 @@ proptest! {
 
     #[test]
     fn a_row_survives_its_bytes(
-        point: u16, category: u8, size_class: u8, context: u32, flags: u8, anchor: u64,
+        point: u16, category: u8, size_class: u8, context: u32, flags: u8, scope: u64,
         values: [u64; 11], bytes: i64,
     ) {
         let [count, asked, errors, timed, timed_dur, min, max, last_end, weight, spread, inside] =
             values;
-        let row = Row {
-            key: Key { point, category, size_class, context, flags, anchor },
+        let row = CounterRow {
+            key: Key { point, category, size_class, context, flags, scope },
             values: Values {
                 count, bytes, asked, errors, timed, timed_dur, min, max, last_end, weight, spread,
                 inside,
@@ -103,7 +103,7 @@ proptest! {
         let mut stored = Vec::new();
         row.append_to(&mut stored);
         prop_assert_eq!(stored.len(), ROW_SIZE);
-        prop_assert_eq!(Row::from_bytes(stored[..].try_into().unwrap()), row);
+        prop_assert_eq!(CounterRow::from_bytes(stored[..].try_into().unwrap()), row);
     }
 
     #[test]

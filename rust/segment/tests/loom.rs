@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use iostrata_segment::life::{self, Identity};
+use iostrata_segment::life::{self, SegmentIdentity};
 use iostrata_segment::memory::Memory;
 use iostrata_segment::ring::{self, Event, Layout, Slot};
-use iostrata_segment::row::{self, Key, Row, Values};
+use iostrata_segment::row::{self, CounterRow, Key, Values};
 use iostrata_segment::schema::{SEGMENT_EPOCH, SEGMENT_STATE, SEGMENT_TID, STATE_ACTIVE};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -144,7 +144,7 @@ fn a_row_is_read_as_it_was_after_some_call() {
             let memory = Arc::clone(&memory);
             thread::spawn(move || {
                 let key = Key { point: 7, ..Key::default() };
-                row::begin_row(&*memory, at, &Row { key, values: values(1) });
+                row::begin_row(&*memory, at, &CounterRow { key, values: values(1) });
                 memory.release_u32(rows, 1);
                 let mut version = 0;
                 row::write_row(&*memory, at, &mut version, &values(2));
@@ -176,7 +176,7 @@ fn a_reused_segment_is_never_taken_for_its_last_life() {
             thread::spawn(move || {
                 memory.release_u64(HEAD, 5);
                 life::seal(&*memory);
-                let next = Identity { epoch: 2, tid: 22, thread_name: 0, chain: 0 };
+                let next = SegmentIdentity { epoch: 2, tid: 22, thread_name: 0, chain: 0 };
                 if let Some(head) = life::reuse(&*memory, &next) {
                     memory.release_u64(HEAD, head + 3);
                     life::seal(&*memory);

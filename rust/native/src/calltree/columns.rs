@@ -10,13 +10,13 @@ use super::hash::{self, Map};
 
 /// Texts that occur, numbered from 1; 0 is none.
 #[derive(Default)]
-pub struct Names {
+pub struct TextTable {
     texts: Vec<String>,
     /// By hash; texts of equal hash are one after the other in a list that is nearly always short.
     known: Map<u64, Vec<u32>>,
 }
 
-impl Names {
+impl TextTable {
     pub fn number(&mut self, text: &str) -> u32 {
         let same_hash = self.known.entry(hash::text(text)).or_default();
         let known = same_hash.iter().find(|number| self.texts[**number as usize - 1] == text);
@@ -35,7 +35,7 @@ impl Names {
 }
 
 /// The numbers of a column's texts.
-pub fn texts(batch: &RecordBatch, name: &str, names: &mut Names) -> Result<Vec<u32>> {
+pub fn texts(batch: &RecordBatch, name: &str, names: &mut TextTable) -> Result<Vec<u32>> {
     let array = column(batch, name)?;
     if let Some(dictionary) = array.as_dictionary_opt::<Int32Type>() {
         let numbers = numbered(dictionary.values(), names).ok_or_else(|| no_text(name, array))?;
@@ -46,7 +46,7 @@ pub fn texts(batch: &RecordBatch, name: &str, names: &mut Names) -> Result<Vec<u
     numbered(array, names).ok_or_else(|| no_text(name, array))
 }
 
-fn numbered(array: &ArrayRef, names: &mut Names) -> Option<Vec<u32>> {
+fn numbered(array: &ArrayRef, names: &mut TextTable) -> Option<Vec<u32>> {
     if let Some(texts) = array.as_string_opt::<i32>() {
         return Some(each(texts.iter(), names));
     }
@@ -57,7 +57,7 @@ fn numbered(array: &ArrayRef, names: &mut Names) -> Option<Vec<u32>> {
 }
 
 /// Neighbours are mostly alike.
-fn each<'a>(texts: impl Iterator<Item = Option<&'a str>>, names: &mut Names) -> Vec<u32> {
+fn each<'a>(texts: impl Iterator<Item = Option<&'a str>>, names: &mut TextTable) -> Vec<u32> {
     let (mut last, mut number) = (None, 0);
     let numbers = texts.map(|text| {
         if text != last {
@@ -73,16 +73,16 @@ fn no_text(name: &str, array: &ArrayRef) -> anyhow::Error {
 }
 
 /// Whether rows have a value.
-pub struct Present(Option<NullBuffer>);
+pub struct Presence(Option<NullBuffer>);
 
-impl Present {
+impl Presence {
     pub fn get(&self, row: usize) -> bool {
         self.0.as_ref().is_none_or(|nulls| nulls.is_valid(row))
     }
 }
 
-pub fn present(batch: &RecordBatch, name: &str) -> Result<Present> {
-    Ok(Present(column(batch, name)?.logical_nulls()))
+pub fn present(batch: &RecordBatch, name: &str) -> Result<Presence> {
+    Ok(Presence(column(batch, name)?.logical_nulls()))
 }
 
 /// Integers or floats, some of them null.
@@ -109,8 +109,8 @@ pub fn numbers<'a, T: ArrowPrimitiveType>(
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    let found = batch.column_by_name(name);
-    found.ok_or_else(|| {
+    let column = batch.column_by_name(name);
+    column.ok_or_else(|| {
         anyhow!("it lacks the column {name}: read it with the iostrata that wrote it")
     })
 }

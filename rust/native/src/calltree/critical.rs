@@ -133,7 +133,7 @@ struct Step {
     /// `NONE`: the process itself.
     row: u32,
     from: i64,
-    /// What lies between `from` and here is still to be told.
+    /// What lies between `from` and here is still to be said.
     until: i64,
     /// By end, the latest last.
     ended: Vec<u32>,
@@ -313,9 +313,9 @@ fn by_function(parts: &[PathPart]) -> Vec<FunctionTime> {
         time,
         times,
     };
-    let mut found: Vec<FunctionTime> = times.into_iter().map(function).collect();
-    found.sort_by_key(|function| Reverse(function.time));
-    found
+    let mut functions: Vec<FunctionTime> = times.into_iter().map(function).collect();
+    functions.sort_by_key(|function| Reverse(function.time));
+    functions
 }
 
 /// Too many parts are put together by stretches of equal length, named after what took longest.

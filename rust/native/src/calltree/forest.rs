@@ -9,7 +9,7 @@ use super::tables::Tables;
 pub const NONE: u32 = u32::MAX;
 /// Rows that a thread takes at a time.
 pub const ROWS: usize = 1 << 16;
-/// Groves that the trees of a pass are put into, however many threads there are: what is found never
+/// Groves that the trees of a pass are put into, however many threads there are: what is rows never
 /// depends on that.
 const GROVES: usize = 16;
 
@@ -148,20 +148,20 @@ impl Forest {
 
     /// What no root leads to hangs from a cycle: the first call of each becomes a root.
     fn cut_cycles(&mut self, spans: &Spans) {
-        let mut seen = vec![NONE; spans.len()];
+        let mut reached = vec![NONE; spans.len()];
         for row in &self.order {
-            seen[*row as usize] = *row;
+            reached[*row as usize] = *row;
         }
         for begin in 0..spans.len() as u32 {
-            if seen[begin as usize] != NONE || spans.what[begin as usize].flags & TWICE != 0 {
+            if reached[begin as usize] != NONE || spans.what[begin as usize].flags & TWICE != 0 {
                 continue;
             }
             let mut row = begin;
-            while seen[row as usize] == NONE {
-                seen[row as usize] = begin;
+            while reached[row as usize] == NONE {
+                reached[row as usize] = begin;
                 row = self.parent[row as usize]; // of what no root leads to there is one
             }
-            if seen[row as usize] == begin {
+            if reached[row as usize] == begin {
                 self.cut(row, spans);
             }
         }
@@ -201,21 +201,21 @@ fn resolve(
             what[row as usize].flags |= SCOPE;
         }
     }
-    let found = parallel::each(threads, (0..span.len()).step_by(ROWS), |begin| {
+    let rows = parallel::each(threads, (0..span.len()).step_by(ROWS), |begin| {
         let elsewhere = foreign.partition_point(|(row, _)| (*row as usize) < begin);
         let mut elsewhere = foreign[elsewhere..].iter().peekable();
         let mut missing = 0;
-        let mut found = Vec::with_capacity(ROWS);
+        let mut rows = Vec::with_capacity(ROWS);
         for (row, above) in parent.iter().enumerate().skip(begin).take(ROWS) {
             let of = elsewhere.next_if(|(other, _)| *other as usize == row);
             let of = of.map_or(proc(row), |(_, of)| *of);
             let at = if *above == 0 { None } else { index.find((of, *above), key) };
             missing += u64::from(*above != 0 && at.is_none() && what[row].flags & TWICE == 0);
-            found.push(at.unwrap_or(NONE));
+            rows.push(at.unwrap_or(NONE));
         }
-        (found, missing)
+        (rows, missing)
     });
-    orphans.missing += found.iter().map(|(_, missing)| missing).sum::<u64>();
-    let found: Vec<_> = found.into_iter().map(|(found, _)| found).collect();
-    found.concat()
+    orphans.missing += rows.iter().map(|(_, missing)| missing).sum::<u64>();
+    let rows: Vec<_> = rows.into_iter().map(|(rows, _)| rows).collect();
+    rows.concat()
 }

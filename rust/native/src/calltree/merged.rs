@@ -9,7 +9,7 @@ use super::stats::Stats;
 
 /// Of some trees.
 #[derive(Default)]
-pub struct Merged {
+pub struct MergedTrees {
     pub nodes: Nodes,
     pub functions: Map<(u16, u16), Stats>,
     pub samples: Samples,
@@ -23,11 +23,11 @@ pub fn key_of(function: u16, site: u16) -> u32 {
     u32::from(function) << 16 | u32::from(site)
 }
 
-impl Merged {
+impl MergedTrees {
     /// `requests`: by row, empty where none were drawn.
-    pub fn of(trees: &PassTrees, grove: &[u32], requests: &[u64]) -> Merged {
+    pub fn of(trees: &PassTrees, grove: &[u32], requests: &[u64]) -> MergedTrees {
         let nodes = trees.nodes(grove);
-        let mut merged = Merged { nodes, spans: grove.len() as u64, ..Merged::default() };
+        let mut merged = MergedTrees { nodes, spans: grove.len() as u64, ..MergedTrees::default() };
         for row in grove {
             merged.count(trees, *row, requests);
         }
@@ -64,7 +64,7 @@ impl Merged {
     }
 
     /// Adds other trees; the numbers of their nodes here.
-    pub fn add(&mut self, other: Merged) -> Vec<u32> {
+    pub fn add(&mut self, other: MergedTrees) -> Vec<u32> {
         let numbers = self.nodes.add(other.nodes);
         for (key, stats) in other.functions {
             self.functions.entry(key).or_default().add(&stats);

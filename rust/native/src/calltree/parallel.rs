@@ -20,22 +20,22 @@ pub fn each<T: Send, R: Send>(
     let items = Mutex::new(items.enumerate());
     let take = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
-        let mut done = Vec::new();
+        let mut results = Vec::new();
         while let Some((place, item)) = take() {
-            done.push((place, of(item)));
+            results.push((place, of(item)));
         }
-        done
+        results
     };
-    let mut done = thread::scope(|scope| {
+    let mut results = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
+        let mut results = work();
         for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            results.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
-        done
+        results
     });
-    done.sort_unstable_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, found)| found).collect()
+    results.sort_unstable_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, actual)| actual).collect()
 }
 
 #[cfg(test)]
@@ -52,8 +52,8 @@ mod tests {
                 }
                 some[0]
             };
-            let found = each(threads, numbers.chunks_mut(7), doubled);
-            assert_eq!(found, (0..1000).step_by(7).map(|first| first * 2).collect::<Vec<_>>());
+            let actual = each(threads, numbers.chunks_mut(7), doubled);
+            assert_eq!(actual, (0..1000).step_by(7).map(|first| first * 2).collect::<Vec<_>>());
             assert!(numbers.iter().zip(0..).all(|(number, place)| *number == 2 * place));
         }
     }

@@ -48,17 +48,17 @@ fn names(tables: &Tables) -> Vec<String> {
 }
 
 fn patterns(given: &[String]) -> Result<Vec<String>> {
-    let mut found = Vec::new();
+    let mut list = Vec::new();
     for one in given {
         if !Path::new(one).is_file() {
-            found.push(one.clone());
+            list.push(one.clone());
             continue;
         }
         let text = std::fs::read_to_string(one).with_context(|| one.clone())?;
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-        found.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
+        list.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
     }
-    Ok(found)
+    Ok(list)
 }
 
 /// Whether all of `name` is as `pattern` says, where `*` is any text.

@@ -18,7 +18,7 @@ use super::stats::Stats;
 const SHOWN: usize = 20;
 
 /// Process, scope (0: of none), number in `Rests::functions`.
-type Key = (i64, u64, u32);
+type RestKey = (i64, u64, u32);
 
 /// Which calls a number is about. Where requests were drawn, only calls that are counted only get
 /// leaves from sums; others are scaled back.
@@ -39,7 +39,7 @@ pub struct Rests {
     pub functions: Vec<(String, String)>,
     /// Role and host.
     pub sites: Vec<(String, String)>,
-    pub calls: Vec<(Key, CallSource, Rest)>,
+    pub calls: Vec<(RestKey, CallSource, Rest)>,
     /// Processes and spans of scopes, and their nodes.
     pub scopes: Vec<(i64, u64, NodeId)>,
     /// Patterns of the user that no function has.
@@ -86,13 +86,13 @@ impl Rests {
     pub fn leaves(&self, sampled: bool) -> (Vec<Leaf>, u64) {
         let nodes: Map<(i64, u64), NodeId> =
             self.scopes.iter().map(|(proc, span, node)| ((*proc, *span), *node)).collect();
-        let mut rests: Map<Key, Rest> = Map::default();
+        let mut rests: Map<RestKey, Rest> = Map::default();
         for (key, of, rest) in &self.calls {
             if !sampled || *of == CallSource::CountedOnly {
                 rests.entry(*key).or_insert_with(Rest::none).add(rest);
             }
         }
-        let mut rests: Vec<(Key, Rest)> = rests.into_iter().collect();
+        let mut rests: Vec<(RestKey, Rest)> = rests.into_iter().collect();
         rests.sort_by_key(|((proc, scope, function), _)| (*proc, *function, *scope));
         let mut missing = 0;
         for same in rests.chunk_by_mut(|(a, _), (b, _)| (a.0, a.2) == (b.0, b.2)) {

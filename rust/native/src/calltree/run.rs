@@ -10,7 +10,7 @@ use super::document::{Document, FunctionOut, NodeOut, VERSION};
 use super::forest::{Forest, NONE, Orphans};
 use super::hash::Map;
 use super::id::NodeId;
-use super::merged::{Merged, key_of};
+use super::merged::{MergedTrees, key_of};
 use super::parallel;
 use super::patterns::FunctionFilter;
 use super::progress::Progress;
@@ -125,7 +125,7 @@ pub struct Trees {
     pub is_part: bool,
     order: Order,
     threads: usize,
-    merged: Merged,
+    merged: MergedTrees,
     evidence: Evidence,
     orphans: Orphans,
     left_out: u64,
@@ -139,7 +139,7 @@ impl Trees {
             is_part: false,
             order,
             threads,
-            merged: Merged::default(),
+            merged: MergedTrees::default(),
             evidence: Evidence::default(),
             orphans: Orphans::default(),
             left_out: 0,
@@ -165,7 +165,7 @@ impl Trees {
     fn merge(&mut self, spans: &Spans, forest: &Forest, requests: &[u64]) {
         let trees = PassTrees::new(self.order, spans, &self.tables, forest);
         let groves = forest.groves();
-        let of = |grove: &&[u32]| Merged::of(&trees, grove, requests);
+        let of = |grove: &&[u32]| MergedTrees::of(&trees, grove, requests);
         let merged = parallel::each(self.threads, groves.iter(), of);
         for (grove, merged) in groves.iter().zip(merged) {
             let numbers = self.merged.add(merged);
@@ -241,7 +241,7 @@ impl Trees {
         let shown = wanted.functions(&self.tables);
         let mut rests = self.sums.rests(&self.tables, &shown);
         rests.unknown = wanted.unknown(&self.tables);
-        let Merged { nodes, functions, samples, function_samples, spans } = self.merged;
+        let MergedTrees { nodes, functions, samples, function_samples, spans } = self.merged;
         let mut samples = samples.by_node();
         let mut out: Vec<NodeOut> = Vec::with_capacity(nodes.all.len());
         for (number, node) in nodes.all.into_iter().enumerate() {

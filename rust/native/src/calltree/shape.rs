@@ -121,7 +121,7 @@ impl<'a> PassTrees<'a> {
             let (node, mut last, mut place) = (self.node_of(*row), None, 0u64);
             for below in self.forest.below(*row) {
                 let shape = self.shape(*below);
-                let found = match last {
+                let number = match last {
                     Some((known, same)) if known == shape => same,
                     _ => {
                         place += 1;
@@ -130,16 +130,16 @@ impl<'a> PassTrees<'a> {
                         nodes.node(node, key, function(*below))
                     }
                 };
-                self.put(*below, found);
-                last = Some((shape, found));
+                self.put(*below, number);
+                last = Some((shape, number));
             }
         }
         nodes
     }
 
     fn shape(&self, row: u32) -> u64 {
-        let found = self.shapes.get(row as usize);
-        found.map_or_else(|| self.function(row), |shape| shape.load(Relaxed))
+        let known = self.shapes.get(row as usize);
+        known.map_or_else(|| self.function(row), |shape| shape.load(Relaxed))
     }
 
     fn function(&self, row: u32) -> u64 {

@@ -5,7 +5,7 @@ use arrow_array::RecordBatch;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use iostrata_segment::schema::FLAG_COVERED;
 
-use super::columns::{Names, Numbers, Present, numbers, present, texts};
+use super::columns::{Numbers, Presence, TextTable, numbers, present, texts};
 use super::hash;
 use super::sums::{self, Sums};
 use super::tables::{Site, Tables};
@@ -93,7 +93,7 @@ impl Spans {
         for hosts in rows.host.chunk_by(|a, b| a == b) {
             tables.hosts.insert(hosts[0]);
         }
-        let mut memory = Memory::default();
+        let mut memory = LastLookups::default();
         for row in (0..batch.num_rows()).filter(|row| rows.layer[*row] != jvm) {
             let kind = rows.kind[row];
             if kind == sum {
@@ -148,7 +148,7 @@ struct Rows<'a> {
     op: Vec<u32>,
     role: Vec<u32>,
     host: Vec<u32>,
-    error: Present,
+    error: Presence,
     proc: Numbers<'a, Int64Type>,
     tid: Numbers<'a, Int64Type>,
     trace: Numbers<'a, Int64Type>,
@@ -164,7 +164,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(batch: &'a RecordBatch, names: &mut Names) -> Result<Rows<'a>> {
+    fn of(batch: &'a RecordBatch, names: &mut TextTable) -> Result<Rows<'a>> {
         Ok(Rows {
             kind: texts(batch, "kind", names)?,
             layer: texts(batch, "layer", names)?,
@@ -203,12 +203,12 @@ impl<'a> Rows<'a> {
 
 /// Neighbours are mostly of one thread, and often of one function.
 #[derive(Default)]
-struct Memory {
+struct LastLookups {
     thread: Option<((i64, i64), u32)>,
     function: Option<((u32, u32, i32), u16)>,
 }
 
-impl Memory {
+impl LastLookups {
     /// Thread and function of a row.
     fn of(&mut self, rows: &Rows<'_>, row: usize, tables: &mut Tables) -> Result<(u32, u16)> {
         let key = (rows.layer[row], rows.op[row], rows.point.get(row).unwrap_or(0));

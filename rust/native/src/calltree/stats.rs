@@ -18,7 +18,7 @@ pub struct OwnTime {
 /// of single calls; those of calls that were only summed are as their rows say. `histogram` has
 /// calls that were recorded individually.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
+#[serde(from = "StoredStats", into = "StoredStats")]
 pub struct Stats {
     pub spans: u64,
     pub count: u64,
@@ -91,7 +91,7 @@ impl Stats {
 
 /// The names in documents; `min` is null where no duration is known.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredStats {
     spans: u64,
     calls: u64,
     errors: u64,
@@ -106,9 +106,9 @@ struct Stored {
     histogram: Vec<(u16, u64)>,
 }
 
-impl From<Stats> for Stored {
-    fn from(stats: Stats) -> Stored {
-        Stored {
+impl From<Stats> for StoredStats {
+    fn from(stats: Stats) -> StoredStats {
+        StoredStats {
             spans: stats.spans,
             calls: stats.count,
             errors: stats.errors,
@@ -124,8 +124,8 @@ impl From<Stats> for Stored {
     }
 }
 
-impl From<Stored> for Stats {
-    fn from(stored: Stored) -> Stats {
+impl From<StoredStats> for Stats {
+    fn from(stored: StoredStats) -> Stats {
         let mut histogram = Histogram::default();
         for (bucket, count) in stored.histogram {
             // a hostile number would take memory

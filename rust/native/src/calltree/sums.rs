@@ -47,7 +47,7 @@ impl<'a> Columns<'a> {
 }
 
 /// Process, scope, function, point.
-type Key = (u32, u64, u16, u32);
+type PointKey = (u32, u64, u16, u32);
 
 #[derive(Default)]
 struct PointSum {
@@ -74,7 +74,7 @@ pub struct RecordedCalls {
 
 #[derive(Default)]
 pub struct Sums {
-    by_point: Map<Key, PointSum>,
+    by_point: Map<PointKey, PointSum>,
     recorded: Map<(u32, u64, u16), RecordedCalls>,
     /// Nodes of scopes, once they are known.
     nodes: Map<(u32, u64), NodeId>,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use iostrata_segment::points::POINTS;
 
-use super::columns::Names;
+use super::columns::TextTable;
 use super::hash::{self, Map};
 
 /// A function as users name it, in numbers of names; `shown` is `op`, or `Class#method` by point.
@@ -44,7 +44,7 @@ pub enum Grouping {
 /// What rows refer to: the same for all parts of a run.
 #[derive(Default)]
 pub struct Tables {
-    pub names: Names,
+    pub names: TextTable,
     pub by: Grouping,
     pub functions: Vec<Function>,
     pub threads: Vec<Thread>,
@@ -52,7 +52,7 @@ pub struct Tables {
     pub sites: Vec<Site>,
     /// Of all rows, of whatever traces.
     pub hosts: BTreeSet<u32>,
-    /// Probabilities that a request was kept; the first is 1.
+    /// Probabilities that a request was recorded; the first is 1.
     pub shares: Vec<f64>,
     function_of: Map<(u32, u32, u32), u16>,
     thread_of: Map<(u32, i64), u32>,
@@ -129,13 +129,13 @@ impl Tables {
 
     /// Layer and operation as users see them.
     pub fn name(&self, function: u16) -> (&str, &str) {
-        let found = &self.functions[usize::from(function)];
-        (self.names.text(found.layer), self.names.text(found.shown))
+        let named = &self.functions[usize::from(function)];
+        (self.names.text(named.layer), self.names.text(named.shown))
     }
 
     pub fn is(&self, function: u16, layer: &str, op: &str) -> bool {
-        let found = &self.functions[usize::from(function)];
-        self.names.text(found.layer) == layer && self.names.text(found.op) == op
+        let named = &self.functions[usize::from(function)];
+        self.names.text(named.layer) == layer && self.names.text(named.op) == op
     }
 }
 

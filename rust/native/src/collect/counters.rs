@@ -1,6 +1,6 @@
 //! Counter rows become rows of kind `sum`: by how much each has grown.
 
-use iostrata_segment::row::{Key, Row as CounterRow, Values};
+use iostrata_segment::row::{CounterRow, Key, Values};
 use iostrata_segment::schema::{KIND_SUM, ROW_SIZE};
 
 use super::block::{RowsHead, u32_at};
@@ -25,7 +25,7 @@ impl State {
             }
             let before = segment.rows[index];
             if before.key == counter.key && before.values.count == counter.values.count {
-                continue; // the bytes of a hot call may be there before it counts
+                continue; // the bytes of a counted-only call may be there before it counts
             }
             segment.rows[index] = counter;
             if is_news {
@@ -47,7 +47,7 @@ impl State {
     fn delta(&mut self, at: &Origin, thread: u32, before: &CounterRow, after: &CounterRow) {
         let is_same = before.key == after.key;
         let was = if is_same { before.values } else { Values::default() };
-        let CounterRow { key: Key { point, category, size_class, context, flags, anchor }, values } =
+        let CounterRow { key: Key { point, category, size_class, context, flags, scope }, values } =
             *after;
         let count = values.count.saturating_sub(was.count);
         if count == 0 {
@@ -67,7 +67,7 @@ impl State {
             weight: values.weight.saturating_sub(was.weight),
             spread: f64::max(0.0, finite(values.spread) - finite(was.spread)),
             inside: values.inside.saturating_sub(was.inside),
-            scope: anchor,
+            scope,
             category,
             size_class,
         };

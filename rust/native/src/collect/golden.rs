@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use iostrata_segment::control::{Control, Detail};
-use iostrata_segment::mapping::Refused;
+use iostrata_segment::mapping::Rejection;
 use iostrata_segment::schema::{
     CATEGORY_FILE, DICTIONARY_HEADER, ENTRY_CATEGORY, ENTRY_NAME, FILE_KIND_PROCESS, LEVEL_PHASE,
     PREAMBLE_VERSION, PROCESS_MAX_POINTS, PROCESS_UID, VERSION, category_name, kind_name,
@@ -129,7 +129,7 @@ fn golden_bytes_mean_what_java_wrote() {
         let (k, v) = (row.key, row.values);
         json!({
             "point": k.point, "category": category_name(k.category), "size_class": k.size_class,
-            "context": k.context, "flags": k.flags, "anchor": k.anchor, "count": v.count,
+            "context": k.context, "flags": k.flags, "anchor": k.scope, "count": v.count,
             "bytes": v.bytes, "asked": v.asked, "errors": v.errors, "timed": v.timed,
             "timed_dur": v.timed_dur, "min": v.min, "max": v.max, "last_end": v.last_end,
             "weight": v.weight, "spread": f64::from_bits(v.spread) as u64, "inside": v.inside,
@@ -141,17 +141,17 @@ fn golden_bytes_mean_what_java_wrote() {
             "flags": open.flags, "target": target(process, open.target),
         })
     });
-    let (gaps, folded) = segment.gaps_and_folded();
-    let found = json!({
+    let (gaps, collapsed) = segment.gaps_and_collapsed();
+    let read = json!({
         "slots": slots.collect::<Value>(), "rows": rows.collect::<Value>(),
-        "open": open.collect::<Value>(), "gaps": gaps, "folded": folded,
+        "open": open.collect::<Value>(), "gaps": gaps, "folded": collapsed,
     });
     let expected = fs::read_to_string(golden().join("events.json")).unwrap();
     let expected: Value = serde_json::from_str(&expected).unwrap();
     for (part, value) in expected.as_object().unwrap() {
-        assert_eq!(&found[part], value, "{part}");
+        assert_eq!(&read[part], value, "{part}");
     }
-    assert_eq!(found.as_object().unwrap().len(), expected.as_object().unwrap().len());
+    assert_eq!(read.as_object().unwrap().len(), expected.as_object().unwrap().len());
 }
 
 #[test]
@@ -163,18 +163,18 @@ fn golden_events_become_golden_rows() {
     events::write(&mut written, &state, part, &part.rows, "golden-host", ANCHOR).unwrap();
     let made = copy.0.join("events.parquet");
     fs::write(&made, written).unwrap();
-    let kept = golden().join("events.parquet");
+    let golden = golden().join("events.parquet");
     if std::env::var_os("GOLDEN_WRITE").is_some() {
-        fs::copy(&made, &kept).unwrap();
+        fs::copy(&made, &golden).unwrap();
     }
 
-    let (made, kept) = (rows(&made), rows(&kept));
+    let (made, golden) = (rows(&made), rows(&golden));
 
     assert!(made.len() > 10);
-    for (place, (made, kept)) in made.iter().zip(&kept).enumerate() {
-        assert_eq!(made, kept, "row {place}: made, kept");
+    for (place, (made, golden)) in made.iter().zip(&golden).enumerate() {
+        assert_eq!(made, golden, "row {place}: made, golden");
     }
-    assert_eq!(made.len(), kept.len());
+    assert_eq!(made.len(), golden.len());
 }
 
 /// What an agent of the same version reads; Java asserts the values.
@@ -186,14 +186,14 @@ fn golden_control_page_is_written_byte_for_byte() {
     let off = [1, 64, PROCESS_MAX_POINTS as u16 - 1];
     assert_eq!(control.on(detail, off, false), 1);
     control.event_cost(123);
-    let kept = golden().join("control");
+    let golden = golden().join("control");
     if std::env::var_os("GOLDEN_WRITE").is_some() {
-        fs::copy(copy.0.join("control"), &kept).unwrap();
+        fs::copy(copy.0.join("control"), &golden).unwrap();
     }
-    assert_eq!(fs::read(copy.0.join("control")).unwrap(), fs::read(kept).unwrap());
+    assert_eq!(fs::read(copy.0.join("control")).unwrap(), fs::read(golden).unwrap());
 }
 
-/// A newer agent may know more categories: the row is kept, its category is not known.
+/// A newer agent may know more categories: the row stays, its category is not known.
 #[test]
 fn a_category_that_is_not_known_is_none() {
     let copy = Copy::new("golden-category");
@@ -218,14 +218,14 @@ fn a_category_that_is_not_known_is_none() {
 }
 
 #[test]
-fn a_newer_version_is_refused_in_one_line() {
+fn a_newer_version_is_rejected_in_one_line() {
     let copy = Copy::new("golden-newer");
     let page = File::options().write(true).open(copy.0.join("process")).unwrap();
     page.write_all_at(&(VERSION + 1).to_le_bytes(), PREAMBLE_VERSION as u64).unwrap();
-    let refused = ProcessPage::open(copy.handle().as_fd(), uid()).unwrap_err();
-    assert!(matches!(refused, Refused::Version { found } if found == VERSION + 1));
+    let rejection = ProcessPage::open(copy.handle().as_fd(), uid()).unwrap_err();
+    assert!(matches!(rejection, Rejection::Version { found } if found == VERSION + 1));
     let line = "schema version 2, this iostrata reads 1: use the one of its agent";
-    assert_eq!(refused.to_string(), line);
+    assert_eq!(rejection.to_string(), line);
 }
 
 fn rows(file: &Path) -> Vec<String> {

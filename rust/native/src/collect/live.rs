@@ -20,7 +20,7 @@ use crate::model::names::text;
 use crate::model::rows::{EventRow, Part};
 use crate::model::state::State;
 
-/// Jobs told apart within a part; the others are together.
+/// Jobs that a part lists; the others are together.
 const MOST_JOBS: usize = 64;
 const OTHERS: &str = "(other jobs)";
 /// Open calls that are listed: those open for longest.
@@ -30,12 +30,12 @@ const MOST_OPEN: usize = 100;
 pub struct Live {
     /// Of the output; what was added up before another one is void.
     rotation: u64,
-    runs: HashMap<String, Pending>,
+    runs: HashMap<String, PendingSums>,
 }
 
 /// What the rows of a part say so far.
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingSums {
     /// Rows looked at.
     position: usize,
     jobs: Vec<String>,
@@ -89,7 +89,7 @@ impl Live {
     }
 }
 
-impl Pending {
+impl PendingSums {
     fn add(&mut self, state: &State, part: &Part) {
         let from = std::mem::replace(&mut self.position, part.rows.len());
         for row in part.rows.get(from..).unwrap_or_default() {
@@ -221,7 +221,7 @@ mod tests {
         let thread = state.output.add_thread(ThreadRef { proc: 7, tid: 1, name: 0 });
         let point = POINTS.iter().find(|point| point.op == "write").unwrap();
         let row = EventRow { point: point.id, thread, bytes: 10, dur: 16, ..EventRow::default() };
-        let mut pending = Pending::default();
+        let mut pending = PendingSums::default();
         for round in 1..=2_u64 {
             for identity in identities {
                 let row = EventRow { identity, ..row };
@@ -247,7 +247,7 @@ mod tests {
     fn jobs_are_bounded_and_no_call_is_lost() {
         use crate::model::rows::Identity;
         let mut state = State::default();
-        let mut pending = Pending::default();
+        let mut pending = PendingSums::default();
         for job in 0..200 {
             let job = Some(format!("job_{job}").as_str().into());
             let place = state.output.add_identity(Identity { job, ..Identity::default() });

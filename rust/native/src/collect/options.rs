@@ -16,7 +16,7 @@ use super::hosts;
   One for a user, which ends with its last run:
     iostrata-native collect --dir /dev/shm/iostrata-$UID --store ~/.local/share/iostrata \\
         --spool ~/.cache/iostrata/spool --exit-when-idle
-  Who drains a directory:
+  ProcessIdentity drains a directory:
     cat /dev/shm/iostrata/collector")]
 pub struct Options {
     /// Shared-memory directory that traced processes write to

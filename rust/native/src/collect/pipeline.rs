@@ -18,7 +18,7 @@ pub struct Pipeline {
 }
 
 /// Rows and bytes of a run that were published.
-pub struct Published {
+pub struct PublishedPart {
     pub run: String,
     pub rows: u64,
     pub bytes: u64,
@@ -76,11 +76,11 @@ impl Pipeline {
         self.commit(&blocks)
     }
 
-    pub fn count(&mut self, published: &[Published]) {
+    pub fn count(&mut self, published: &[PublishedPart]) {
         self.change_totals(published, u64::wrapping_add);
     }
 
-    fn change_totals(&mut self, published: &[Published], change: fn(u64, u64) -> u64) {
+    fn change_totals(&mut self, published: &[PublishedPart], change: fn(u64, u64) -> u64) {
         for part in published {
             if let Some(run) = self.state.owners.runs.get_mut(&part.run) {
                 run.rows = change(run.rows, part.rows);
@@ -93,7 +93,7 @@ impl Pipeline {
     /// process's directory still exists. A failure takes back what was counted.
     pub fn rotate(
         &mut self,
-        published: &[Published],
+        published: &[PublishedPart],
         is_there: impl Fn(u64) -> bool,
     ) -> io::Result<()> {
         let rotated = self.spool.rotate(&self.state);

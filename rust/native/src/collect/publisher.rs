@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-use super::pipeline::{Pipeline, Published};
+use super::pipeline::{Pipeline, PublishedPart};
 use super::trouble::{Trouble, log};
 use crate::clock::{MS, SECOND};
 use crate::model::rows::Part;
@@ -72,7 +72,7 @@ impl Publisher {
 
     /// Publishes all rows. A failure changes nothing: the same parts are written again at the next
     /// try.
-    pub fn publish(&self, state: &State, number: u32) -> Result<Vec<Published>> {
+    pub fn publish(&self, state: &State, number: u32) -> Result<Vec<PublishedPart>> {
         let mut published = Vec::new();
         for part in &state.output.parts {
             // a run whose end is published already takes no more
@@ -80,7 +80,7 @@ impl Publisher {
             let bytes =
                 self.publish_part(state, part, number).with_context(|| format!("run {run}"))?;
             let rows = part.rows.len() as u64;
-            published.push(Published { run: part.run.clone(), rows, bytes });
+            published.push(PublishedPart { run: part.run.clone(), rows, bytes });
         }
         for run in state.owners.runs.keys() {
             self.publish_processes(state, run)

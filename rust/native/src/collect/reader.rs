@@ -1,6 +1,6 @@
 //! One segment as the collector reads it: what is new since the state last heard of it.
 
-use iostrata_segment::life::Identity;
+use iostrata_segment::life::SegmentIdentity;
 use iostrata_segment::ring::BadRing;
 use iostrata_segment::segment::{OpenSpan, Segment};
 
@@ -9,7 +9,7 @@ use crate::model::process::{Origin, Process};
 
 /// What may be done to a segment once the blocks that were read from it are spooled.
 #[derive(Debug, Clone, Copy)]
-pub struct Consumed {
+pub struct SegmentReading {
     pub proc: u64,
     pub serial: u32,
     pub tail: u64,
@@ -21,7 +21,7 @@ pub struct Consumed {
 /// What a look found that need not be looked at again before it changes: most threads do nothing
 /// most of the time, and a look at one costs more than all else that the collector does for it.
 #[derive(Debug, Clone, Copy)]
-enum Quiet {
+enum QuietState {
     /// All is read up to `head`.
     Open { epoch: u32, head: u64 },
     /// All is read, nothing more will come in this epoch.
@@ -36,7 +36,7 @@ pub struct Reader {
     /// Epoch whose place in the thread's chain was already checked.
     pub in_turn: Option<u32>,
     pub given_up: bool,
-    quiet: Option<Quiet>,
+    quiet: Option<QuietState>,
 }
 
 impl Reader {
@@ -47,27 +47,29 @@ impl Reader {
     /// Nothing of its ring is new. With `rows_due`, its rows may be all the same.
     pub fn is_quiet(&self, rows_due: bool) -> bool {
         match self.quiet {
-            Some(Quiet::Open { epoch, head }) => !rows_due && self.segment.is_open_at(epoch, head),
-            Some(Quiet::Drained { epoch }) => self.segment.is_of(epoch),
+            Some(QuietState::Open { epoch, head }) => {
+                !rows_due && self.segment.is_open_at(epoch, head)
+            }
+            Some(QuietState::Drained { epoch }) => self.segment.is_of(epoch),
             None => self.given_up,
         }
     }
 
     /// Its epoch was read to the end, as the state says.
     pub fn drained(&mut self, epoch: u32) {
-        self.quiet = Some(Quiet::Drained { epoch });
+        self.quiet = Some(QuietState::Drained { epoch });
     }
 
     /// Reads what is published, and if that was the last of the segment, its rows and open spans.
     pub fn read(
         &mut self,
         proc: u64,
-        identity: &Identity,
+        identity: &SegmentIdentity,
         state: &Process,
         now: u64,
         is_dead: bool,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Consumed>, BadRing> {
+    ) -> Result<Option<SegmentReading>, BadRing> {
         let serial = self.segment.serial;
         let known = state.segments.get(&serial);
         let position = known.map_or_else(|| self.segment.tail(), |known| known.position);
@@ -83,9 +85,10 @@ impl Reader {
             });
         }
         let epoch = identity.epoch;
-        self.quiet = (head == position).then_some(Quiet::Open { epoch, head });
+        self.quiet = (head == position).then_some(QuietState::Open { epoch, head });
         let fill = (head - position) * 256 / u64::from(self.segment.ring_slots().max(1));
-        let mut consumed = Consumed { proc, serial, tail: head, drained: None, fill: fill as u32 };
+        let mut consumed =
+            SegmentReading { proc, serial, tail: head, drained: None, fill: fill as u32 };
         if sealed || is_dead {
             self.rows(proc, identity, state, now, is_dead, out);
             if !sealed {
@@ -98,8 +101,8 @@ impl Reader {
         Ok((head > position || consumed.drained.is_some()).then_some(consumed))
     }
 
-    fn origin(proc: u64, serial: u32, identity: &Identity, from: u64, now: u64) -> Origin {
-        let Identity { epoch, tid, thread_name, chain } = *identity;
+    fn origin(proc: u64, serial: u32, identity: &SegmentIdentity, from: u64, now: u64) -> Origin {
+        let SegmentIdentity { epoch, tid, thread_name, chain } = *identity;
         Origin { proc, serial, epoch, tid, thread_name, chain, from, now }
     }
 
@@ -107,7 +110,7 @@ impl Reader {
     pub fn rows(
         &mut self,
         proc: u64,
-        identity: &Identity,
+        identity: &SegmentIdentity,
         state: &Process,
         now: u64,
         is_last: bool,
@@ -124,7 +127,7 @@ impl Reader {
                 (before != Some(&row)).then_some((index, row))
             })
             .collect();
-        let (gaps, collapsed) = segment.gaps_and_folded();
+        let (gaps, collapsed) = segment.gaps_and_collapsed();
         let lost = known.map_or((0, 0), |known| (known.gaps, known.collapsed));
         let since = std::mem::replace(&mut self.looked, now);
         if changed.is_empty() && lost == (gaps, collapsed) {

@@ -6,14 +6,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
 
-use iostrata_segment::life::Identity;
-use iostrata_segment::mapping::Refused;
+use iostrata_segment::life::SegmentIdentity;
+use iostrata_segment::mapping::Rejection;
 use iostrata_segment::process::{DETACHED, ENDED};
 use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_FIRST_USER_POINT};
 use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
 
 use super::block::{self, BlockKind, EndBlock, NamesHead};
-use super::reader::{Consumed, Reader};
+use super::reader::{Reader, SegmentReading};
 use crate::listing::{Freshness, list};
 use crate::model::process::{PageReading, Process};
 
@@ -135,7 +135,7 @@ impl Source {
         state: &Process,
         now: u64,
         out: &mut Vec<u8>,
-        consumed: &mut Vec<Consumed>,
+        consumed: &mut Vec<SegmentReading>,
         rejected: &mut Vec<RejectedFile>,
     ) {
         let rows_due = now.saturating_sub(self.looked) >= ROWS_EVERY;
@@ -196,7 +196,7 @@ impl Source {
     }
 
     /// The identity of a segment if there is something to read and its turn has come.
-    fn in_turn(&mut self, serial: u32, state: &Process, now: u64) -> Option<Identity> {
+    fn in_turn(&mut self, serial: u32, state: &Process, now: u64) -> Option<SegmentIdentity> {
         let reader = self.readers.get_mut(&serial)?;
         let identity = reader.segment.identity()?;
         let known = state.segments.get(&serial).filter(|known| known.epoch == identity.epoch);
@@ -219,7 +219,7 @@ impl Source {
         Some(identity)
     }
 
-    fn has_earlier(&self, serial: u32, of: Identity, state: &Process) -> bool {
+    fn has_earlier(&self, serial: u32, of: SegmentIdentity, state: &Process) -> bool {
         self.readers.iter().any(|(other, reader)| {
             let identity = reader.segment.identity();
             let earlier = identity.filter(|id| id.tid == of.tid && id.chain < of.chain);
@@ -248,7 +248,7 @@ impl Source {
                 match Dictionary::open(self.directory.as_fd(), &format!("dict-{number}"), self.uid)
                 {
                     Ok(Some(dictionary)) => self.dictionary = Some((number, dictionary)),
-                    Err(Refused::Io(Errno::NOENT)) if state.names.is_empty() && used == 0 => {
+                    Err(Rejection::Io(Errno::NOENT)) if state.names.is_empty() && used == 0 => {
                         // an earlier collector unlinked what it had read
                         match self.first_dictionary() {
                             Some(first) if first > number => number = first,
@@ -256,7 +256,7 @@ impl Source {
                         }
                         continue;
                     }
-                    Ok(None) | Err(Refused::Io(Errno::NOENT)) => return,
+                    Ok(None) | Err(Rejection::Io(Errno::NOENT)) => return,
                     Err(rejection) => {
                         let file = format!("dict-{number}");
                         if self.files.insert(file.clone()) {
@@ -361,7 +361,7 @@ impl Source {
     }
 
     /// Frees what is spooled.
-    pub fn free(&self, consumed: &Consumed) {
+    pub fn free(&self, consumed: &SegmentReading) {
         let Some(reader) = self.readers.get(&consumed.serial) else { return };
         reader.segment.free(consumed.tail);
         if let Some(epoch) = consumed.drained {

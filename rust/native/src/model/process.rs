@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use iostrata_segment::dictionary;
 use iostrata_segment::points::POINTS;
-use iostrata_segment::process::{Cost, Who};
-use iostrata_segment::row::Row as CounterRow;
+use iostrata_segment::process::{Cost, ProcessIdentity};
+use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
     CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS,
     layer_name,
@@ -17,7 +17,7 @@ use super::context::CallContext;
 use super::ids;
 use super::names::{Name, Names, text};
 
-/// Contexts kept per thread: far more than a call lies back.
+/// Contexts per thread: far more than a call lies back.
 const HISTORY: usize = 4096;
 /// Threads without a segment are forgotten after this long, ns.
 const THREAD_KEPT: u64 = 10_000_000_000;
@@ -43,10 +43,10 @@ pub struct ProcessInfo {
 }
 
 impl ProcessInfo {
-    pub fn new(who: Who, user: String, host: Option<String>, now: u64) -> ProcessInfo {
+    pub fn new(who: ProcessIdentity, user: String, host: Option<String>, now: u64) -> ProcessInfo {
         let lines = who.text.lines().filter_map(|line| line.split_once('='));
         let text = lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-        let Who { proc, pid, uid, pid_start, start, points_hash, .. } = who;
+        let ProcessIdentity { proc, pid, uid, pid_start, start, points_hash, .. } = who;
         ProcessInfo { proc, pid, uid, user, pid_start, start, points_hash, text, host, now }
     }
 
@@ -62,7 +62,7 @@ pub struct Process {
     pub names: Names,
     /// Dictionary file being read and bytes of it already known.
     pub names_read: (u32, u32),
-    /// Entries that were not kept, and rows whose name was forgotten: they have none.
+    /// Entries that were rejected, and rows whose name was forgotten: they have none.
     pub names_rejected: u64,
     pub segments: BTreeMap<u32, SegmentProgress>,
     pub threads: HashMap<u64, ThreadState>,

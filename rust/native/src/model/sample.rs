@@ -4,7 +4,7 @@
 //! in which nobody looked.
 
 use super::run::Run;
-use crate::host::{Amount, Flow, Reading};
+use crate::host::{Amount, DeviceCounters, Reading};
 
 const LOOPBACK: &str = "lo";
 
@@ -35,7 +35,7 @@ impl HostSample {
     pub fn between(before: &Reading, after: &Reading) -> Option<HostSample> {
         let interval = after.now.checked_sub(before.now).filter(|ns| *ns > 0)?;
         let disks = growth(&before.disks, &after.disks);
-        let (loopback, network): (Vec<Flow>, Vec<Flow>) =
+        let (loopback, network): (Vec<DeviceCounters>, Vec<DeviceCounters>) =
             growth(&before.interfaces, &after.interfaces)
                 .into_iter()
                 .partition(|flow| flow.name == LOOPBACK);
@@ -60,10 +60,10 @@ impl HostSample {
     }
 }
 
-fn growth(before: &[Flow], after: &[Flow]) -> Vec<Flow> {
-    let grown = |is: &Flow| {
+fn growth(before: &[DeviceCounters], after: &[DeviceCounters]) -> Vec<DeviceCounters> {
+    let grown = |is: &DeviceCounters| {
         let was = before.iter().find(|was| was.name == is.name)?;
-        Some(Flow {
+        Some(DeviceCounters {
             name: is.name.clone(),
             incoming: is.incoming.saturating_sub(was.incoming),
             outgoing: is.outgoing.saturating_sub(was.outgoing),
@@ -73,7 +73,7 @@ fn growth(before: &[Flow], after: &[Flow]) -> Vec<Flow> {
     after.iter().filter_map(grown).collect()
 }
 
-fn sum(flows: &[Flow], of: impl Fn(&Flow) -> u64) -> u64 {
+fn sum(flows: &[DeviceCounters], of: impl Fn(&DeviceCounters) -> u64) -> u64 {
     flows.iter().map(of).fold(0, u64::saturating_add)
 }
 
@@ -105,8 +105,8 @@ mod tests {
     use super::*;
     use crate::host::Cpu;
 
-    fn flow(name: &str, incoming: u64, outgoing: u64, busy: u64) -> Flow {
-        Flow { name: name.into(), incoming, outgoing, busy }
+    fn flow(name: &str, incoming: u64, outgoing: u64, busy: u64) -> DeviceCounters {
+        DeviceCounters { name: name.into(), incoming, outgoing, busy }
     }
 
     fn reading(now: u64, grown: u64) -> Reading {

@@ -43,6 +43,6 @@ pub fn name(errno: i32) -> Cow<'static, str> {
         (libc::EDQUOT, "EDQUOT"),
         (libc::ECANCELED, "ECANCELED"),
     ];
-    let found = names.into_iter().find(|(code, _)| *code == errno);
-    found.map_or_else(|| Cow::Owned(format!("errno {errno}")), |(_, name)| Cow::Borrowed(name))
+    let known = names.into_iter().find(|(code, _)| *code == errno);
+    known.map_or_else(|| Cow::Owned(format!("errno {errno}")), |(_, name)| Cow::Borrowed(name))
 }

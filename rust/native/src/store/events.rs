@@ -1,4 +1,4 @@
-//! The columns of `events/…/part-NNNNNN.parquet`: how each is found for a row.
+//! The columns of `events/…/part-NNNNNN.parquet`: how each is actual for a row.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -361,14 +361,14 @@ mod tests {
         }
         let row = |thread| EventRow { thread, ..EventRow::default() };
         let part = Part { rows: [2, 0, 1, 2].map(row).to_vec(), ..Part::default() };
-        let found = by_host(&state, &part, "here");
-        let counts: Vec<_> = found.iter().map(|(host, rows)| (*host, rows.len())).collect();
+        let actual = by_host(&state, &part, "here");
+        let counts: Vec<_> = actual.iter().map(|(host, rows)| (*host, rows.len())).collect();
         assert_eq!(counts, [("here", 3), ("node-2", 1)]);
 
         state.processes.values_mut().for_each(|process| process.info.host = None);
-        let found = by_host(&state, &part, "here");
-        assert_eq!(found.keys().collect::<Vec<_>>(), [&"here"]);
-        assert!(matches!(&found["here"], Cow::Borrowed(rows) if rows.len() == 4));
+        let actual = by_host(&state, &part, "here");
+        assert_eq!(actual.keys().collect::<Vec<_>>(), [&"here"]);
+        assert!(matches!(&actual["here"], Cow::Borrowed(rows) if rows.len() == 4));
     }
 
     #[test]

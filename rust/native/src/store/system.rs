@@ -52,12 +52,16 @@ fn column(name: &str, host: &str, anchor: i64, samples: &[&HostSample]) -> Colum
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Cpu, Flow, Reading};
+    use crate::host::{Cpu, DeviceCounters, Reading};
     use proptest::prelude::*;
 
     fn reading(now: u64, value: u64) -> Reading {
-        let flow =
-            |name: &str| Flow { name: name.into(), incoming: value, outgoing: value, busy: value };
+        let flow = |name: &str| DeviceCounters {
+            name: name.into(),
+            incoming: value,
+            outgoing: value,
+            busy: value,
+        };
         Reading {
             now,
             cpu: Cpu { cores: 1, user: value, system: value, iowait: value, idle: value },

@@ -19,24 +19,24 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
 /// A column whose rows may be null: the values that are not, and 1 or 0 for each row.
-pub struct Nullable<T> {
+pub struct NullableColumn<T> {
     values: Vec<T>,
     present: Vec<i16>,
 }
 
 #[cfg(test)]
-impl<T> Nullable<T> {
+impl<T> NullableColumn<T> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
 }
 
-impl<T> FromIterator<Option<T>> for Nullable<T> {
+impl<T> FromIterator<Option<T>> for NullableColumn<T> {
     fn from_iter<I: IntoIterator<Item = Option<T>>>(cells: I) -> Self {
         let cells = cells.into_iter();
         let (rows, _) = cells.size_hint();
         let (values, present) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-        let mut column = Nullable { values, present };
+        let mut column = NullableColumn { values, present };
         for cell in cells {
             column.present.push(i16::from(cell.is_some()));
             column.values.extend(cell);
@@ -46,11 +46,11 @@ impl<T> FromIterator<Option<T>> for Nullable<T> {
 }
 
 pub enum Column {
-    Text(Nullable<ByteArray>),
-    Long(Nullable<i64>),
-    Int(Nullable<i32>),
-    Bool(Nullable<bool>),
-    Double(Nullable<f64>),
+    Text(NullableColumn<ByteArray>),
+    Long(NullableColumn<i64>),
+    Int(NullableColumn<i32>),
+    Bool(NullableColumn<bool>),
+    Double(NullableColumn<f64>),
 }
 
 /// Times, offsets and ids grow along a thread; other numbers share their high bytes. What is not
@@ -106,7 +106,7 @@ pub fn write<W: Write + Send>(
 
 fn append<T: DataType>(
     column: &mut SerializedColumnWriter<'_>,
-    cells: &Nullable<T::T>,
+    cells: &NullableColumn<T::T>,
 ) -> Result<()> {
     column.typed::<T>().write_batch(&cells.values, Some(&cells.present), None)?;
     Ok(())

@@ -14,7 +14,7 @@ use crate::schema::{
 };
 use crate::segment::OpenSpan;
 
-/// Rows kept back for fold rows.
+/// Rows held back for collapsed calls.
 const FOLD_ROWS: u32 = 64;
 
 /// The events of one thread.
@@ -140,7 +140,7 @@ impl Thread {
         true
     }
 
-    /// Adds a call to its row without a slot, as hot points do.
+    /// Adds a call to its row without a slot, as counted-only points do.
     pub fn add(&mut self, event: &Event, category: u8) {
         let size_class = if event.bytes <= 0 { 0 } else { 1 + event.bytes.ilog2() as u8 };
         let key = Key {
@@ -149,7 +149,7 @@ impl Thread {
             size_class,
             context: self.context,
             flags: event.flags & FLAG_INNER,
-            anchor: 0,
+            scope: 0,
         };
         let Some(key) = self.room_for(key) else {
             return self.process.count(PROCESS_COUNTER_LOST_CALLS);
@@ -162,7 +162,7 @@ impl Thread {
         tally(values, event);
         let at = layout.row_at(*index);
         if is_new {
-            row::begin_row(memory, at, &row::Row { key, values: *values });
+            row::begin_row(memory, at, &row::CounterRow { key, values: *values });
             memory.release_u32(SEGMENT_ROWS, *index + 1);
         } else {
             row::write_row(memory, at, version, values);
@@ -183,8 +183,8 @@ impl Thread {
             return Some(key);
         }
         let fold = Key { point: key.point, size_class: SIZE_CLASS_FOLD as u8, ..Key::default() };
-        let folded = self.chunk.memory.relaxed_u64(SEGMENT_FOLDED);
-        self.chunk.memory.set_u64(SEGMENT_FOLDED, folded + 1);
+        let collapsed = self.chunk.memory.relaxed_u64(SEGMENT_FOLDED);
+        self.chunk.memory.set_u64(SEGMENT_FOLDED, collapsed + 1);
         has_room(&self.chunk, &fold, 0).then_some(fold)
     }
 }

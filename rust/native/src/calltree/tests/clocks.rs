@@ -45,9 +45,9 @@ fn offsets_are_bounded_by_what_caused_what() {
         high: Some(-990),
         calls: 4,
     };
-    let found = clocks(&calls());
-    assert_eq!(found, [Clock { offset: found[0].offset, ..expected }]);
-    assert_eq!(found[0].offset, (-1004_i64).midpoint(-990));
+    let actual = clocks(&calls());
+    assert_eq!(actual, [Clock { offset: actual[0].offset, ..expected }]);
+    assert_eq!(actual[0].offset, (-1004_i64).midpoint(-990));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn the_way_goes_through_what_ended_last() {
         after,  // ended long after: nobody waited for it
         idle,   // a thread that waits for work
     ];
-    let found = walk(&rows, r#"{"start": 0, "end": 100, "proc": 1}"#);
+    let actual = walk(&rows, r#"{"start": 0, "end": 100, "proc": 1}"#);
     let expected = [
         "0-10 process",
         "10-25 beside",
@@ -52,9 +52,9 @@ fn the_way_goes_through_what_ended_last() {
         "80-90 write",
         "90-100 process",
     ];
-    assert_eq!(lines(&found), expected);
-    assert_eq!(found.wall, 100);
-    let times = found.by_function.iter().map(|function| function.time);
+    assert_eq!(lines(&actual), expected);
+    assert_eq!(actual.wall, 100);
+    let times = actual.by_function.iter().map(|function| function.time);
     assert_eq!(times.sum::<i64>(), 100);
 }
 
@@ -62,10 +62,10 @@ fn the_way_goes_through_what_ended_last() {
 fn single_calls_wait_where_others_of_their_function_do_not() {
     let beside = Row { tid: 9, ..call("read", 90021, 0, 0, 100) };
     let rows = [call("read", 19, 0, 10, 20), call("read", 90020, 0, 40, 30), beside];
-    let found = walk(&rows, r#"{"start": 0, "end": 100, "proc": 1}"#);
+    let actual = walk(&rows, r#"{"start": 0, "end": 100, "proc": 1}"#);
     let expected =
         ["0-10 process", "10-30 read", "30-40 process", "40-70 read waits", "70-100 process"];
-    assert_eq!(lines(&found), expected);
+    assert_eq!(lines(&actual), expected);
 }
 
 #[test]
@@ -79,12 +79,12 @@ fn windows_follow_each_other() {
 fn many_parts_are_put_together_and_their_times_are_not_lost() {
     let reads = (0..5000).map(|n| call(if n % 3 == 0 { "a" } else { "b" }, n + 1, 0, 10 * n, 7));
     let rows: Vec<Row> = reads.collect();
-    let found = walk(&rows, r#"{"start": 0, "end": 50000, "proc": 1}"#);
-    assert!(found.parts.len() <= 401);
-    assert_eq!(found.parts.iter().map(|part| part.end - part.start).sum::<i64>(), 50_000);
-    assert!(found.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+    let actual = walk(&rows, r#"{"start": 0, "end": 50000, "proc": 1}"#);
+    assert!(actual.parts.len() <= 401);
+    assert_eq!(actual.parts.iter().map(|part| part.end - part.start).sum::<i64>(), 50_000);
+    assert!(actual.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
     let times: Vec<_> =
-        found.by_function.iter().map(|f| (f.activity.op.as_str(), f.time)).collect();
+        actual.by_function.iter().map(|f| (f.activity.op.as_str(), f.time)).collect();
     assert_eq!(times, [("b", 23_331), ("process", 15_000), ("a", 11_669)]);
 }
 
@@ -103,9 +103,9 @@ proptest::proptest! {
                 ..call("op", at as i64 + 1, parent, start, dur)
             })
             .collect();
-        let found = walk(&rows, r#"{"start": 20, "end": 90, "proc": 1}"#);
-        proptest::prop_assert_eq!(found.wall, 70);
-        proptest::prop_assert_eq!(found.parts.first().map(|part| part.start), Some(20));
-        proptest::prop_assert!(found.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+        let actual = walk(&rows, r#"{"start": 20, "end": 90, "proc": 1}"#);
+        proptest::prop_assert_eq!(actual.wall, 70);
+        proptest::prop_assert_eq!(actual.parts.first().map(|part| part.start), Some(20));
+        proptest::prop_assert!(actual.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
     }
 }

@@ -79,10 +79,10 @@ fn what_is_dropped_leaves_what_it_called_and_its_time() {
         call("packet", 5, 4, 505, 1),
     ];
     let wanted = FunctionFilter::new(&[], &["java.betw*".into()]).unwrap();
-    let found = document_of(&rows, Order::Sets, &wanted, 2);
+    let actual = document_of(&rows, Order::Sets, &wanted, 2);
     let expected = ["write 1 0 100 90", "  packet 1 0 10 10", "packet 1 0 1 1"];
-    assert_eq!(lines(&found), expected);
-    assert_eq!((found.spans, found.left_out), (3, 2));
+    assert_eq!(lines(&actual), expected);
+    assert_eq!((actual.spans, actual.left_out), (3, 2));
     let wanted = FunctionFilter::new(&["java.write".into(), "java.packet".into()], &[]).unwrap();
     assert_eq!(lines(&document_of(&rows, Order::Sets, &wanted, 2)), expected);
 }
@@ -106,14 +106,14 @@ fn what_has_no_place_is_counted() {
         call("below", 6, 5, 6, 1),
         call("twice", 1, 0, 0, 10),
     ];
-    let found = document(&rows, Order::Paths);
+    let actual = document(&rows, Order::Paths);
     assert_eq!(
-        (found.orphans.missing, found.orphans.cycles, found.orphans.twice, found.spans),
+        (actual.orphans.missing, actual.orphans.cycles, actual.orphans.twice, actual.spans),
         (1, 2, 1, 6)
     );
     // the ring is cut at 4, which began first
     assert_eq!(
-        lines(&found),
+        lines(&actual),
         [
             "itself 1 0 10 10",
             "lost 1 0 10 10",
@@ -140,9 +140,9 @@ fn implementations_are_one_function_or_each_its_own() {
         let mut trees = Trees::new(Order::Sets, by, 2);
         let spans = super::made::spans(&mut trees, &rows);
         trees.add(spans, &FunctionFilter::default(), None);
-        let mut found = trees.finish(&FunctionFilter::default());
-        found.complete().unwrap();
-        lines(&found)
+        let mut actual = trees.finish(&FunctionFilter::default());
+        actual.complete().unwrap();
+        lines(&actual)
     };
     assert_eq!(by(Grouping::Op), ["read 2 0 2 2"]);
     let points = ["FileInputStream#read 1 0 1 1", "FileInputStream#readAllBytes 1 0 1 1"];
@@ -200,7 +200,7 @@ fn structure(rows: &[Row], row: &Row, order: Order) -> String {
 
 /// Calls and times by way, each step of which is a structure (of runs: and a place).
 fn brute_force(rows: &[Row], order: Order) -> BTreeMap<String, (String, u64, i64)> {
-    let mut found = BTreeMap::new();
+    let mut actual = BTreeMap::new();
     let mut open: Vec<(String, Vec<&Row>)> = vec![(String::new(), below(rows, 0))];
     while let Some((way, siblings)) = open.pop() {
         let (mut last, mut place) = (None, 0);
@@ -210,14 +210,14 @@ fn brute_force(rows: &[Row], order: Order) -> BTreeMap<String, (String, u64, i64
             let is_run = order == Order::Runs && !way.is_empty();
             let step =
                 if is_run { format!("{way}/{place}{shape}") } else { format!("{way}/{shape}") };
-            let node = found.entry(step.clone()).or_insert((row.op.clone(), 0, 0));
+            let node = actual.entry(step.clone()).or_insert((row.op.clone(), 0, 0));
             node.1 += 1;
             node.2 += row.dur;
             last = Some(shape);
             open.push((step, below(rows, row.span)));
         }
     }
-    found
+    actual
 }
 
 const ORDERS: [Order; 3] = [Order::Sets, Order::Runs, Order::Paths];
@@ -226,15 +226,15 @@ proptest! {
     #[test]
     fn totals_are_those_of_the_rows_whatever_parents_they_claim(rows in any_rows()) {
         for order in ORDERS {
-            let found = document(&rows, order);
-            prop_assert_eq!(found.spans + found.orphans.twice, rows.len() as u64);
+            let actual = document(&rows, order);
+            prop_assert_eq!(actual.spans + actual.orphans.twice, rows.len() as u64);
             for op in ["a", "b", "c"] {
                 let own = rows.iter().filter(|row| row.op == op);
                 let expected = own.fold((0, 0, 0, 0), |(calls, bytes, total, errors), row| {
                     (calls + 1, bytes + row.bytes, total + row.dur, errors + u64::from(row.error))
                 });
-                let nodes = found.nodes.iter().filter(|node| node.op == op).map(|node| &node.stats);
-                let functions = found.functions.iter().filter(|f| f.op == op).map(|f| &f.stats);
+                let nodes = actual.nodes.iter().filter(|node| node.op == op).map(|node| &node.stats);
+                let functions = actual.functions.iter().filter(|f| f.op == op).map(|f| &f.stats);
                 for stats in [nodes.collect::<Vec<_>>(), functions.collect()] {
                     let sum = stats.iter().fold((0, 0, 0, 0), |(calls, bytes, total, errors), s| {
                         (calls + s.count, bytes + s.bytes, total + s.total, errors + s.errors)
@@ -252,27 +252,27 @@ proptest! {
         for order in ORDERS {
             let mut expected: Vec<_> = brute_force(&rows, order).into_values().collect();
             let nodes = document(&rows, order).nodes.into_iter();
-            let mut found: Vec<_> =
+            let mut actual: Vec<_> =
                 nodes.map(|node| (node.op, node.stats.count, node.stats.total)).collect();
             expected.sort();
-            found.sort();
-            prop_assert_eq!(found, expected);
+            actual.sort();
+            prop_assert_eq!(actual, expected);
         }
     }
 
     #[test]
     fn runs_of_one_tree_stand_in_the_order_of_their_starts(rows in any_trees()) {
         let first: Vec<Row> = rows.iter().filter(|row| row.trace == Some(1)).cloned().collect();
-        let found = document(&first, Order::Runs);
-        let root = &found.nodes[0];
-        let below_root = found.nodes.iter().filter(|node| node.parent == Some(root.id));
-        let found: Vec<String> = below_root.map(|node| node.op.clone()).collect();
+        let actual = document(&first, Order::Runs);
+        let root = &actual.nodes[0];
+        let below_root = actual.nodes.iter().filter(|node| node.parent == Some(root.id));
+        let actual: Vec<String> = below_root.map(|node| node.op.clone()).collect();
         let mut expected: Vec<(String, String)> = below(&first, 1)
             .into_iter()
             .map(|row| (structure(&first, row, Order::Runs), row.op.clone()))
             .collect();
         expected.dedup();
-        prop_assert_eq!(found, expected.into_iter().map(|(_, op)| op).collect::<Vec<_>>());
+        prop_assert_eq!(actual, expected.into_iter().map(|(_, op)| op).collect::<Vec<_>>());
     }
 
     #[test]
@@ -288,8 +288,8 @@ proptest! {
             };
             (row.start..row.start + row.dur).filter(|at| !covers(at)).count() as i64
         };
-        let found: i64 = document(&rows, Order::Sets).nodes.iter().map(|n| n.stats.own).sum();
-        prop_assert_eq!(found, rows.iter().map(own).sum::<i64>());
+        let actual: i64 = document(&rows, Order::Sets).nodes.iter().map(|n| n.stats.own).sum();
+        prop_assert_eq!(actual, rows.iter().map(own).sum::<i64>());
     }
 
     #[test]
@@ -313,11 +313,11 @@ proptest! {
             })
             .collect();
         for order in ORDERS {
-            let found = document(&rows, order);
+            let actual = document(&rows, order);
             let spans = rows.iter().filter(|row| row.kind != "sum").count();
-            prop_assert_eq!(found.spans + found.orphans.twice, spans as u64);
+            prop_assert_eq!(actual.spans + actual.orphans.twice, spans as u64);
             for threads in [1, 4] {
-                prop_assert_eq!(&document_of(&rows, order, &FunctionFilter::default(), threads), &found);
+                prop_assert_eq!(&document_of(&rows, order, &FunctionFilter::default(), threads), &actual);
             }
         }
     }

@@ -157,7 +157,7 @@ pub fn document(rows: &[Row], order: Order) -> Document {
 
 /// A line for each node, indented: operation, calls, bytes, total and self.
 pub fn lines(document: &Document) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     let mut open = vec![None];
     let mut seen = vec![false; document.nodes.len()];
     while let Some(parent) = open.last().copied() {
@@ -173,11 +173,11 @@ pub fn lines(document: &Document) -> Vec<String> {
         seen[place] = true;
         let stats = &node.stats;
         let indent = "  ".repeat(node.depth as usize);
-        found.push(format!(
+        actual.push(format!(
             "{indent}{} {} {} {} {}",
             node.op, stats.count, stats.bytes, stats.total, stats.own
         ));
         open.push(Some(node.id));
     }
-    found
+    actual
 }

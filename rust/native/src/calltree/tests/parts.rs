@@ -90,11 +90,11 @@ fn many_rows_are_cut_into_pieces_and_nothing_is_lost_between_them() {
     });
     let rows: Vec<Row> = rows.collect();
     let wanted = FunctionFilter::default();
-    let found = [1, 2, 4]
+    let actual = [1, 2, 4]
         .map(|threads| completed(part_of(&[&rows], Order::Runs, &wanted, None, threads)).unwrap());
-    assert!(found[0] == found[1] && found[0] == found[2]);
-    let found: Document = serde_json::from_str(&found[0]).unwrap();
-    let counts: Vec<_> = found.nodes.iter().map(|node| (&*node.op, node.stats.count)).collect();
+    assert!(actual[0] == actual[1] && actual[0] == actual[2]);
+    let actual: Document = serde_json::from_str(&actual[0]).unwrap();
+    let counts: Vec<_> = actual.nodes.iter().map(|node| (&*node.op, node.stats.count)).collect();
     assert_eq!(counts, [("call", 50_000), ("write", 50_000), ("serve", 50_000)]);
 }
 
@@ -103,9 +103,9 @@ proptest! {
     fn threads_change_nothing(rows in any_run()) {
         let wanted = FunctionFilter::new(&[], &["rpc.serve".into()]).unwrap();
         for order in ORDERS {
-            let found = [1, 2, 4].map(|threads| part_of(&[&rows], order, &wanted, None, threads));
-            prop_assert_eq!(bytes(&found[0]), bytes(&found[1]));
-            prop_assert_eq!(bytes(&found[0]), bytes(&found[2]));
+            let actual = [1, 2, 4].map(|threads| part_of(&[&rows], order, &wanted, None, threads));
+            prop_assert_eq!(bytes(&actual[0]), bytes(&actual[1]));
+            prop_assert_eq!(bytes(&actual[0]), bytes(&actual[2]));
         }
     }
 
@@ -120,8 +120,8 @@ proptest! {
         for order in ORDERS {
             let whole = part_of(&[&rows], order, &wanted, None, 1);
             let offsets = whole.evidence.offsets();
-            let found = part_of(&passes, order, &wanted, Some(&offsets), 2);
-            prop_assert_eq!(completed(found), completed(whole));
+            let actual = part_of(&passes, order, &wanted, Some(&offsets), 2);
+            prop_assert_eq!(completed(actual), completed(whole));
         }
     }
 

@@ -28,19 +28,19 @@ fn what_sums_have_more_hangs_from_their_anchor() {
         "  packet 3 3 30 0",
     ];
     for order in [Order::Sets, Order::Runs, Order::Paths] {
-        let found = document(&rows, order);
-        assert_eq!(lines(&found), expected);
-        assert_eq!(found.unsummed, 0);
+        let actual = document(&rows, order);
+        assert_eq!(lines(&actual), expected);
+        assert_eq!(actual.unsummed, 0);
     }
 }
 
 #[test]
-fn sums_of_rows_that_were_folded_have_their_calls_too() {
+fn sums_of_rows_that_were_collapsed_have_their_calls_too() {
     let mut rows = task();
     rows[2] = sum("packet", 5, 0); // of no scope
-    let found = lines(&document(&rows, Order::Sets));
-    assert!(found.contains(&"packet 3 3 30 0".to_owned()), "{found:#?}");
-    assert!(found.contains(&"    packet 2 2 20 20".to_owned()), "{found:#?}");
+    let actual = lines(&document(&rows, Order::Sets));
+    assert!(actual.contains(&"packet 3 3 30 0".to_owned()), "{actual:#?}");
+    assert!(actual.contains(&"    packet 2 2 20 20".to_owned()), "{actual:#?}");
 }
 
 #[test]
@@ -55,15 +55,15 @@ fn a_leaf_hangs_from_what_is_left_when_its_anchor_is_dropped() {
         [call("job", 9, 0, 0, 2000), sum("job", 1, 0), sum("record", 7, 1), sum("run", 1, 0)];
     let rows = [rows.as_slice(), &[call("run", 1, 9, 0, 1000)]].concat();
     let wanted = FunctionFilter::new(&[], &["java.run".into()]).unwrap();
-    let found = document_of(&rows, Order::Sets, &wanted, 2);
-    assert_eq!(lines(&found), ["job 1 1 2000 2000", "  record 7 7 70 0"]);
+    let actual = document_of(&rows, Order::Sets, &wanted, 2);
+    assert_eq!(lines(&actual), ["job 1 1 2000 2000", "  record 7 7 70 0"]);
 }
 
 #[test]
 fn times_of_sampled_clocks_are_scaled_up_and_said_to_be() {
     let mut rows = task();
     rows[3].sum = Some([100, 0, 10, 50, 1]); // 10 of 100 were timed: 5 ns each
-    let found = document(&rows, Order::Sets);
-    let record = found.nodes.iter().find(|node| node.op == "record").unwrap();
+    let actual = document(&rows, Order::Sets);
+    let record = actual.nodes.iter().find(|node| node.op == "record").unwrap();
     assert_eq!((record.stats.count, record.stats.total, record.stats.estimated), (100, 500, true));
 }
