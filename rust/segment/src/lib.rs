@@ -11,11 +11,9 @@ The crate has three rings around each other, the inner ones ignorant of the oute
   producer that tests, benchmarks and later the POSIX preload use.
 */
 
-#[cfg(not(loom))]
 pub mod control;
 pub mod dictionary;
 pub mod life;
-#[cfg(not(loom))]
 pub mod mapping;
 pub mod memory;
 #[rustfmt::skip]
@@ -27,9 +25,6 @@ pub mod row;
 #[rustfmt::skip]
 #[allow(clippy::pedantic)]
 pub mod schema;
-#[cfg(not(loom))]
 pub mod segment;
-#[cfg(not(loom))]
 pub mod sigbus;
-#[cfg(not(loom))]
 pub mod writer;

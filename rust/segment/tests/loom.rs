@@ -1,7 +1,6 @@
 //! Every order of loads and stores that the memory model allows, tried by loom.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test --release -p iostrata-segment --test loom`
-#![cfg(loom)]
+//! `cargo test --release -p iostrata-segment --features loom --test loom`
 
 use std::collections::BTreeMap;
 

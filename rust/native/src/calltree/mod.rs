@@ -58,51 +58,51 @@ use shape::Order;
 use source::RowSource;
 use tables::Grouping;
 
-/// Recovers and merges call trees; prints a JSON document.
+/// Recover and merge call trees, and print them as a JSON document.
 #[derive(clap::Args, Debug)]
 #[command(group(clap::ArgGroup::new("from").required(true).args(["run", "arrow", "merge"])))]
 pub struct Options {
     /// A run of the store
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
-    /// A file of the run that is left out
+    /// Leave out this file of the run
     #[arg(long, value_name = "FILE", requires = "run")]
     skip: Vec<PathBuf>,
     /// Rows of events as an Arrow stream on standard input
     #[arg(long)]
     arrow: bool,
-    /// Adds documents up that this command printed
+    /// Add up documents that this command printed
     #[arg(long, num_args = 1.., value_name = "FILE")]
     merge: Vec<PathBuf>,
     /// The rows are some traces of a run, with the sums whose scopes are in them: says what
     /// `--merge` needs to make one document of all parts
     #[arg(long)]
     part: bool,
-    /// Clocks of hosts as this document has them, not as the rows say
+    /// Take the clocks of hosts from this document, not from the rows
     #[arg(long, value_name = "FILE")]
     clocks: Option<PathBuf>,
     /// Which calls are one node
     #[arg(long, value_enum, default_value_t)]
     order: Order,
-    /// How functions are told apart
+    /// How functions are distinguished
     #[arg(long, value_enum, default_value_t)]
     by: Grouping,
-    /// Functions to show, all others are left out: a pattern like `hdfs.*`, or a file of them
+    /// Show only these functions: a pattern like `hdfs.*`, or a file of patterns
     #[arg(long, value_name = "PATTERN|FILE")]
     keep: Vec<String>,
-    /// Functions to leave out: what they called hangs from what called them
+    /// Leave out these functions; the calls below them hang from the calls above them
     #[arg(long, value_name = "PATTERN|FILE")]
     drop: Vec<String>,
-    /// Bytes that spans may take; more spans are read in several passes
+    /// Bytes of memory for spans; a run with more is read in several passes
     #[arg(long, default_value_t = 3 << 30)]
     memory: u64,
     /// Threads; the document is the same with any number of them [default: processors]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Says on standard error how far it is: lines like {"percent":42}
+    /// Print progress on standard error: lines like {"percent":42}
     #[arg(long)]
     progress: bool,
-    /// Instead of trees: what was done in each window of a file, along the path of last causes
+    /// Instead of trees, print the critical path within each window that this file lists
     #[arg(long, value_name = "FILE", conflicts_with_all = ["arrow", "merge"])]
     critical: Option<PathBuf>,
 }

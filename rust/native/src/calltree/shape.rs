@@ -2,7 +2,7 @@
 Trees of equal structure become one: two linear passes.
 
 Bottom-up each call gets the hash of its structure: its function, and the structures below it as a
-set (siblings of equal structure are one) or as runs (neighbours of equal structure are one). Grouping the
+set (siblings of equal structure are one) or as runs (neighbours of equal structure are one). By the
 way from the root, nothing below matters. Top-down calls whose parents share a node share one, too,
 where their structures are equal. Ids are hashes of content alone: parts of a run, or runs, give the
 same node the same id.

@@ -31,7 +31,7 @@ pub struct Site {
     pub host: u32,
 }
 
-/// How functions are told apart.
+/// How functions are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Grouping {
     /// By layer and operation: implementations of one operation are one function

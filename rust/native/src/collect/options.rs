@@ -16,7 +16,7 @@ use super::hosts;
   One for a user, which ends with its last run:
     iostrata-native collect --dir /dev/shm/iostrata-$UID --store ~/.local/share/iostrata \\
         --spool ~/.cache/iostrata/spool --exit-when-idle
-  ProcessIdentity drains a directory:
+  Who drains a directory:
     cat /dev/shm/iostrata/collector")]
 pub struct Options {
     /// Shared-memory directory that traced processes write to
@@ -25,10 +25,10 @@ pub struct Options {
     /// Where runs are published: STORE/RUN/{events,processes,system}
     #[arg(long)]
     pub store: PathBuf,
-    /// Directory for what is read and not yet published; survives a crash of the collector
+    /// Directory for events that are read and not yet published; they survive a crash of the collector
     #[arg(long)]
     pub spool: PathBuf,
-    /// How long a stopped run waits for its processes to end
+    /// How long a stopped run waits until its processes have ended
     #[arg(long, default_value = "10s", value_parser = duration)]
     pub grace: Duration,
     /// Name of this host in the store [default: the host's name]
@@ -37,7 +37,7 @@ pub struct Options {
     /// End when the last run has ended, or none began within 30 s
     #[arg(long)]
     pub exit_when_idle: bool,
-    /// Keep at most this much of what belongs to no run
+    /// Keep at most this much of the events that belong to no run
     #[arg(long, default_value = "256M", value_name = "BYTES", value_parser = bytes)]
     pub background_keep: u64,
     /// Publish when this many rows are held

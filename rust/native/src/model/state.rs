@@ -131,3 +131,26 @@ impl ProcessSnapshot {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names in spool files are those of the first version, whatever fields are called here.
+    #[test]
+    fn a_snapshot_is_written_as_ever_and_read_again() {
+        let process = r#"{"known":{"proc":7,"pid":1,"uid":2,"user":"alice","pid_start":3,"start":4,"points_hash":5,"text":{"run":"r"},"host":null,"now":6},"segments":{"1":{"epoch":2,"tid":3,"chain":4,"position":5,"drained":true,"gaps":6,"told":7,"folded":8}},"threads":[[3,{"name":1,"chain":2,"history":[[9,{"id":1,"cause":{"trace":2,"proc":3,"span":4},"sampling":5}]],"last_span":6,"seen":7}]],"page":{"proc":7,"now":1,"ended":true,"counters":[2],"detached":false,"woven":3,"faulted":[4],"user_points":[[5,6]],"cost":{"hooks":1,"thread":2,"collector":3,"cpu":4,"over":5},"summed":[[7,8]]},"gone":[9,"why"],"tallies":{"r":{"calls":1,"detail":2,"dropped":3,"folded":4}},"names_refused":5}"#;
+        let run = r#"{"order":{"run":"r","uid":2,"user":"alice","recorder_pid":1,"recorder_start":2,"expect":[["NameNode",3]],"points_off":[4],"level":1,"sampling":5,"budget":6,"has_points":true,"now":7,"ended":false,"message":"m"},"began":8,"seen":{"1-2":{"run":"r","pid":1,"pid_start":2,"uid":3,"role":"map","main":"M","job":"j","task":"t","container":"c","reason":"no agent","host":null,"now":4,"end":5}},"rows":9,"bytes":10,"before":{"7":{"cost":{"hooks":1,"thread":2,"collector":3,"cpu":4,"over":5},"summed":[[6,7]]}}}"#;
+        let claims = r#"{"jobs":{"1_1":{"run":"r","uid":2,"name":"job_1_1","disputed":false}},"clients":{}}"#;
+        let text = format!(
+            r#"{{"processes":[{process}],"runs":{{"r":{run}}},"claims":{claims},"host":null}}"#
+        );
+        let mut state = State::default();
+
+        state.restore(serde_json::from_str(&text).unwrap());
+
+        assert_eq!(serde_json::to_string(&state.snapshot()).unwrap(), text);
+        assert_eq!(state.processes[&7].tallies["r"].collapsed, 4);
+        assert_eq!(state.owners.runs["r"].untraced["1-2"].reason, "no agent");
+    }
+}
