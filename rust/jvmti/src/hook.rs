@@ -122,8 +122,8 @@ fn once(
     made
 }
 
-/// What the cache has of a class, or what the weaver makes of it, which the cache has from then on; and whether
-/// it was made.
+/// What the cache has of a class, or what the weaver makes of it, which the cache has from then on;
+/// and whether it was made.
 fn payload(
     loader: &Loader,
     jni: Jni,

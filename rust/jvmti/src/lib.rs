@@ -9,7 +9,8 @@ What a JVM pays for `java.lang.instrument` and for ASM it therefore does not pay
 * [`files`], [`mapped`] and [`memory`] are what the recorder asks of the operating system;
 * [`pauses`] writes what no Java code may run for;
 * [`jvmti`] and [`jni`] are the two interfaces of the JVM, as far as they are used;
-* [`hook`] is what the JVM calls, [`natives`] what Java calls, [`java`] what we call in it, [`loader`] holds both together.
+* [`hook`] is what the JVM calls, [`natives`] what Java calls, [`java`] what we call in
+  it, [`loader`] holds all of them.
 
 Nothing here may harm the host: whatever fails is said in one line on stderr, and the JVM goes on
 untraced.

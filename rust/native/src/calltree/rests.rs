@@ -1,8 +1,8 @@
 /*!
 What only sums know, over all parts of a run: leaves are made of it once the whole run is known.
 
-Sums of a process are in one part, calls of it that were recorded individually in several, and its scopes
-in any. So parts hand these numbers on, and a leaf is what is left of them.
+Sums of a process are in one part, its calls that were recorded individually in several, and its
+scopes in any. So parts hand these numbers on, and a leaf is what is left of them.
 */
 
 use std::collections::BTreeSet;
@@ -139,8 +139,8 @@ fn renumbered(known: &mut Vec<(String, String)>, other: Vec<(String, String)>) -
     other.into_iter().map(number).collect()
 }
 
-/// Rows that were collapsed have no scope: where more calls were recorded than the sums of their scope
-/// have, other sums of process and function have them. Returns what none has.
+/// Rows that were collapsed have no scope: where more calls were recorded than the sums of their
+/// scope have, other sums of process and function have them. Returns what none has.
 fn level<K>(rests: &mut [(K, Rest)], of: impl Fn(&mut Rest) -> &mut i64) -> i64 {
     let mut missing = 0i64;
     for (_, rest) in rests.iter_mut() {

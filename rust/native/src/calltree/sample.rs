@@ -1,6 +1,6 @@
 /*!
-Runs that recorded a share of their requests individually (decision 0011): calls of requests that were drawn
-are scaled back. What the variance of an estimate needs is summed by request, as in `show/sample.py`.
+Runs that recorded a share of their requests individually (decision 0011): calls of requests that were
+drawn are scaled back. What the variance of an estimate needs is summed by request, as in `analyse/sample.py`.
 */
 
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl Samples {
     }
 }
 
-/// The request of each row, as `show/sample.py` has it: the first call of a path up, but for tasks.
+/// The request of each row, as `analyse/sample.py` has it: the first call of a path up, but for tasks.
 /// What hangs from a call that is not in the sample, or not there, belongs to the request of that.
 pub fn requests(spans: &Spans, tables: &Tables, forest: &Forest) -> Vec<u64> {
     if tables.shares.len() == 1 {

@@ -1,5 +1,6 @@
 /*!
-Calls that exist only in sums: those that are counted only, those that a level leaves out, those that a full ring dropped.
+Calls that exist only in sums: those that are counted only, those that a level leaves out, and those
+that a full ring dropped.
 
 A row of kind `sum` names the scope of its calls: the nearest task, phase, block or RPC around them
 in their thread. Below the scope's node hangs a leaf with what its sums have more than the calls

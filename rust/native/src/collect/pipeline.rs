@@ -15,7 +15,12 @@ pub struct Pipeline {
     spool: Spool,
     state: State,
     trouble: Trouble,
+    /// Bytes that found no room.
+    failed: usize,
 }
+
+/// A full disk has room yet for what fits into the last page of a file.
+const PAGE: usize = 4096;
 
 /// Rows and bytes of a run that were published.
 pub struct PublishedPart {
@@ -30,7 +35,7 @@ impl Pipeline {
         let mut state = State::default();
         let spool = Spool::open(&options.spool, options.keep_spool.clone(), first, &mut state)
             .with_context(|| format!("cannot open the spool {}", options.spool.display()))?;
-        Ok(Pipeline { spool, state, trouble: Trouble::new("spool") })
+        Ok(Pipeline { spool, state, trouble: Trouble::new("spool"), failed: 0 })
     }
 
     pub fn state(&self) -> &State {
@@ -57,13 +62,16 @@ impl Pipeline {
             return true;
         }
         if let Err(error) = self.spool.append(blocks) {
+            self.failed = blocks.len();
             let spool = self.spool.directory().display();
             self.trouble.begin(&format!(
                 "cannot append to the spool {spool}: {error}; events stay in memory"
             ));
             return false;
         }
-        self.trouble.end();
+        if blocks.len() >= self.failed.min(PAGE) {
+            self.trouble.end();
+        }
         for (kind, payload) in Blocks::of(blocks) {
             self.state.apply(kind, payload);
         }
@@ -98,7 +106,10 @@ impl Pipeline {
     ) -> io::Result<()> {
         let rotated = self.spool.rotate(&self.state);
         match &rotated {
-            Ok(()) => self.state.rotate(is_there),
+            Ok(()) => {
+                self.trouble.end();
+                self.state.rotate(is_there);
+            }
             Err(_) => self.change_totals(published, u64::wrapping_sub),
         }
         rotated
