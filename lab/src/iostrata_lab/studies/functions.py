@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from iostrata.analyse.calltree.bottlenecks import bottlenecks
-from iostrata.analyse.calltree.waiting import WAITING_OPERATIONS
+from iostrata.analyse.waiting import WAITING_OPERATIONS
 from iostrata.schema.roles import HDFS_SERVERS
 from iostrata.store.opened import OpenedRun
 from iostrata.text import percent, seconds
@@ -198,7 +198,7 @@ FUNCTIONS = Study(
         "client, NameNode, DataNodes and tasks share one machine, not seven",
         "functions are operations of a layer; rpc and java (files, sockets) are ranked as well",
         "every call counts; the paper sampled 5 % of machine learning",
-        "what only waits for a peer (`WAITING_OPERATIONS` of analyse/calltree/waiting.py, "
+        "what only waits for a peer (`WAITING_OPERATIONS` of analyse/waiting.py, "
         "reading a pipe) is not ranked; neither is the self time of "
         f"{' and '.join(WAIT_FOR_READER)}, which wait for the reader of a block",
     ),

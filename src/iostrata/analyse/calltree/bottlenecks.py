@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from iostrata.analyse.account import Account
 from iostrata.analyse.calltree.critical import PathFunction, critical_path
 from iostrata.analyse.calltree.native import MergedFunction, call_trees
-from iostrata.analyse.calltree.waiting import WAITING_OPERATIONS, reading_pipes
 from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.waiting import WAITING_OPERATIONS, PipeReads, pipe_reads
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, Ns, Record, records
 from iostrata.store.opened import OpenedRun
@@ -55,23 +54,18 @@ class Bottlenecks(Record, frozen=True):
     incomplete: list[str]
 
 
-class _Pipes(Account, frozen=True):
-    role: str
-    host: str
-
-
 def bottlenecks(opened: OpenedRun, by: str = "critical", step: Progress = silent) -> Bottlenecks:
     """Ranks the functions of a run; `by` of RANKS; says each of STEPS. Raises UserError."""
     trees = call_trees(opened, progress=step)
     path = critical_path(opened, trees, step)
-    pipes = DuckDb(opened).records(reading_pipes(), _Pipes)
+    pipes = DuckDb(opened).records(pipe_reads(), PipeReads)
     ranked = _ranked(trees.functions, pipes, path.by_function)
     ranked.sort(key=lambda row: (-getattr(row, by), row.layer, row.op, row.role))
     return Bottlenecks(by, path.wall, trees.sampled, ranked, opened.incomplete)
 
 
 def _ranked(
-    functions: Iterable[MergedFunction], pipes: Iterable[_Pipes], path: Iterable[PathFunction]
+    functions: Iterable[MergedFunction], pipes: Iterable[PipeReads], path: Iterable[PathFunction]
 ) -> list[Bottleneck]:
     measures: dict[_Key, dict[str, int]] = {}  # of functions, by the names of fields
 

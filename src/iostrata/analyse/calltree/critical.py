@@ -16,9 +16,9 @@ import msgspec
 from ibis.expr import types as ir
 
 from iostrata.analyse.calltree.native import CallTrees, ask, call_trees, of_run
-from iostrata.analyse.calltree.waiting import WAITING_OPERATIONS, long_reads_of_pipes
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.tables import CALLS, EVENTS, PROCESSES
+from iostrata.analyse.waiting import WAITING_OPERATIONS, LongPipeRead, long_pipe_reads
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, EpochNs, Ns, Record
 from iostrata.schema.roles import SERVERS
@@ -121,11 +121,6 @@ class _Mark(Record, frozen=True):
     dur: Ns
 
 
-class _Span(Record, frozen=True):
-    proc: int
-    span: int
-
-
 class Marks(Record, frozen=True):
     """What the way between processes needs to know of calls.
 
@@ -187,7 +182,7 @@ def critical_path(
         for process in engine.records(_processes(), Process)
     ]
     windows = _Way(processes, _marks(engine, offsets)).go()
-    pipes = engine.records(long_reads_of_pipes(), _Span)
+    pipes = engine.records(long_pipe_reads(), LongPipeRead)
     calls = [(call.proc, call.span) for call in pipes]
     question = _Question(windows, WAITING_OPERATIONS, calls, offsets)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:

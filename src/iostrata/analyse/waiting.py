@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.account import account
+from iostrata.analyse.account import Account, account
 from iostrata.analyse.tables import CALLS, SUMS
+from iostrata.records import Record
 
 # Operations whose own time is such waiting.
 WAITING_OPERATIONS = (
@@ -32,15 +33,29 @@ WAITING_OPERATIONS = (
 _LONG = 1_000_000  # ns
 
 
-def reading_pipes() -> ir.Table:
-    """Per role and host: role, host, and an `Account` of reads of pipes."""
+class PipeReads(Account, frozen=True):
+    """Reads of pipes by processes of a role on a host; '' where that is not known."""
+
+    role: str
+    host: str
+
+
+class LongPipeRead(Record, frozen=True):
+    """A read of a pipe that took a millisecond or more."""
+
+    proc: int
+    span: int
+
+
+def pipe_reads() -> ir.Table:
+    """The `PipeReads` of each role and host."""
     rows = SUMS.filter((SUMS.layer == "java") & (SUMS["op"] == "read") & (SUMS.category == "pipe"))
     rows = rows.mutate(role=rows.role.fill_null(""), host=rows.host.fill_null(""))
     return account(rows, "role", "host")
 
 
-def long_reads_of_pipes() -> ir.Table:
-    """Those of a millisecond or more: proc, span."""
+def long_pipe_reads() -> ir.Table:
+    """Each `LongPipeRead`."""
     rows = CALLS.filter(
         (CALLS.layer == "java") & (CALLS["op"] == "read") & (CALLS.category == "pipe"),
         CALLS.dur >= _LONG,
