@@ -10,8 +10,8 @@ export interface ReportDocument {
   run: Recording;
   completeness: Completeness;
   empty: string;
-  layers: Layer[];
-  ops: Operation[];
+  layers: LayerTotal[];
+  ops: OperationTotal[];
   axis: Axis;
   series: Series[];
   system: Hosts;
@@ -132,10 +132,9 @@ export interface Process {
   rejected: number | null;
 }
 /**
- * Totals of a layer; `time_bound`: 99 of 100 estimates of the time are closer.
+ * A layer.
  */
-export interface Layer {
-  layer: string;
+export interface LayerTotal {
   /**
    * a number of things
    */
@@ -160,18 +159,23 @@ export interface Layer {
    * nanoseconds
    */
   time: number;
-  time_bound: number | null;
+  /**
+   * nanoseconds
+   */
+  time_bound: number;
   estimated: boolean;
   /**
    * a number of things
    */
   errors: number;
+  layer: string;
 }
 /**
- * Totals of an operation; `nested` are calls within a call of the same layer.
+ * An operation of a layer; what is `nested` in a call of its layer has a row of its own.
+ *
+ * `bytes` are all that calls counted, also those that an enclosing call counts, too.
  */
-export interface Operation {
-  layer: string;
+export interface OperationTotal {
   /**
    * a number of things
    */
@@ -196,12 +200,16 @@ export interface Operation {
    * nanoseconds
    */
   time: number;
-  time_bound: number | null;
+  /**
+   * nanoseconds
+   */
+  time_bound: number;
   estimated: boolean;
   /**
    * a number of things
    */
   errors: number;
+  layer: string;
   op: string;
   nested: boolean;
   /**
@@ -518,7 +526,10 @@ export interface TimeSpent {
    * nanoseconds
    */
   time: number;
-  time_bound: number | null;
+  /**
+   * nanoseconds
+   */
+  time_bound: number;
   estimated: boolean;
 }
 /**

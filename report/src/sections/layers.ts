@@ -1,7 +1,7 @@
 // What each layer did in total: the first table of the summary, and its operations.
 
 import { DIRECTIONS, type Direction, type Moved } from "../directions.ts";
-import type { Layer, Operation, ReportDocument, Target } from "../document.ts";
+import type { LayerTotal, OperationTotal, ReportDocument, Target } from "../document.ts";
 import { caption, h, section } from "../dom.ts";
 import { type Column, table } from "../table.ts";
 import { count, seconds, size } from "../text.ts";
@@ -77,7 +77,7 @@ export function moved<T extends Moved>(rows: T[]): Column<T>[] {
   }));
 }
 
-function columns(rows: Layer[]): Column<Layer>[] {
+function columns(rows: LayerTotal[]): Column<LayerTotal>[] {
   return [
     { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
     { title: "calls", number: true, cell: (row) => count(row.calls), by: (row) => row.calls },
@@ -87,7 +87,7 @@ function columns(rows: Layer[]): Column<Layer>[] {
   ];
 }
 
-function operations(rows: Operation[]): Column<Operation>[] {
+function operations(rows: OperationTotal[]): Column<OperationTotal>[] {
   const longest = Math.max(1, ...rows.map((row) => row.time));
   return [
     { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },

@@ -1,7 +1,7 @@
 // The first screen: verdict, findings, time and bytes by layer, how complete the picture is.
 
 import { DIRECTIONS } from "../directions.ts";
-import type { Finding, Layer, ReportDocument } from "../document.ts";
+import type { Finding, LayerTotal, ReportDocument } from "../document.ts";
 import { h, name } from "../dom.ts";
 import { table } from "../table.ts";
 import { count, size } from "../text.ts";
@@ -83,7 +83,7 @@ function item(finding: Finding, place: number): HTMLElement {
   );
 }
 
-function moved(row: Layer): number {
+function moved(row: LayerTotal): number {
   return DIRECTIONS.reduce((sum, name) => sum + row[`bytes_${name}`], 0);
 }
 
@@ -94,7 +94,7 @@ function byLayer({ layers }: ReportDocument): HTMLElement {
     "div",
     { class: "bylayer" },
     h("h3", {}, "Time and bytes by layer"),
-    table<Layer>(
+    table<LayerTotal>(
       [
         { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
         {

@@ -39,9 +39,7 @@ from iostrata.show.report.model import (
     Completeness,
     Critical,
     Hosts,
-    Layer,
     Losses,
-    Operation,
     Process,
     Recording,
     ReportDocument,
@@ -65,13 +63,13 @@ def document(opened: OpenedRun, step: Progress = silent) -> ReportDocument:
 
 def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     engine = DuckDb(opened)
-    found = summary(opened, MOST_TARGETS + 1, step)
+    known = summary(opened, MOST_TARGETS + 1, step)
     step("time line")
     axis = axis_of(opened)
     lines, system = series(opened, axis), _hosts(opened, axis)
     step("tasks")
     ran = engine.records(attempts(), Attempt)
-    all_tasks = tasks(found.tasks, ran, engine.records(phases(), Phase))
+    all_tasks = tasks(known.tasks, ran, engine.records(phases(), Phase))
     step("flow")
     steps = flow(engine.records(amplification(), Amplification))
     kinds = engine.records(categories(), Category)
@@ -80,11 +78,11 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     whole = ReportDocument(
         version=VERSION,
         iostrata=__version__,
-        run=_run(found),
-        completeness=_completeness(found),
-        empty="" if found.layers else why_empty(found),
-        layers=_converted(found.layers, Layer),
-        ops=_converted(found.ops, Operation),
+        run=_run(known),
+        completeness=_completeness(known),
+        empty="" if known.layers else why_empty(known),
+        layers=known.layers,
+        ops=known.ops,
         axis=axis,
         series=sorted(lines, key=lambda row: layer_order(row.layer)),
         system=system,
@@ -92,8 +90,8 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         flow=steps,
         categories=Bounded(kinds, 0),
         size_classes=list(SIZES),
-        sizes=[_sizes(row) for row in found.sizes],
-        targets=Bounded([_target(row) for row in found.targets], 0),
+        sizes=[_sizes(row) for row in known.sizes],
+        targets=Bounded([_target(row) for row in known.targets], 0),
         time_spent=Bounded(_converted(spent, TimeSpent), 0),
         verdict=None,
         findings=None,
@@ -126,28 +124,28 @@ def _converted(rows: Sequence[Record], kind: type[_R]) -> list[_R]:
     return [msgspec.convert(row, kind, from_attributes=True) for row in rows]
 
 
-def _run(found: Summary) -> Recording:
-    facts = builtins(found.run) | {"command": " ".join(found.run.command)}
+def _run(known: Summary) -> Recording:
+    facts = builtins(known.run) | {"command": " ".join(known.run.command)}
     return Recording(**{name: facts[name] for name in Recording.__struct_fields__})
 
 
-def _completeness(found: Summary) -> Completeness:
+def _completeness(known: Summary) -> Completeness:
     names = Losses.__struct_fields__
-    covered = found.processes
+    covered = known.processes
     worst = sorted(
         covered.processes, key=lambda one: -sum(getattr(one, name) or 0 for name in names)
     )
     return Completeness(
-        lines=completeness_lines(found),
+        lines=completeness_lines(known),
         more_lines=0,
-        incomplete=found.incomplete,
+        incomplete=known.incomplete,
         traced=covered.traced,
         total=covered.total,
-        silent_layers=found.silent_layers,
-        absent_layers=found.absent_layers,
-        unfinished=found.unfinished,
-        faulted_points=found.faulted_points,
-        losses=Losses(**{name: getattr(found, name) for name in names}),
+        silent_layers=known.silent_layers,
+        absent_layers=known.absent_layers,
+        unfinished=known.unfinished,
+        faulted_points=known.faulted_points,
+        losses=Losses(**{name: getattr(known, name) for name in names}),
         processes=Bounded(_converted(worst, Process), 0),
     )
 

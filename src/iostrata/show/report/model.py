@@ -11,6 +11,7 @@ from iostrata.analyse.axis import Axis, Series
 from iostrata.analyse.calltree.critical import Part, PathTime
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.categories import Category
+from iostrata.analyse.totals import LayerTotal, OperationTotal
 from iostrata.explain.finding import Finding
 from iostrata.explain.verdict import Verdict
 from iostrata.records import Bytes, Count, EpochNs, Ns, Rate, Record, Share
@@ -85,29 +86,6 @@ class Completeness(Record, frozen=True):
     processes: Bounded[Process]
 
 
-class Layer(Record, frozen=True):
-    """Totals of a layer; `time_bound`: 99 of 100 estimates of the time are closer."""
-
-    layer: str
-    calls: Count
-    bytes_read: Bytes
-    bytes_written: Bytes
-    bytes_received: Bytes
-    bytes_sent: Bytes
-    time: Ns
-    time_bound: Ns | None
-    estimated: bool
-    errors: Count
-
-
-class Operation(Layer, frozen=True):
-    """Totals of an operation; `nested` are calls within a call of the same layer."""
-
-    op: str
-    nested: bool
-    bytes: Bytes
-
-
 class TimeSpent(Record, frozen=True):
     """Time that threads of processes of a role spent in an operation, waiting included."""
 
@@ -116,7 +94,7 @@ class TimeSpent(Record, frozen=True):
     op: str
     calls: Count
     time: Ns
-    time_bound: Ns | None
+    time_bound: Ns
     estimated: bool
 
 
@@ -268,8 +246,8 @@ class ReportDocument(Record, frozen=True):
     run: Recording
     completeness: Completeness
     empty: str
-    layers: list[Layer]
-    ops: list[Operation]
+    layers: list[LayerTotal]
+    ops: list[OperationTotal]
     axis: Axis
     series: list[Series]
     system: Hosts
