@@ -149,6 +149,20 @@ class TracedRun:
         """The numbers of `iostrata summary`: completeness, totals by layer, operation, target."""
         return self.summarize()
 
+    @property
+    def completeness(self) -> list[str]:
+        """How much of what should have been traced was: the first lines of `iostrata summary`."""
+        from iostrata.show.summary import completeness_lines
+
+        return completeness_lines(self.summary)
+
+    @property
+    def empty(self) -> str:
+        """Why the run has no calls; the empty string when it has some."""
+        from iostrata.show.summary import why_empty
+
+        return "" if self.summary.layers else why_empty(self.summary)
+
     def explain(self, progress: Progress = silent) -> Explanation:
         """The verdict and the findings; says each of explain.rank.RULE_STEPS."""
         if self._explanation is None:

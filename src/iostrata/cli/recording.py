@@ -82,16 +82,13 @@ def conclude(recorded: Recorded) -> None:
 
 
 def _first_line(recorded: Recorded) -> str:
-    from iostrata.show.summary import completeness_lines, why_empty
-
     try:
         with traced_run(recorded.store, recorded.run, say=False) as run:
-            whole = run.summary
+            first = "; ".join(run.completeness[:4])
+            return f"{first}: {run.empty}" if run.empty else first
     except UserError as error:
         complain(error.message, error.remedy)
         return "the run cannot be read back"
-    first = "; ".join(completeness_lines(whole)[:4])
-    return first if whole.layers else f"{first}: {why_empty(whole)}"
 
 
 def request_for(

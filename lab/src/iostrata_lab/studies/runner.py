@@ -10,10 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from iostrata.analyse.summary import Summary, summary
+from iostrata.api import TracedRun, open_run
 from iostrata.errors import UserError
-from iostrata.show.summary import completeness_lines, why_empty
-from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, list_runs
 from iostrata_lab.studies.interface import Row, Sample, Study, Wanted
 from iostrata_lab.workload.catalog import WORKLOADS
@@ -92,31 +90,32 @@ def perform(request: Request, record: Record, say: Say) -> list[Sample]:
 
 def _check(store: Path, name: str) -> None:
     """A run of nothing would be a table of nothing; raises UserError, and it is not taken."""
-    with OpenedRun(_runs(store)[name]) as opened:
-        if not opened.run.events:
-            raise UserError(f"{name} has {why_empty(summary(opened))}")
+    with open_run(_runs(store)[name]) as run:
+        if not run.facts.events:
+            raise UserError(f"{name} has {run.empty}")
 
 
 def _sample(request: Request, one: Planned, name: str) -> Sample:
-    run = _runs(request.store)[name]
-    with OpenedRun(run) as opened:
-        measured = request.study.measure(opened)
-        traced = _traced(summary(opened))
+    facts = _runs(request.store)[name]
+    with open_run(facts) as run:
+        measured = request.study.measure(run.opened)
+        traced = _traced(run)
     said = json.loads(_noted(request.store, name).read_text())
-    start = datetime.fromtimestamp(run.start // 10**9, UTC).isoformat()
-    seconds = round((run.end - run.start) / 1e9, 3)
+    start = datetime.fromtimestamp(facts.start // 10**9, UTC).isoformat()
+    seconds = round((facts.end - facts.start) / 1e9, 3)
     label, result = one.wanted.label, said["result"]
     return Sample(label, one.repeat, name, start, seconds, result, measured, traced)
 
 
-def _traced(whole: Summary) -> Row:
+def _traced(run: TracedRun) -> Row:
+    whole = run.summary
     return {
         "processes": whole.processes.total,
         "traced": whole.processes.traced,
         "dropped": whole.dropped,
         "collapsed": whole.collapsed,
         "lost": whole.lost,
-        "missing": completeness_lines(whole)[1:],
+        "missing": run.completeness[1:],
     }
 
 
