@@ -16,7 +16,7 @@
 
 A span takes 80 bytes, a sum of a scope's calls 130. A run that would take more than `--memory` is
 read in several passes, each of which keeps a part of the traces. Threads take files, rows or groves
-of trees one by one ([`parallel`]); neither their number nor that of passes changes a byte of the
+of trees as they come ([`parallel`]); neither their number nor that of passes changes a byte of the
 document.
 */
 

@@ -10,7 +10,7 @@ pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// What `of` says of each item, in the order of the items; `threads` take them one by one.
+/// What `of` says of each item, in the order of the items; `threads` take them as they come.
 pub fn each<T: Send, R: Send>(
     threads: usize,
     items: impl ExactSizeIterator<Item = T> + Send,
