@@ -6,8 +6,6 @@ saves the second that imports and the first compilation of each expression take.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import subprocess
 import sys
@@ -16,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from iostrata import cli
+from iostrata.cli.tests.here import here
 
 READING = ("summary", "query", "findings", "points", "export", "bottlenecks", "calltree", "runs")
 
@@ -42,21 +40,13 @@ def run(
 def _here(
     arguments: tuple[str, ...], environment: Mapping[str, str], folder: Path
 ) -> subprocess.CompletedProcess[str]:
-    out, err, code = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO(), 0
     before = dict(os.environ)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["iostrata", *arguments])
         patch.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
         try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
+            return here(*arguments)
         finally:
             os.environ.clear()
             os.environ.update(before)
-    out.flush()
-    said = out.detach().getvalue().decode()
-    return subprocess.CompletedProcess(["iostrata", *arguments], code, said, err.getvalue())

@@ -6,12 +6,9 @@ traceback for a user is an error of the test.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +20,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from tests.drawn import SEED, SOAK
 
-from iostrata import cli
+from iostrata.cli.tests.here import here
 from iostrata.errors import UserError
 from iostrata.processes import start_ticks
 from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
@@ -108,17 +105,8 @@ def store(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def iostrata(*arguments: str) -> tuple[int, str, list[str]]:
     """Exit code, standard output, and lines of standard error."""
-    out, err, code = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["iostrata", *arguments])
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                cli.main()
-            except SystemExit as end:
-                code = int(end.code or 0)
-        out.flush()
-        said = out.detach().getvalue().decode()
-    return code, said, err.getvalue().splitlines()
+    done = here(*arguments)
+    return done.returncode, done.stdout, done.stderr.splitlines()
 
 
 def cut(name: str, size: int) -> Break:

@@ -15,11 +15,13 @@ import pytest
 
 from iostrata.cli import whole_command
 from iostrata.cli.commands import COMMANDS
+from iostrata.cli.tests.here import here
 from iostrata.schema.points import POINTS
 from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
 
 
-def iostrata(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def started(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """As a process of its own: how it starts and ends."""
     return subprocess.run(
         [sys.executable, "-m", "iostrata", *arguments],
         capture_output=True,
@@ -27,6 +29,13 @@ def iostrata(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "IOSTRATA_STORE": str(store), "TERM": "dumb"},
         check=False,
     )
+
+
+def iostrata(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IOSTRATA_STORE", str(store))
+        patch.setenv("TERM", "dumb")
+        return here(*arguments)
 
 
 def leaves(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -95,18 +104,18 @@ def test_every_help_says_what_it_does_and_has_examples(words: str) -> None:
 
 
 def test_help_documents_exit_codes(tmp_path: Path) -> None:
-    said = iostrata(tmp_path, "--help")
+    said = started(tmp_path, "--help")
     assert said.returncode == 0
     assert "Exit codes: 0 success" in said.stdout
 
 
 def test_version(tmp_path: Path) -> None:
-    said = iostrata(tmp_path, "--version")
+    said = started(tmp_path, "--version")
     assert (said.returncode, said.stdout) == (0, f"iostrata {version('iostrata')}\n")
 
 
 def test_errors_are_one_line(tmp_path: Path) -> None:
-    said = iostrata(tmp_path, "summary", "absent")
+    said = started(tmp_path, "summary", "absent")
     assert (said.returncode, said.stdout) == (2, "")
     assert said.stderr == f"iostrata: no run absent in {tmp_path} · iostrata runs lists them\n"
 
@@ -120,8 +129,7 @@ def test_record_names_what_it_cannot_do(tmp_path: Path) -> None:
         "dir": ("--dir", str(tmp_path)),
     }
     said = {
-        name: iostrata(tmp_path, "record", *options, "--", "true")
-        for name, options in asked.items()
+        name: started(tmp_path, "record", *options, "--", "true") for name, options in asked.items()
     }
     assert {name: done.returncode for name, done in said.items()} == dict.fromkeys(asked, 125)
     assert {name: done.stderr.splitlines()[0].split(" · ")[0] for name, done in said.items()} == {
@@ -278,10 +286,10 @@ def test_runs_are_compared_as_text_for_programs_and_as_a_page(tmp_path: Path) ->
 
 def test_top_watches_a_run_that_is_recorded_and_says_when_it_has_ended(tmp_path: Path) -> None:
     make_run(tmp_path, "r", [row_of_sum("java", "read", bytes=7)], [process("client", 3)])
-    none = iostrata(tmp_path, "top")
+    none = started(tmp_path, "top")
     assert (none.returncode, none.stderr) == (
         2,
         f"iostrata: no run is being recorded in {tmp_path} · iostrata runs lists those that were\n",
     )
-    ended = iostrata(tmp_path, "top", "r")
+    ended = started(tmp_path, "top", "r")
     assert (ended.returncode, ended.stdout.splitlines()[0]) == (0, "run r has ended: ok, exit 0")
