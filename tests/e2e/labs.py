@@ -28,7 +28,8 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("test_truth", "test_findings", "test_points", "test_complete"),
     ("test_swim", "test_untraced_servers", "test_attach"),
     ("test_soak",),
-    ("test_cluster",),  # of the lab itself, and of what is printed for a cluster of one's own
+    ("test_cluster",),  # of the lab itself
+    ("test_prepare",),  # what is printed for a cluster of one's own
     ("test_nodes",),
     ("test_studies",),
     ("test_causes",),
