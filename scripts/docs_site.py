@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import grimp
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -95,6 +96,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> None:
         page.meta["search"] = {"boost": 0.2}
     if page.file.src_uri != "ARCHITECTURE.md":
         return
+    for line in wrong_imports(markdown):
+        log.warning(f"{page.file.src_uri}: {line}")
     known = tracked()
     for name in re.findall(
         r"`(?:[^`\s]*…/)?([\w./-]+(?:\.(?:java|md|py|rs|toml|ts)|/))`", markdown
@@ -115,3 +118,24 @@ def tracked() -> set[str]:
             whole = "/".join(parts[:end]) + ("/" if end < len(parts) else "")
             tails |= {"/" + "/".join(whole.split("/")[begin:]) for begin in range(end)}
     return tails
+
+
+def wrong_imports(markdown: str) -> list[str]:
+    """Rows of the table of folders whose last column is not what the package imports."""
+    graph = grimp.build_graph("iostrata", "iostrata_lab")
+    above = {name for name in graph.modules if name.count(".") == 1 and graph.find_children(name)}
+    above |= {"iostrata.api", "iostrata_lab.recording"}
+    wrong = []
+    rows = r"(?m)^\| `(?:lab/)?src/(iostrata\w*)/(\w+)(?:/|\.py)` \|.*\| ([^|]*) \|$"
+    for root, name, column in re.findall(rows, markdown):
+        package = f"{root}.{name}"
+        modules = {package} | {m for m in graph.find_descendants(package) if ".tests" not in m}
+        found = {".".join(m.split(".")[:2]) for m in _imported(graph, modules)} & above
+        names = {module.split(".")[1] for module in found - {package}}
+        if not column.startswith("all ") and names != set(re.findall(r"`(\w+)`", column)):
+            wrong.append(f"{package} imports {', '.join(sorted(names)) or 'nothing'}")
+    return wrong
+
+
+def _imported(graph: grimp.ImportGraph, modules: set[str]) -> set[str]:
+    return {each for m in modules for each in graph.find_modules_directly_imported_by(m)}
