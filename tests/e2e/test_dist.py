@@ -144,6 +144,9 @@ def test_the_wheels_record_a_jvm_and_know_labs(
     said = run([*record, *reads(program, file)], tmp_path, IOSTRATA_STORE=str(store))
     assert said == f"read {CALLS * SIZE}\n"
     assert recorded(iostrata, tmp_path, file, store) == EXPECTED
+    code = "import iostrata; print(iostrata.open('r').completeness)"
+    traced = run([python, "-c", code], tmp_path, IOSTRATA_STORE=str(store))
+    assert traced == "['traced 1/1 processes, 0 dropped']\n"
     checks = run([iostrata, "doctor", "--json"], tmp_path)
     assert f"{Path(where).parent}/_native/iostrata-agent.jar" in checks
     assert f"{Path(where).parent}/_native/iostrata-native" in checks
