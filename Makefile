@@ -47,7 +47,7 @@ test: ## everything above: what .ci/run runs
 	@scripts/test
 
 soak: ## every case of every matrix and the larger sizes, with logs in bench/runs: hours
-	SOAK=1 scripts/test build unit-rust e2e
+	SOAK=1 scripts/test build unit-rust unit-python e2e
 
 fuzz: build ## hostile segments against the reader, longer than `make test` does
 	PROPTEST_CASES=200000 cargo test --release --locked -p iostrata-segment

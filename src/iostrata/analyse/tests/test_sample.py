@@ -78,6 +78,7 @@ def held(estimates: dict[Key, Estimate], truth: float) -> int:
 POPULATIONS = [("alike", 5000, 0.25), ("lognormal", 12000, 0.1), ("pareto", 12000, 0.1)]
 
 
+@pytest.mark.drawn("intervals that hold", 1)
 @pytest.mark.parametrize(("sizes", "requests", "p"), POPULATIONS)
 def test_intervals_hold_the_truth(sizes: str, requests: int, p: float) -> None:
     calls = population(sizes, requests)
@@ -94,6 +95,7 @@ def test_intervals_hold_the_truth(sizes: str, requests: int, p: float) -> None:
     assert {name: n for name, n in found.items() if n < HOLDS} == {}
 
 
+@pytest.mark.drawn("intervals that do not hold", 1)
 @pytest.mark.parametrize(("sizes", "requests", "p"), POPULATIONS)
 def test_intervals_of_single_calls_do_not(sizes: str, requests: int, p: float) -> None:
     """What the tests above would say if calls of a request were taken for independent."""
