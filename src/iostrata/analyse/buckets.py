@@ -47,13 +47,16 @@ def upper(number: int) -> int:
 
 
 def quantile(counts: Mapping[int, int], share: float) -> int | None:
-    """The middle of the bucket that holds the value `share` (0 to 1) of all are not above."""
-    total = sum(counts.values())
-    if total == 0:
-        return None
-    rank, seen = share * total, 0
+    """The middle of the bucket that `holding` names."""
+    number = holding(counts, share)
+    return None if number is None else (lower(number) + upper(number) - 1) // 2
+
+
+def holding(counts: Mapping[int, int], share: float) -> int | None:
+    """The bucket that holds the value which `share` (0 to 1) of all values are not above."""
+    rank, below = share * sum(counts.values()), 0
     for number in sorted(counts):
-        seen += counts[number]
-        if seen >= rank:
-            return (lower(number) + upper(number) - 1) // 2
+        below += counts[number]
+        if below >= rank:
+            return number
     return None

@@ -1,17 +1,16 @@
 """How long calls took: mean and quantiles per layer and operation.
 
 Of the calls that were recorded individually, each once: one that lies within another call of the
-same layer and operation is a part of that. A quantile is the middle of a bucket of `buckets`.
+same layer and operation is a part of that. A quantile is the mean of the calls in its bucket of
+`buckets`: none is above the longest call.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-
 from ibis.expr import types as ir
 
 from iostrata.analyse import sample
-from iostrata.analyse.buckets import bucket, quantile
+from iostrata.analyse.buckets import bucket, holding
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.tables import CALLS, counted_once
 from iostrata.records import Count, Ns, Record, records
@@ -91,18 +90,20 @@ def latencies(opened: OpenedRun, sampled: bool) -> list[Latency]:
     """Of each operation, the longest together first; `sampled`: of the table `sample`."""
     if sampled:
         return _estimates(opened)
-    counts: dict[tuple[str, str], Counter[int]] = {}
-    times: Counter[tuple[str, str]] = Counter()
+    operations: dict[tuple[str, str], dict[int, _Durations]] = {}
     for row in DuckDb(opened).records(durations(CALLS, "layer", "op"), _Durations):
-        counts.setdefault((row.layer, row.op), Counter())[row.bucket] = row.calls
-        times[row.layer, row.op] += row.time
-    rows = []
-    for key in sorted(counts, key=lambda key: (-times[key], key)):
-        calls = counts[key].total()
-        found = {name: quantile(counts[key], at) for name, at in QUANTILES.items()}
-        found |= {"calls": calls, "mean": round(times[key] / calls)}
-        rows.append({"layer": key[0], "op": key[1], **found})
-    return records(rows, Latency)
+        operations.setdefault((row.layer, row.op), {})[row.bucket] = row
+    times = {key: sum(row.time for row in rows.values()) for key, rows in operations.items()}
+    longest = sorted(operations, key=lambda key: (-times[key], key))
+    return [_latency(*key, operations[key], times[key]) for key in longest]
+
+
+def _latency(layer: str, op: str, buckets: dict[int, _Durations], time: int) -> Latency:
+    counts = {number: row.calls for number, row in buckets.items()}
+    calls = sum(counts.values())
+    ends = [buckets[holding(counts, at) or 0] for at in QUANTILES.values()]
+    quantiles = (round(row.time / row.calls) for row in ends)
+    return Latency(layer, op, calls, round(time / calls), *quantiles)
 
 
 def _estimates(opened: OpenedRun) -> list[Latency]:

@@ -33,7 +33,7 @@ def test_quantiles_are_of_calls(tmp_path: Path) -> None:
     assert (opening.op, opening.calls, opening.mean) == ("open", 1, 7 * MS)
     times = {"p50": 50 * MS, "p95": 95 * MS, "p99": 99 * MS}
     assert {name: getattr(read, name) for name in times} == pytest.approx(times, rel=PRECISION)
-    assert opening.p50 == opening.p99 == pytest.approx(7 * MS, rel=PRECISION)
+    assert opening.p50 == opening.p99 == 7 * MS  # the only one of its bucket
     assert {*builtins(found)["latencies"][0]} == {"layer", "op", "calls", "mean", *times}
 
 
