@@ -40,4 +40,5 @@ def test_a_command_imports_no_other() -> None:
     loaded = after(run("runs", "--help"), OURS)
     commands = {name for name in loaded if name.startswith("iostrata.cli.commands.")}
     assert commands == {"iostrata.cli.commands.runs"}
-    assert after(run("runs", "--help"), MODULES) & HEAVY == set()
+    # facts of runs are records
+    assert after(run("runs", "--help"), MODULES) & HEAVY <= {"msgspec"}
