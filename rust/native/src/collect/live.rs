@@ -103,7 +103,8 @@ impl PendingSums {
                 let cell = self.cells.entry((op, job, flags)).or_default();
                 cell.0 += part.sums[row.sum as usize].count;
                 cell.1 += row.bytes;
-            } else {
+            } else if row.flags & FLAG_COVERED == 0 {
+                // a call within another one of its layer and operation is a part of that one
                 let times = self.times.entry((self.ops[op].0, job)).or_default();
                 times.calls += 1;
                 times.dur += row.dur;
@@ -230,6 +231,7 @@ mod tests {
                     .output
                     .push_sum(EventRow { kind: KIND_SUM, flags: FLAG_COVERED | 2, ..row }, sum);
                 state.output.push(EventRow { kind: KIND_CALL, ..row });
+                state.output.push(EventRow { kind: KIND_CALL, flags: FLAG_COVERED, ..row });
             }
             pending.add(&state, &state.output.parts[0]);
             pending.add(&state, &state.output.parts[0]);
