@@ -1,12 +1,12 @@
 //! Buckets of durations, and how many calls are in each.
 
 /// The last bucket: of the longest duration there is, `i64::MAX` ns.
-pub const HIGHEST: u16 = 487;
+pub const HIGHEST: u16 = 1887;
 
-/// The bucket of a duration: eight to each power of two, the numbers of `analyse/buckets.py`.
+/// The bucket of a duration: 32 to each power of two, the numbers of `analyse/buckets.py`.
 pub fn bucket(value: u64) -> u16 {
-    let exponent = (value | 8).ilog2() - 3;
-    HIGHEST.min((u64::from(exponent) * 8 + (value >> exponent)) as u16)
+    let exponent = (value | 32).ilog2() - 5;
+    HIGHEST.min((u64::from(exponent) * 32 + (value >> exponent)) as u16)
 }
 
 /// Counts of buckets from `base` on.
@@ -46,8 +46,8 @@ mod tests {
 
     #[test]
     fn buckets_have_the_numbers_of_the_analyses() {
-        let values = [0, 1, 7, 8, 15, 16, 17, 18, 31, 32, 1000, 1 << 62];
-        let expected = [0, 1, 7, 8, 15, 16, 16, 17, 23, 24, 63, 480];
+        let values = [0, 1, 31, 32, 63, 64, 65, 66, 127, 128, 1000, 1 << 62];
+        let expected = [0, 1, 31, 32, 63, 64, 64, 65, 95, 96, 190, 1856];
         assert_eq!(values.map(bucket), expected);
         assert_eq!([i64::MAX as u64, u64::MAX].map(bucket), [HIGHEST, HIGHEST]);
     }
@@ -55,8 +55,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_histogram_counts_each_value_in_whatever_order(values: Vec<u16>) {
-            let (mut histogram, mut expected) = (Histogram::default(), [0u64; 500]);
-            for value in values.iter().map(|value| value % 488) {
+            let (mut histogram, mut expected) = (Histogram::default(), [0u64; 1888]);
+            for value in values.iter().map(|value| value % 1888) {
                 histogram.add(value, 1);
                 expected[usize::from(value)] += 1;
             }

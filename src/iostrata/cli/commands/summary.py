@@ -37,7 +37,7 @@ def summary(
     Totals are exact, whatever detail was dropped.
     The time of a layer is summed over threads; ~ marks times that sampled clocks estimate.
     A call within another one of its layer and operation is a part of that when calls are timed.
-    Median, 95 % and 99 % of the time of calls are at most 7 % off.
+    Median, 95 % and 99 % of the time of calls are at most 3 % off.
     """
     from iostrata.analyse.summary import SUMMARY_STEPS
     from iostrata.explain.rank import RULE_STEPS
