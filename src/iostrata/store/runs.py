@@ -168,6 +168,7 @@ def _read(path: Path) -> Run | None:
         message=facts.message or progress.message,
         published=progress.state == "done",
         damage=(*damage, *more),
+        source=None if facts.source == Source() else facts.source,
         **{name: getattr(facts, name) for name in _OF_RECORDER},
         **{name: getattr(progress, name) for name in _OF_COLLECTOR},
     )
@@ -175,7 +176,7 @@ def _read(path: Path) -> Run | None:
 
 _OF_RECORDER = (
     *("schema", "command", "start", "end", "exit", "host", "user", "dir", "agent", "collector"),
-    *("points", "source"),
+    "points",
 )
 _OF_COLLECTOR = ("events", "bytes", "processes", "level", "budget", "sampling")
 
