@@ -92,14 +92,5 @@ class ImportAccount:
 
     def facts(self) -> ImportFacts:
         """The same as a fact of the run."""
-        return ImportFacts(
-            format=self.format,
-            unit=self.unit,
-            read=self.read,
-            not_understood=self.not_understood,
-            first_not_understood=self.first_not_understood,
-            left_out=dict(self.left_out),
-            incomplete=self.incomplete,
-            notes=self.notes,
-            files=[str(path.absolute()) for path in self.files],
-        )
+        same = {name: getattr(self, name) for name in ImportFacts.__struct_fields__}
+        return ImportFacts(**same | {"files": [str(path.absolute()) for path in self.files]})

@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from iostrata.importers import histogram
 from iostrata.importers.account import ImportAccount
 from iostrata.importers.lines import open_bytes
 from iostrata.importers.names import CallTarget, of_path
-from iostrata.importers.tables import Thread
+from iostrata.importers.tables import SummedCalls, Thread, TracedCall
 from iostrata.importers.writer import RunWriter
 
 HINT = "a log of Darshan 3 ends in .darshan; darshan-parser of its own tools may say more"
@@ -242,13 +242,16 @@ class _Log:
         if number is None:
             row = Thread(None, None, None, role="rank", job=self.job, main=self.main)
             if rank != _SHARED:
-                name = f"rank {rank}"
-                row = replace(row, proc=self.first + rank, tid=rank, name=name, uid=self.uid)
-                row = replace(row, task=f"rank {rank:0{len(str(max(0, self.ranks - 1)))}}")
-                row = replace(row, start=self.start, end=self.start + self.length)
+                row.proc, row.tid, row.name, row.uid = (
+                    self.first + rank,
+                    rank,
+                    f"rank {rank}",
+                    self.uid,
+                )
+                row.task = f"rank {rank:0{len(str(max(0, self.ranks - 1)))}}"
+                row.start, row.end = self.start, self.start + self.length
             number = self.threads[rank] = self.writer.thread(row)
-        if host and not self.writer.threads[number].host:
-            self.writer.threads[number] = replace(self.writer.threads[number], host=host)
+        self.writer.threads[number].host = self.writer.threads[number].host or host
         return number
 
     def _record(self, line: dict[str, Any]) -> None:
@@ -261,19 +264,12 @@ class _Log:
     def _segments(self, line: dict[str, Any]) -> None:
         self.traced = True
         thread = self.thread(line["rank"], line["host"])
-        target = self.writer.target(self._target(line["id"]))
+        target, layer = self._target(line["id"]), _DXT[line["of"]]
         for offset, size, start, end in line["segments"]:
+            place = offset if offset >= 0 else None
+            call = TracedCall(line["way"], target, place, size, layer=layer)
             began = self.start + _nanoseconds(start)
-            self.writer.call(
-                thread,
-                line["way"],
-                began,
-                self.start + _nanoseconds(end) - began,
-                layer=_DXT[line["of"]],
-                target=target,
-                offset=offset if offset >= 0 else None,
-                size=size,
-            )
+            self.writer.call(thread, began, self.start + _nanoseconds(end) - began, call)
             self.segments += 1
 
     def _target(self, key: str) -> CallTarget:
@@ -305,30 +301,28 @@ class DarshanRecord:
                 share = 0 if op in self.module.untimed else left * count // timed
                 if op not in self.module.untimed:
                     left, timed = left - share, timed - count
-                begin, dur = self._when("OPEN_START", "CLOSE_END")
-                self._sum(op, begin, dur, histogram.Sizes(count, 0, 0), share, estimated=True)
+                when = self._when("OPEN_START", "CLOSE_END")
+                self._sum(op, when, histogram.Sizes(count, 0, 0), share, estimated=True)
 
     def _data(self, op: str, count: int) -> None:
         way, moved = _MOVED[op]
         size = max(0, self.values.get(f"{self.module.prefix}_{moved}", 0))
-        begin, dur = self._when(f"{way}_START", f"{way}_END")
+        when = self._when(f"{way}_START", f"{way}_END")
         left, calls = self._time(f"{way}_TIME"), count
         most = self._time(f"MAX_{way}_TIME") or None
         for part in self._sizes(way, count, size):
             share = left * part.count // calls
             left, calls = left - share, calls - part.count
-            self._sum(op, begin, dur, part, share, most)
+            self._sum(op, when, part, share, most)
 
     def _sizes(self, way: str, count: int, size: int) -> list[histogram.Sizes]:
         if not self.module.sizes:
             return [histogram.Sizes(count, size, None if size else 0)] if count else []
         prefix = self.module.prefix
         names = [self.module.sizes.format(way=way, name=name) for name in histogram.NAMES]
-        counts = [max(0, self.values.get(f"{prefix}_{name}", 0)) for name in names]
+        counts = [self._count((name,)) for name in names]
         common = {
-            self.values.get(f"{prefix}_ACCESS{i}_ACCESS", 0): max(
-                0, self.values.get(f"{prefix}_ACCESS{i}_COUNT", 0)
-            )
+            self.values.get(f"{prefix}_ACCESS{i}_ACCESS", 0): self._count((f"ACCESS{i}_COUNT",))
             for i in (1, 2, 3, 4)
         }
         return histogram.split(counts, count, size, common)
@@ -336,27 +330,16 @@ class DarshanRecord:
     def _sum(
         self,
         op: str,
-        begin: int,
-        dur: int,
+        when: tuple[int, int],
         part: histogram.Sizes,
         time: int,
         most: int | None = None,
         estimated: bool = False,
     ) -> None:
-        self.log.writer.sum(
-            self.log.thread(self.rank),
-            op,
-            begin,
-            dur,
-            layer=self.module.layer,
-            target=self.log.writer.target(self.target),
-            count=part.count,
-            size=part.bytes,
-            size_class=part.size_class,
-            time=time,
-            most=most,
-            estimated=estimated,
-        )
+        sizes = (part.count, part.bytes, part.size_class)
+        layer = self.module.layer
+        calls = SummedCalls(layer, op, self.target, *sizes, time, most, estimated)
+        self.log.writer.sum(self.log.thread(self.rank), *when, calls)
 
     def _count(self, names: tuple[str, ...]) -> int:
         """Counters that a log does not have are -1 in it."""
@@ -369,8 +352,7 @@ class DarshanRecord:
 
     def _when(self, first: str, last: str) -> tuple[int, int]:
         """Begin and length of the time in which it happened; of the whole job where not known."""
-        names = (f"{first}_TIMESTAMP", f"{last}_TIMESTAMP")
-        begin, end = (self._time(name) for name in names)
+        begin, end = (self._time(f"{name}_TIMESTAMP") for name in (first, last))
         if not 0 < begin <= end:
             return self.log.start, self.log.length
         return self.log.start + begin, end - begin

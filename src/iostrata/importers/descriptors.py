@@ -45,43 +45,34 @@ class Description:
         return began
 
 
-class Descriptors:
+class Descriptors(dict[int, Description]):
     """The descriptors of a process, and its directory: '' where it is not known."""
 
-    def __init__(self, files: dict[int, Description] | None = None, directory: str = "") -> None:
-        self._files = files or {}
-        self.directory = directory
+    directory = ""
 
     def forked(self) -> Descriptors:
         """A copy whose descriptors stand where these do, also later on."""
-        return Descriptors(dict(self._files), self.directory)
+        copy = Descriptors(self)
+        copy.directory = self.directory
+        return copy
 
     def at(self, number: int, path: str) -> Description:
         """The description of a descriptor, of which the trace says that it is `path` (or '')."""
-        opened = self._files.get(number)
+        opened = self.get(number)
         if opened is None or (path and opened.path != path and not _same(opened.path, path)):
-            opened = description(path or _STANDARD.get(number, ""))
-            self._files[number] = opened
+            opened = self[number] = description(path or _STANDARD.get(number, ""))
         return opened
 
     def renamed(self, before: str, after: str) -> None:
         """Files keep their place under another name."""
-        for file in self._files.values():
+        for file in self.values():
             if file.path == before:
                 file.path = after
 
-    def put(self, number: int, opened: Description) -> None:
-        """A new descriptor."""
-        self._files[number] = opened
-
-    def closed(self, number: int) -> None:
-        """It is gone."""
-        self._files.pop(number, None)
-
     def closed_range(self, first: int, last: int) -> None:
-        """So are these."""
-        for number in [n for n in self._files if first <= n <= last]:
-            del self._files[number]
+        """They are gone."""
+        for number in [n for n in self if first <= n <= last]:
+            del self[number]
 
 
 def description(path: str) -> Description:

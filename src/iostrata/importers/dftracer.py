@@ -8,14 +8,14 @@ there are neither files nor bytes.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from iostrata.importers.account import ImportAccount
 from iostrata.importers.lines import lines_of
 from iostrata.importers.names import CallTarget, of_path
-from iostrata.importers.tables import Thread
+from iostrata.importers.tables import Thread, TracedCall
 from iostrata.importers.writer import RunWriter
 
 HINT = "record with: DFTRACER_ENABLE=1 DFTRACER_INC_METADATA=1 and the rest of its guide"
@@ -122,30 +122,25 @@ class _EventLog:
         if category == "dftracer":
             self._own(name, thread, start, args)
             return
-        op = _OPS.get(name) if category in ("POSIX", "STDIO") else None
+        in_libc = category in ("POSIX", "STDIO")
+        op = _OPS.get(name) if in_libc else None
         if op is None:
-            what = name if category in ("POSIX", "STDIO") else f"events of {category}"
-            self._leave_out(what[:60])
+            self._leave_out((name if in_libc else f"events of {category}")[:60])
             return
         self._nameless += not args
-        target = self._target(args)
         failed = args.get("ret", 0) == -1 and name != "ftell"
-        size = None if op in ("read", "write") else 0
-        if failed:
-            size = 0
-        elif op in ("read", "write"):
-            size = _size(name, args)
-        self._writer.call(
-            thread,
+        moves = op in ("read", "write")
+        size = _size(name, args) if moves and not failed else 0
+        target = self._target(args)
+        call = TracedCall(
             op,
-            start,
-            dur,
-            target=None if target is None else self._writer.target(target),
-            offset=self._offset(name, op, thread, target, size, args),
-            size=size,
-            asked=_asked(args) if op in ("read", "write") else None,
-            error="?" if failed else "",
+            target,
+            self._offset(name, op, thread, target, size, args),
+            size,
+            _asked(args) if moves else None,
+            "?" if failed else "",
         )
+        self._writer.call(thread, start, dur, call)
 
     def _own(self, name: str, thread: int, at: int, args: dict[str, Any]) -> None:
         """Begin and end of a process."""
@@ -154,10 +149,9 @@ class _EventLog:
             command = self._names["SH"].get(str(args.get("cmd_hash")), "")
             words = tuple(filter(None, command.split(";")))
             self._account.command = self._account.command or words
-            main = words[0] if words else ""
-            self._writer.threads[thread] = replace(row, start=at, main=main)
+            row.start, row.main = at, words[0] if words else ""
         elif name == "end":
-            self._writer.threads[thread] = replace(row, end=at, exit="ended")
+            row.end, row.exit = at, "ended"
 
     def _thread(self, event: dict[str, Any], args: dict[str, Any]) -> int:
         pid, tid = int(event["pid"]), int(event["tid"])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from iostrata.records import Record
 
 _BLOCK = re.compile(r"blk_(-?\d{1,18})(?:_\d+\.meta)?")
 _LOG = re.compile(r".*\.log(\..*)?")
 _TASK_LOGS = ("syslog", "stdout", "stderr")
 
 
-@dataclass(frozen=True)
-class CallTarget:
+class CallTarget(Record, frozen=True):
     """What a call was on: `category` of schema/events.toml; `peer`, of a socket, the other end."""
 
     name: str

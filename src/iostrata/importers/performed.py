@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 
 from iostrata.importers import calls
 from iostrata.importers.descriptors import Description, Descriptors
-from iostrata.importers.names import CallTarget, of_path
+from iostrata.importers.names import of_path
 from iostrata.importers.syscalls import Result, descriptor, integer, string
+from iostrata.importers.tables import TracedCall
 
 _PAIR = re.compile(r"\[(.*?>|\d+), (.*)\]", re.S)
 _NO_ARGUMENT = ""
 
 
-@dataclass(frozen=True)
-class Performed:
-    """One row of a run; `size` is None where the trace does not tell it."""
-
-    op: str
-    target: CallTarget | None = None
-    offset: int | None = None
-    size: int | None = 0
-    asked: int | None = None
-    error: str = ""
-    inner: bool = False
-    kind: str = "call"
-
-
 def perform(
     name: str, arguments: list[str], result: Result, files: Descriptors
-) -> tuple[Performed, ...]:
+) -> tuple[TracedCall, ...]:
     """The I/O of a call, none for others; `files` follow it."""
     call = _Call(name, arguments, result, files)
     if name in calls.MOVES:
@@ -60,7 +46,7 @@ class _Call:
         if self._value is not None and self._value < 0:
             self._value = None
 
-    def moved(self, how: calls.Move) -> tuple[Performed, ...]:
+    def moved(self, how: calls.Move) -> tuple[TracedCall, ...]:
         file = self._file(0)
         if file is None:
             return ()
@@ -72,9 +58,9 @@ class _Call:
         if file.socket:
             op, place = "send" if how.writes else "receive", None
         asked = None if how.asked is None else integer(self._argument(how.asked))
-        return (Performed(op, file.target, place, size, asked, self._error),)
+        return (TracedCall(op, file.target, place, size, asked, self._error),)
 
-    def transferred(self, how: calls.FileCopy) -> tuple[Performed, ...]:
+    def transferred(self, how: calls.FileCopy) -> tuple[TracedCall, ...]:
         """Two rows: what was read is the call, what was written is within it."""
         source, sink = self._file(how.source), self._file(how.sink)
         if source is None or sink is None:
@@ -85,22 +71,21 @@ class _Call:
         put = self._place(sink, how.sink_offset, size or 0, True)
         op = "send" if sink.socket else "write"
         return (
-            Performed("transfer", source.target, begun, size, asked, self._error),
-            Performed(op, sink.target, put, size, asked, self._error, inner=True),
+            TracedCall("transfer", source.target, begun, size, asked, self._error),
+            TracedCall(op, sink.target, put, size, asked, self._error, inner=True),
         )
 
-    def opened(self, how: calls.PathArgument) -> tuple[Performed, ...]:
+    def opened(self, how: calls.PathArgument) -> tuple[TracedCall, ...]:
         path = self._path or self._named(how)
         flags = self._argument(how.path + 1)
         if self._value is not None and not self._error:
-            opened = Description(path, 0, append="O_APPEND" in flags)
-            self._files.put(self._value, opened)
-        return (Performed("open", of_path(path), error=self._error),)
+            self._files[self._value] = Description(path, 0, append="O_APPEND" in flags)
+        return (TracedCall("open", of_path(path), error=self._error),)
 
-    def named(self, how: calls.PathArgument) -> tuple[Performed, ...]:
-        return (Performed(how.op, of_path(self._named(how)), error=self._error),)
+    def named(self, how: calls.PathArgument) -> tuple[TracedCall, ...]:
+        return (TracedCall(how.op, of_path(self._named(how)), error=self._error),)
 
-    def renamed(self, before: int, after: int) -> tuple[Performed, ...]:
+    def renamed(self, before: int, after: int) -> tuple[TracedCall, ...]:
         relative = before > 0
         names = [
             self._named(calls.PathArgument("rename", path, path - 1 if relative else None))
@@ -108,22 +93,22 @@ class _Call:
         ]
         if not self._error:
             self._files.renamed(*names)
-        return (Performed("rename", of_path(names[0]), error=self._error),)
+        return (TracedCall("rename", of_path(names[0]), error=self._error),)
 
-    def on_descriptor(self, op: str) -> tuple[Performed, ...]:
+    def on_descriptor(self, op: str) -> tuple[TracedCall, ...]:
         file = self._file(0)
         number = self._number(0)
         if file is None or number is None:
             return ()
         if op == "close":
-            self._files.closed(number)
+            self._files.pop(number, None)
         elif op == "seek" and not self._error:
             file.offset = self._value if self._name == "lseek" else None
         elif op == "accept" and self._value is not None:
-            self._files.put(self._value, _socket(self._path))
-        return (Performed(op, file.target, error=self._error),)
+            self._files[self._value] = _socket(self._path)
+        return (TracedCall(op, file.target, error=self._error),)
 
-    def mapped(self) -> tuple[Performed, ...]:
+    def mapped(self) -> tuple[TracedCall, ...]:
         """A mapped file: which of its pages are read, and when, nobody sees."""
         number = self._number(4)
         file = None if number is None or number < 0 else self._file(4)
@@ -132,7 +117,7 @@ class _Call:
         place = self._argument(5)
         offset = int(place, 16) if re.fullmatch(r"0x[0-9a-f]{1,15}", place) else integer(place)
         size = 0 if self._error else integer(self._argument(1))
-        return (Performed("map", file.target, offset, size, error=self._error),)
+        return (TracedCall("map", file.target, offset, size, error=self._error),)
 
     def changed_descriptors(self) -> None:
         """Copies, pairs and sockets."""
@@ -142,7 +127,7 @@ class _Call:
             if "fcntl" not in self._name or self._argument(1).startswith("F_DUPFD"):
                 file = self._file(0)
                 if file is not None:
-                    self._files.put(self._value, file)
+                    self._files[self._value] = file
         elif self._name in calls.PAIRS:
             pair = _PAIR.fullmatch(self._argument(calls.PAIRS[self._name]))
             for end in pair.groups() if pair else ():
@@ -150,7 +135,7 @@ class _Call:
         elif self._name == "chdir":
             self._files.directory = self._named(calls.PathArgument("chdir"))
         elif self._name == "socket":
-            self._files.put(self._value, _socket(self._path))
+            self._files[self._value] = _socket(self._path)
         elif self._name == "close_range":
             first, last = integer(self._argument(0)), integer(self._argument(1))
             if first is not None and last is not None:
@@ -161,7 +146,7 @@ class _Call:
         found = descriptor(end)
         if found and found[0] is not None:
             socket = self._name == "socketpair"
-            self._files.put(found[0], Description(found[1], socket=socket, pipe=not socket))
+            self._files[found[0]] = Description(found[1], socket=socket, pipe=not socket)
 
     def _argument(self, position: int) -> str:
         in_range = position < len(self._arguments)

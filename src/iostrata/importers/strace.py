@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 import signal as signals
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from iostrata.importers import calls
 from iostrata.importers.account import ImportAccount
 from iostrata.importers.descriptors import Descriptors
 from iostrata.importers.lines import lines_of
-from iostrata.importers.performed import Performed, perform
+from iostrata.importers.performed import perform
 from iostrata.importers.syscalls import (
     Line,
+    ProcessEnd,
     ended,
     line,
     name_of,
@@ -26,7 +29,7 @@ from iostrata.importers.syscalls import (
     unescaped,
     unfinished,
 )
-from iostrata.importers.tables import Thread
+from iostrata.importers.tables import Thread, TracedCall
 from iostrata.importers.writer import RunWriter
 
 HINT = "record with: strace -f -ttt -T -y -o FILE COMMAND"
@@ -102,7 +105,7 @@ class _CallLog:
             return False
         thread = self._thread(self._pid(line.pid))
         if ends is not None:
-            self._ended(thread, line.at, ends.code, bool(ends.signal), ends.signal)
+            self._ended(thread, line.at or 0, ends)
             return True
         if line.text.startswith("+++ superseded by"):
             return True
@@ -141,8 +144,8 @@ class _CallLog:
         return thread
 
     def _begin(self, tid: int, process: _Process) -> _TracedThread:
-        thread = _TracedThread(self._writer.thread(_row(process, tid)), tid, process)
-        self._threads[tid] = thread
+        row = Thread(process.number, process.pid, tid, main=process.main, exit="running")
+        thread = self._threads[tid] = _TracedThread(self._writer.thread(row), tid, process)
         self._first = self._first or thread
         return thread
 
@@ -200,52 +203,33 @@ class _CallLog:
         performed = perform(name, arguments, result, thread.process.files)
         if not performed:
             self._account.left_out[_kind(name)] += 1
-        for one in performed:
-            self._write(thread, at, result.dur, one)
+        for each in performed:
+            self._write(thread, at, result.dur, each)
         return True
 
-    def _write(self, thread: _TracedThread, at: int, dur: int | None, one: Performed) -> None:
+    def _write(self, thread: _TracedThread, at: int, dur: int | None, call: TracedCall) -> None:
         self._timed |= dur is not None
-        self._writer.call(
-            thread.number,
-            one.op,
-            at,
-            dur,
-            target=None if one.target is None else self._writer.target(one.target),
-            offset=one.offset,
-            size=one.size,
-            asked=one.asked,
-            error=one.error,
-            inner=one.inner,
-            kind=one.kind,
-        )
+        self._writer.call(thread.number, at, dur, call)
 
     def _executed(self, thread: _TracedThread, arguments: list[str], value: int | None) -> None:
         if value != 0 or len(arguments) < 2:
             return
-        words = [_word(argument) for argument in _ARGUMENT.findall(arguments[1])]
         thread.process.main = string(arguments[0]) or ""
         self._rename(thread)
         if thread is self._first and not self._account.command:
-            self._account.command = tuple(words)
+            self._account.command = tuple(map(_word, _ARGUMENT.findall(arguments[1])))
 
     def _rename(self, thread: _TracedThread) -> None:
-        row = self._writer.threads[thread.number]
-        process = thread.process
-        changed = replace(
-            row, proc=process.number, pid=process.pid, tid=thread.tid, main=process.main
-        )
-        self._writer.threads[thread.number] = changed
+        row, process = self._writer.threads[thread.number], thread.process
+        row.proc, row.pid, row.tid, row.main = process.number, process.pid, thread.tid, process.main
 
-    def _ended(
-        self, thread: _TracedThread, at: int | None, code: int | None, killed: bool, signal: str
-    ) -> None:
+    def _ended(self, thread: _TracedThread, at: int, how: ProcessEnd) -> None:
         self._unfinished(thread)
         row = self._writer.threads[thread.number]
-        how = "killed" if killed else "ended"
-        self._writer.threads[thread.number] = replace(row, end=at or 0, exit=how)
+        row.end, row.exit = at, "killed" if how.signal else "ended"
         if thread is self._first and self._account.exit is None:
-            self._account.exit = _exit_code(code, signal)
+            signal = 128 + getattr(signals, how.signal, 0)
+            self._account.exit = signal if how.code is None else how.code
         del self._threads[thread.tid]
 
     def _unfinished(self, thread: _TracedThread) -> None:
@@ -264,17 +248,7 @@ def _word(argument: str) -> str:
     return unescaped(argument[1:-4]) + "…" if whole is None else whole
 
 
-def _row(process: _Process, tid: int) -> Thread:
-    return Thread(process.number, process.pid, tid, main=process.main, exit="running")
-
-
 def _kind(name: str) -> str:
     if name in calls.BLIND:
         return f"{name}: what it reads or writes is not in the trace"
     return _NO_IO
-
-
-def _exit_code(code: int | None, signal: str) -> int:
-    if code is not None:
-        return code
-    return 128 + getattr(signals, signal, 0)

@@ -32,8 +32,8 @@ _TOKEN = re.compile(
     re.S,
 )
 _FD = re.compile(r"\s*(?:[a-z_]+=)?(-?\d{1,9}|AT_FDCWD)(?:<(.*)>)?(\(deleted\))?\s*", re.S)
-_ESCAPE = re.compile(r"\\(x[0-9a-f]{1,2}|[0-7]{1,3}|.)", re.S)
-_ESCAPED = {"n": 10, "t": 9, "r": 13, "v": 11, "f": 12, "a": 7, "b": 8}
+_ESCAPE = re.compile(rb"\\(x[0-9a-f]{1,2}|[0-7]{1,3}|.)", re.S)
+_ESCAPED = bytes.maketrans(b"ntrvfab", b"\n\t\r\v\f\a\b")
 _SECOND = 10**9
 
 
@@ -151,21 +151,17 @@ def unescaped(text: str) -> str:
     """A string of C as text; bytes that are no UTF-8 stay escaped."""
     if "\\" not in text:
         return text
-    raw, position = bytearray(), 0
-    for match in _ESCAPE.finditer(text):
-        raw += text[position : match.start()].encode("utf-8", "surrogatepass")
-        raw += _unescaped(match[1])
-        position = match.end()
-    raw += text[position:].encode("utf-8", "surrogatepass")
+    raw = _ESCAPE.sub(_unescaped, text.encode("utf-8", "surrogatepass"))
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _unescaped(code: str) -> bytes:
-    if code[0] == "x" and len(code) > 1:
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    if code[:1] == b"x" and len(code) > 1:
         return bytes([int(code[1:], 16)])
-    if code[0] in "01234567":
+    if code.isdigit() and code[0] < ord("8"):
         return bytes([int(code, 8) & 0xFF])
-    return bytes([_ESCAPED[code]]) if code in _ESCAPED else code.encode("utf-8", "surrogatepass")
+    return code.translate(_ESCAPED)
 
 
 def _nanoseconds(whole: str, fraction: str) -> int:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import duckdb
 
 from iostrata.errors import UserError
 from iostrata.importers.names import CallTarget
+from iostrata.records import Record
 from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS, VERSION
 from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
@@ -41,7 +41,7 @@ ROWS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Thread:
     """Whose calls: rows of `processes` are made of the threads that have a `proc`.
 
@@ -64,6 +64,40 @@ class Thread:
     exit: str = "ended"
 
 
+class TracedCall(Record, frozen=True):
+    """What a call did; `size` in bytes, None where the trace does not tell; `error` an errno.
+
+    `kind` is `call` or `unfinished`.
+    """
+
+    op: str
+    target: CallTarget | None = None
+    offset: int | None = None
+    size: int | None = 0
+    asked: int | None = None
+    error: str = ""
+    inner: bool = False
+    kind: str = "call"
+    layer: str = "posix"
+
+
+class SummedCalls(Record, frozen=True):
+    """Calls that are known together only: `count` of them moved `size` bytes in `time` ns.
+
+    `most` is the longest; `estimated`: the time is a share of that of several operations.
+    """
+
+    layer: str
+    op: str
+    target: CallTarget
+    count: int
+    size: int
+    size_class: int | None
+    time: int
+    most: int | None = None
+    estimated: bool = False
+
+
 def write(
     db: duckdb.DuckDBPyConnection,
     folder: Path,
@@ -72,8 +106,8 @@ def write(
     threads: list[Thread],
 ) -> int:
     """Writes `events` and `processes` into `folder` from its rows.csv; rows of events."""
-    _fill(db, "targets", _TARGETS, ((t.name, t.category, t.block, t.peer) for t in targets))
-    _fill(db, "threads", _THREADS, ([getattr(t, name) for name in _THREADS] for t in threads))
+    _fill(db, "targets", CallTarget, targets)
+    _fill(db, "threads", Thread, threads)
     db.execute(
         "CREATE VIEW rows AS SELECT *, row_number() OVER () AS span FROM read_csv("
         f"{_quoted(folder / 'rows.csv')}, columns = {ROWS}, header = false, auto_detect = false, "
@@ -109,22 +143,18 @@ def _quoted(value: object) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def _fill(
-    db: duckdb.DuckDBPyConnection, table: str, kinds: dict[str, str], rows: Iterable[Iterable[Any]]
-) -> None:
-    """A table of names, each with its number in the order of `rows`."""
-    columns = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
+def _fill(db: duckdb.DuckDBPyConnection, table: str, kind: type, rows: Sequence[object]) -> None:
+    """A table with a column for each field of `kind`, each row with its number."""
+    fields = get_type_hints(kind)
+    kinds = ["VARCHAR" if hint is str else "BIGINT" for hint in fields.values()]
+    columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(fields, kinds, strict=True))
     db.execute(f"CREATE TABLE {table} (number INTEGER, {columns})")
-    cells = ", ".join(f"unnest(${i}::{kind}[])" for i, kind in enumerate(kinds.values(), 2))
-    numbered = ((number, *row) for number, row in enumerate(rows))
-    for batch in _batches(numbered):
-        lists = [[_storable(cell) for cell in column] for column in zip(*batch, strict=True)]
-        db.execute(f"INSERT INTO {table} SELECT unnest($1::INTEGER[]), {cells}", lists)
-
-
-def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    while batch := list(itertools.islice(rows, _BATCH)):
-        yield batch
+    cells = ", ".join(f"unnest(${i}::{kind}[])" for i, kind in enumerate(kinds, 2))
+    for begin in range(0, len(rows), _BATCH):
+        batch = rows[begin : begin + _BATCH]
+        lists = [[_storable(getattr(row, name)) for row in batch] for name in fields]
+        numbers = list(range(begin, begin + len(batch)))
+        db.execute(f"INSERT INTO {table} SELECT unnest($1::INTEGER[]), {cells}", [numbers, *lists])
 
 
 def _storable(cell: Any) -> Any:
@@ -146,22 +176,6 @@ def _check_totals(db: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-_TARGETS = {"name": "VARCHAR", "category": "VARCHAR", "block": "BIGINT", "peer": "VARCHAR"}
-_THREADS = {
-    "proc": "BIGINT",
-    "pid": "INTEGER",
-    "tid": "BIGINT",
-    "host": "VARCHAR",
-    "role": "VARCHAR",
-    "name": "VARCHAR",
-    "main": "VARCHAR",
-    "job": "VARCHAR",
-    "task": "VARCHAR",
-    "uid": "INTEGER",
-    "start": "BIGINT",
-    "end": "BIGINT",
-    "exit": "VARCHAR",
-}
 _KEPT = FLAG["inner"] | FLAG["double_counted"]
 _CLASS = (
     f"CASE WHEN bytes IS NULL THEN {UNKNOWN_SIZE} WHEN bytes = 0 THEN 0 ELSE length(bin(bytes)) END"

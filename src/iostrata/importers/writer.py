@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import duckdb
@@ -19,7 +18,7 @@ from iostrata.errors import UserError
 from iostrata.importers import tables
 from iostrata.importers.account import ImportAccount
 from iostrata.importers.names import CallTarget
-from iostrata.importers.tables import Thread
+from iostrata.importers.tables import SummedCalls, Thread, TracedCall
 from iostrata.records import builtins
 from iostrata.schema.events import FLAG, VERSION
 from iostrata.store.facts import write_facts
@@ -57,72 +56,33 @@ class RunWriter:
             ) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
         shutil.rmtree(self._draft, ignore_errors=True)
 
-    def target(self, target: CallTarget) -> int:
-        """Number of a target."""
+    def _target(self, target: CallTarget) -> int:
         return self._targets.setdefault(target, len(self._targets))
 
     def thread(self, thread: Thread) -> int:
-        """Number of a thread; `threads[number]` may be replaced as long as more becomes known."""
+        """Number of a thread; `threads[number]` may be changed as long as more becomes known."""
         self.threads.append(thread)
         return len(self.threads) - 1
 
-    def call(
-        self,
-        thread: int,
-        op: str,
-        start: int,
-        dur: int | None,
-        *,
-        layer: str = "posix",
-        target: int | None = None,
-        offset: int | None = None,
-        size: int | None = 0,
-        asked: int | None = None,
-        error: str = "",
-        inner: bool = False,
-        kind: str = "call",
-    ) -> None:
-        """One call; `size` in bytes, None where the trace does not tell; `error` an errno.
-
-        `kind` is `call` or `unfinished`. Raises ValueError for numbers that no call has.
-        """
-        flags = FLAG["inner"] * inner + FLAG["errno"] * bool(error)
-        numbers = (thread, start, dur, target, offset, size, asked, 1)
-        self._row(kind, layer, op, error, flags, numbers)
+    def call(self, thread: int, start: int, dur: int | None, call: TracedCall) -> None:
+        """One call of a thread. Raises ValueError for numbers that no call has."""
+        flags = FLAG["inner"] * call.inner + FLAG["errno"] * bool(call.error)
+        target = None if call.target is None else self._target(call.target)
+        numbers = (thread, start, dur, target, call.offset, call.size, call.asked, 1)
+        self._row(call.kind, call.layer, call.op, call.error, flags, numbers)
         self._saw(start, start + (dur or 0))
-        self.calls += kind == "call"
+        self.calls += call.kind == "call"
 
-    def sum(
-        self,
-        thread: int,
-        op: str,
-        start: int,
-        dur: int,
-        *,
-        layer: str,
-        target: int,
-        count: int,
-        size: int,
-        size_class: int | None,
-        time: int,
-        most: int | None = None,
-        estimated: bool = False,
-    ) -> None:
-        """Calls that are known together only: `count` of them moved `size` bytes in `time` ns.
-
-        `most` is the longest; `estimated`: the time is a share of that of several operations.
-        """
-        numbers = (thread, start, dur, target, size_class, size, None, count, time, most)
-        self._row("sum", layer, op, "", FLAG["estimated"] * estimated, numbers)
+    def sum(self, thread: int, start: int, dur: int, calls: SummedCalls) -> None:
+        """Calls of a thread within a time. Raises ValueError for numbers that no call has."""
+        flags = FLAG["estimated"] * calls.estimated
+        place = (thread, start, dur, self._target(calls.target), calls.size_class)
+        numbers = (*place, calls.size, None, calls.count, calls.time, calls.most)
+        self._row("sum", calls.layer, calls.op, "", flags, numbers)
         self._saw(start, start + dur)
 
     def finish(self, account: ImportAccount) -> Path:
@@ -145,7 +105,9 @@ class RunWriter:
         self, kind: str, layer: str, op: str, error: str, flags: int, numbers: tuple[Any, ...]
     ) -> None:
         """A line of `tables.ROWS`; a sum has its size class where a call has its offset."""
-        check(numbers)
+        for number in numbers:
+            if number is not None and not 0 <= number <= MOST:
+                raise ValueError(f"{number} is out of range")
         cells = ",".join("" if number is None else str(number) for number in numbers)
         blank = "," * (10 - len(numbers))
         self._file.write(f"{kind},{layer},{op},{error},{flags},{cells}{blank}\n")
@@ -186,10 +148,3 @@ class RunWriter:
             "message": tables.storable(account.message()),
             "source": builtins(account.facts()),
         }
-
-
-def check(numbers: tuple[Any, ...]) -> None:
-    """Raises ValueError for numbers that no call has."""
-    for number in numbers:
-        if number is not None and not 0 <= number <= MOST:
-            raise ValueError(f"{number} is out of range")
