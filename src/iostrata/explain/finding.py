@@ -75,6 +75,18 @@ class Rule(Generic[_R]):
     name: str = ""
 
 
+def rule(
+    title: str,
+    evidence: Query[_R],
+    why: str,
+    unless: str,
+    most: Severity = "severe",
+    explains: tuple[str, ...] = (),
+) -> Callable[[Callable[[list[_R], RunFacts], Judgement | None]], Rule[_R]]:
+    """Makes a rule of the function that judges its evidence."""
+    return lambda judge: Rule(title, evidence, judge, why, unless, most, explains)
+
+
 class Gain(Record, frozen=True):
     """The least and the most that a change is expected to bring back."""
 

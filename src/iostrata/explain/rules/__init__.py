@@ -1,4 +1,4 @@
-"""The registry of rules: each file beside this one has a RULE and names it, `parts` aside."""
+"""The registry of rules: each file beside this one has a `judge` and names it, `parts` aside."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILES = sorted(module.name for module in iter_modules(__path__) if module.name 
 RULES = Registry[Rule[Any]](
     "rule",
     (
-        replace(import_module(f"{__name__}.{file}").RULE, name=file.replace("_", "-"))
+        replace(import_module(f"{__name__}.{file}").judge, name=file.replace("_", "-"))
         for file in _FILES
     ),
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import ONE_BYTE, SmallRequests, small_requests
 from iostrata.text import count, seconds
 
@@ -27,6 +26,13 @@ def evidence(workforce: Workforce) -> ir.Table:
     return ibis.union(*of_both).order_by("layer", "direction")
 
 
+@rule(
+    title="Data is read or written byte by byte",
+    evidence=Query(evidence, ByteRequests),
+    why="Each read() and each write(int) of an unbuffered stream is a system call of its own.",
+    unless="the stream below has a buffer, so that a call costs only some nanoseconds.",
+    explains=("small-reads", "small-writes"),
+)
 def judge(rows: list[ByteRequests], facts: RunFacts) -> Judgement | None:
     worst = max(rows, key=lambda row: row.time, default=None)
     if worst is None or worst.calls < LEAST:
@@ -45,13 +51,3 @@ def judge(rows: list[ByteRequests], facts: RunFacts) -> Judgement | None:
         change=[Change(f"put a {wrapper} around the stream, or use the calls that take an array")],
         gain=(0.8, 1.0),
     )
-
-
-RULE = Rule(
-    title="Data is read or written byte by byte",
-    evidence=Query(evidence, ByteRequests),
-    judge=judge,
-    why="Each read() and each write(int) of an unbuffered stream is a system call of its own.",
-    unless="the stream below has a buffer, so that a call costs only some nanoseconds.",
-    explains=("small-reads", "small-writes"),
-)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import PROCESSES
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain.rules.parts import totals
 from iostrata.records import Count, Ns, Record
 from iostrata.text import seconds
 
@@ -23,9 +23,16 @@ class CpuTime(Record, frozen=True):
 def evidence(workforce: Workforce) -> ir.Table:
     rows = workforce.rows(PROCESSES)
     rows = rows.filter(rows.traced)
-    return rows.agg(processes=rows.count(), cpu=rows.cpu.sum().fill_null(0).cast("int64"))
+    return rows.agg(processes=rows.count(), **totals(rows, "cpu"))
 
 
+@rule(
+    title="The CPU is the limit",
+    evidence=Query(evidence, CpuTime),
+    why="When the cores are busy all the time, faster disks and networks would only be idle.",
+    unless="another finding names what uses the CPU (garbage collection, tiny calls, compression).",
+    most="warning",
+)
 def judge(rows: list[CpuTime], facts: RunFacts) -> Judgement | None:
     cpu = rows[0].cpu
     part = cpu / facts.worked
@@ -45,13 +52,3 @@ def judge(rows: list[CpuTime], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.0, 0.0),
     )
-
-
-RULE = Rule(
-    title="The CPU is the limit",
-    evidence=Query(evidence, CpuTime),
-    judge=judge,
-    why="When the cores are busy all the time, faster disks and networks would only be idle.",
-    unless="another finding names what uses the CPU (garbage collection, tiny calls, compression).",
-    most="warning",
-)

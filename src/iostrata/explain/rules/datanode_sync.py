@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import ibis
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import OperationSum, account, named, one
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
+from iostrata.explain.rules.parts import OperationSum, by_all, by_workers, one, operation_sums
 from iostrata.text import count, seconds
 
 LEAST = 50  # syncs
 
 
-def evidence(workforce: Workforce) -> ir.Table:
-    waits = account(workforce.rows(named("hdfs.sync", "hdfs.close")), "layer", "op")
-    disk = account(named("datanode.disk_sync", "datanode.disk_sync_dir"), "layer", "op")
-    return ibis.union(waits, disk).order_by("layer", "op")
-
-
+@rule(
+    title="Writers wait until disks have synced",
+    evidence=operation_sums(
+        by_workers("hdfs.sync", "hdfs.close"),
+        by_all("datanode.disk_sync", "datanode.disk_sync_dir"),
+    ),
+    why="hsync() returns when every DataNode of the pipeline has written the bytes to its disk. "
+    "That takes milliseconds, however few bytes there are.",
+    unless="each record must survive a power failure of all replicas, as in a write-ahead log.",
+    explains=("frequent-flush", "slow-network"),
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     disk = one(rows, "datanode.disk_sync")
     synced = disk.time + one(rows, "datanode.disk_sync_dir").time
@@ -44,14 +45,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.6, 1.0),
     )
-
-
-RULE = Rule(
-    title="Writers wait until disks have synced",
-    evidence=Query(evidence, OperationSum),
-    judge=judge,
-    why="hsync() returns when every DataNode of the pipeline has written the bytes to its disk. "
-    "That takes milliseconds, however few bytes there are.",
-    unless="each record must survive a power failure of all replicas, as in a write-ahead log.",
-    explains=("frequent-flush", "slow-network"),
-)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
 
@@ -32,6 +31,14 @@ def evidence(workforce: Workforce) -> ir.Table:
     return kept.select("repeated", "attempts", again=kept.time - kept.dur).order_by("repeated")
 
 
+@rule(
+    title="Work was repeated",
+    evidence=Query(evidence, RepeatedTask),
+    why="The work of an attempt that fails, or that is overtaken, is thrown away. While it ran, "
+    "other tasks could not have its container.",
+    unless="a node was lost: then repeated attempts are the price of going on.",
+    explains=("short-tasks", "fs-creation", "straggler"),
+)
 def judge(rows: list[RepeatedTask], facts: RunFacts) -> Judgement | None:
     if not rows:
         return None
@@ -57,14 +64,3 @@ def judge(rows: list[RepeatedTask], facts: RunFacts) -> Judgement | None:
             ),
         ],
     )
-
-
-RULE = Rule(
-    title="Work was repeated",
-    evidence=Query(evidence, RepeatedTask),
-    judge=judge,
-    why="The work of an attempt that fails, or that is overtaken, is thrown away. While it ran, "
-    "other tasks could not have its container.",
-    unless="a node was lost: then repeated attempts are the price of going on.",
-    explains=("short-tasks", "fs-creation", "straggler"),
-)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
 
 LEAST = 500  # flushes
 
 
+@rule(
+    title="HDFS streams are flushed too often",
+    evidence=work("hdfs.sync", "hdfs.send_packet"),
+    why="hflush() waits until all DataNodes of the pipeline have acknowledged the bytes. That is a "
+    "round trip through each of them, for a packet that is nearly empty.",
+    unless="readers have to see each record at once.",
+    explains=("small-writes",),
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     flush, packets = one(rows, "hdfs.sync"), one(rows, "hdfs.send_packet")
     if flush.calls < LEAST:
@@ -27,14 +34,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         change=[Change("flush once for many records, or at fixed intervals")],
         gain=(0.7, 1.0),
     )
-
-
-RULE = Rule(
-    title="HDFS streams are flushed too often",
-    evidence=work("hdfs.sync", "hdfs.send_packet"),
-    judge=judge,
-    why="hflush() waits until all DataNodes of the pipeline have acknowledged the bytes. That is a "
-    "round trip through each of them, for a packet that is nearly empty.",
-    unless="readers have to see each record at once.",
-    explains=("small-writes",),
-)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import plural, seconds
 
 
+@rule(
+    title="Short tasks spend their time on creating file systems",
+    evidence=work("fs.connect", "task.process", "task.run"),
+    why="Each JVM creates its file systems anew: it loads classes, parses the configuration and "
+    "opens connections. In a task of a few seconds this is a large part of the time.",
+    unless="the job cannot have fewer tasks.",
+    most="warning",
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     connect = one(rows, "fs.connect")
     if not connect.calls:
@@ -32,14 +39,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.2, 0.6),
     )
-
-
-RULE = Rule(
-    title="Short tasks spend their time on creating file systems",
-    evidence=work("fs.connect", "task.process", "task.run"),
-    judge=judge,
-    why="Each JVM creates its file systems anew: it loads classes, parses the configuration and "
-    "opens connections. In a task of a few seconds this is a large part of the time.",
-    unless="the job cannot have fewer tasks.",
-    most="warning",
-)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import account, named
 from iostrata.records import Count, Ns, Record
 from iostrata.text import count, seconds
@@ -31,6 +30,14 @@ def evidence(workforce: Workforce) -> ir.Table:
     return rows.select("proc", "category", "calls", "time", "longest").order_by("proc", "category")
 
 
+@rule(
+    title="The same file systems are created again and again",
+    evidence=Query(evidence, Creations),
+    why="A new FileSystem loads its configuration, resolves names and opens connections. Unless "
+    "it is configured otherwise, Hadoop keeps one instance for each process, user and scheme.",
+    unless="each instance serves another user and is closed after its request.",
+    explains=("fs-creation", "metadata-storm"),
+)
 def judge(rows: list[Creations], facts: RunFacts) -> Judgement | None:
     often = [row for row in rows if row.calls > USUAL]
     if not often:
@@ -60,14 +67,3 @@ def judge(rows: list[Creations], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.8, 1.0),
     )
-
-
-RULE = Rule(
-    title="The same file systems are created again and again",
-    evidence=Query(evidence, Creations),
-    judge=judge,
-    why="A new FileSystem loads its configuration, resolves names and opens connections. Unless "
-    "it is configured otherwise, Hadoop keeps one instance for each process, user and scheme.",
-    unless="each instance serves another user and is closed after its request.",
-    explains=("fs-creation", "metadata-storm"),
-)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import PAUSES
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
 
@@ -31,6 +30,14 @@ def evidence(workforce: Workforce) -> ir.Table:
     )
 
 
+@rule(
+    title="Garbage collection stops the job",
+    evidence=Query(evidence, Pauses),
+    why="While a JVM collects garbage, none of its threads reads, writes or computes. Faster "
+    "storage does not change that.",
+    unless="the heap is as large as the host allows.",
+    explains=("cpu-bound", "straggler"),
+)
 def judge(rows: list[Pauses], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if not row.pauses:
@@ -51,14 +58,3 @@ def judge(rows: list[Pauses], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.5, 0.95),
     )
-
-
-RULE = Rule(
-    title="Garbage collection stops the job",
-    evidence=Query(evidence, Pauses),
-    judge=judge,
-    why="While a JVM collects garbage, none of its threads reads, writes or computes. Faster "
-    "storage does not change that.",
-    unless="the heap is as large as the host allows.",
-    explains=("cpu-bound", "straggler"),
-)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
 
 LEAST = 50  # syncs
 
 
+@rule(
+    title="Local files are forced to disk too often",
+    evidence=work("java.sync", "java.write"),
+    why="force() and fsync() wait for the disk. That takes some milliseconds, however few bytes "
+    "were written.",
+    unless="each record must survive a power failure.",
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     sync, write = one(rows, "java.sync"), one(rows, "java.write")
     if sync.calls < LEAST:
@@ -27,13 +33,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         change=[Change("force a file once for many writes (group commit)")],
         gain=(0.6, 1.0),
     )
-
-
-RULE = Rule(
-    title="Local files are forced to disk too often",
-    evidence=work("java.sync", "java.write"),
-    judge=judge,
-    why="force() and fsync() wait for the disk. That takes some milliseconds, however few bytes "
-    "were written.",
-    unless="each record must survive a power failure.",
-)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import OperationSum, account, named, one
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
+from iostrata.explain.rules.parts import OperationSum, by_all, one, operation_sums
 from iostrata.text import count, seconds
 
 
-def evidence(workforce: Workforce) -> ir.Table:
-    names = ("task.localize", "task.download", "hdfs.receive_packet")
-    rows = named(*names)
-    return account(rows.filter(rows.role == "NodeManager"), "layer", "op").order_by("layer", "op")
-
-
+@rule(
+    title="Containers wait for their files",
+    evidence=operation_sums(
+        by_all("task.localize", "task.download", "hdfs.receive_packet", role="NodeManager")
+    ),
+    why="Before the first task of a job runs on a node, the jars and files of the job are copied "
+    "to this node.",
+    unless="the files change with every job, and each job needs all of them.",
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     localize, download = one(rows, "task.localize"), one(rows, "task.download")
     if not localize.calls:
@@ -40,13 +40,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.4, 0.9),
     )
-
-
-RULE = Rule(
-    title="Containers wait for their files",
-    evidence=Query(evidence, OperationSum),
-    judge=judge,
-    why="Before the first task of a job runs on a node, the jars and files of the job are copied "
-    "to this node.",
-    unless="the files change with every job, and each job needs all of them.",
-)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.account import Account
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import account, named
 from iostrata.text import count, seconds, size
 
@@ -25,6 +24,14 @@ def evidence(workforce: Workforce) -> ir.Table:
     return account(rows, "category").order_by("category")
 
 
+@rule(
+    title="Logging takes much of the time",
+    evidence=Query(evidence, LogWrites),
+    why="Each line is formatted and written by itself. The formatting, which is not seen here, "
+    "costs more than the write.",
+    unless="the lines are the output of the job.",
+    explains=("small-writes",),
+)
 def judge(rows: list[LogWrites], facts: RunFacts) -> Judgement | None:
     calls, time = sum(row.calls for row in rows), sum(row.time for row in rows)
     written = sum(row.written for row in rows)
@@ -44,14 +51,3 @@ def judge(rows: list[LogWrites], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.8, 2.0),
     )
-
-
-RULE = Rule(
-    title="Logging takes much of the time",
-    evidence=Query(evidence, LogWrites),
-    judge=judge,
-    why="Each line is formatted and written by itself. The formatting, which is not seen here, "
-    "costs more than the write.",
-    unless="the lines are the output of the job.",
-    explains=("small-writes",),
-)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.locality import locality
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import READS, one
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain.rules.parts import READS, one, totals
 from iostrata.records import Bytes, Count, Record
 from iostrata.text import percent, size
 
@@ -26,14 +25,17 @@ class Origins(Record, frozen=True):
 def evidence(workforce: Workforce) -> ir.Table:
     rows = locality(workforce.racks)
     rows = rows.filter(rows.role.isin(workforce.roles))
-    return rows.agg(
-        local=rows.local.sum().fill_null(0).cast("int64"),
-        rack_local=rows.rack_local.sum().fill_null(0).cast("int64"),
-        remote=rows.remote.sum().fill_null(0).cast("int64"),
-        hosts=rows.host.nunique(),
-    )
+    return rows.agg(**totals(rows, "local", "rack_local", "remote"), hosts=rows.host.nunique())
 
 
+@rule(
+    title="Input is read from other hosts",
+    evidence=Query(evidence, Origins),
+    why="Bytes from other hosts cross the network, where they compete with the shuffle and with "
+    "replication.",
+    unless="the network is idle and faster than the disks.",
+    explains=("straggler", "slow-node"),
+)
 def judge(rows: list[Origins], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     away = row.rack_local + row.remote
@@ -64,14 +66,3 @@ def judge(rows: list[Origins], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.2, 0.8),
     )
-
-
-RULE = Rule(
-    title="Input is read from other hosts",
-    evidence=Query(evidence, Origins),
-    judge=judge,
-    why="Bytes from other hosts cross the network, where they compete with the shuffle and with "
-    "replication.",
-    unless="the network is idle and faster than the disks.",
-    explains=("straggler", "slow-node"),
-)

@@ -6,8 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.targets import targets
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.text import count, seconds, size
 
@@ -38,6 +37,14 @@ def evidence(workforce: Workforce) -> ir.Table:
     )
 
 
+@rule(
+    title="Many small files are read",
+    evidence=Query(evidence, FilesRead),
+    why="Each file becomes a task of its own. The task starts a JVM, asks the NameNode for the "
+    "file and connects to a DataNode, and all this takes longer than reading the bytes.",
+    unless="the task of each file computes for many seconds.",
+    explains=("short-tasks", "fs-creation", "metadata-storm", "open-churn", "localization"),
+)
 def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.small < LEAST or row.small * 2 < row.files:
@@ -75,14 +82,3 @@ def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
             Change("write fewer and larger files (merge them, use a SequenceFile or an archive)"),
         ],
     )
-
-
-RULE = Rule(
-    title="Many small files are read",
-    evidence=Query(evidence, FilesRead),
-    judge=judge,
-    why="Each file becomes a task of its own. The task starts a JVM, asks the NameNode for the "
-    "file and connects to a DataNode, and all this takes longer than reading the bytes.",
-    unless="the task of each file computes for many seconds.",
-    explains=("short-tasks", "fs-creation", "metadata-storm", "open-churn", "localization"),
-)

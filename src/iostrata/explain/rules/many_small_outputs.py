@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds, size
 
@@ -11,6 +10,14 @@ LEAST = 50  # files
 SMALL = 4 << 20  # bytes a file
 
 
+@rule(
+    title="Many small files are written",
+    evidence=work("hdfs.create", "hdfs.connect", "hdfs.close", "hdfs.send_packet"),
+    why="Before its first byte is safe, a file costs a create, a block, a pipeline of DataNodes "
+    "and a close. For as long as it exists, it takes memory of the NameNode.",
+    unless="other programs need each file by its name at once.",
+    explains=("metadata-storm", "small-blocks", "namenode-edit-log"),
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     files = one(rows, "hdfs.close").calls
     if files < LEAST * max(1, len(facts.workers)):
@@ -32,14 +39,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         change=[Change("write the records of many files into one (SequenceFile, Parquet, HAR)")],
         gain=(0.6, 1.0),
     )
-
-
-RULE = Rule(
-    title="Many small files are written",
-    evidence=work("hdfs.create", "hdfs.connect", "hdfs.close", "hdfs.send_packet"),
-    judge=judge,
-    why="Before its first byte is safe, a file costs a create, a block, a pipeline of DataNodes "
-    "and a close. For as long as it exists, it takes memory of the NameNode.",
-    unless="other programs need each file by its name at once.",
-    explains=("metadata-storm", "small-blocks", "namenode-edit-log"),
-)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
 from iostrata.text import seconds
 
 USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
 
 
+@rule(
+    title="Spills are merged in several passes",
+    evidence=SPILLS_OF_MAPS,
+    why="When there are more spills than io.sort.factor, they are first merged into larger ones, "
+    "which are then read and written once more.",
+    unless="a larger factor would need too much memory, or too many open files.",
+    explains=("too-many-spills",),
+)
 def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
     done = rows[0]
     if not done.collected:
@@ -34,14 +41,3 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.6, 1.0),
     )
-
-
-RULE = Rule(
-    title="Spills are merged in several passes",
-    evidence=SPILLS_OF_MAPS,
-    judge=judge,
-    why="When there are more spills than io.sort.factor, they are first merged into larger ones, "
-    "which are then read and written once more.",
-    unless="a larger factor would need too much memory, or too many open files.",
-    explains=("too-many-spills",),
-)

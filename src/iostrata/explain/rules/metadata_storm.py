@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, plural, seconds
 
@@ -11,6 +10,12 @@ LEAST = 500  # questions
 ASKING = ("stat", "list", "locate")
 
 
+@rule(
+    title="The NameNode is asked too many questions",
+    evidence=work(*(f"hdfs.{op}" for op in (*ASKING, "open", "create"))),
+    why="Each question is a round trip to the NameNode, which all clients share.",
+    unless="the purpose of the program is to list files.",
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     questions = {op: one(rows, f"hdfs.{op}") for op in ASKING}
     calls = sum(row.calls for row in questions.values())
@@ -33,12 +38,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.6, 1.0),
     )
-
-
-RULE = Rule(
-    title="The NameNode is asked too many questions",
-    evidence=work(*(f"hdfs.{op}" for op in (*ASKING, "open", "create"))),
-    judge=judge,
-    why="Each question is a round trip to the NameNode, which all clients share.",
-    unless="the purpose of the program is to list files.",
-)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import Waiting, waiting
 from iostrata.text import count, seconds
 
 LEAST = 100  # edits
 
 
+@rule(
+    title="The NameNode waits for its edit log",
+    evidence=waiting("namenode.edit_synced"),
+    why="The NameNode answers a create, mkdir, rename or delete when it has synced its edit log. "
+    "Many clients share a sync, but a client that is alone waits for each one.",
+    unless="the client does other work meanwhile.",
+)
 def judge(rows: list[Waiting], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.waits < LEAST:
@@ -28,13 +34,3 @@ def judge(rows: list[Waiting], facts: RunFacts) -> Judgement | None:
             Change("make fewer changes: fewer files and directories, one rename instead of many"),
         ],
     )
-
-
-RULE = Rule(
-    title="The NameNode waits for its edit log",
-    evidence=waiting("namenode.edit_synced"),
-    judge=judge,
-    why="The NameNode answers a create, mkdir, rename or delete when it has synced its edit log. "
-    "Many clients share a sync, but a client that is alone waits for each one.",
-    unless="the client does other work meanwhile.",
-)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
 
@@ -17,6 +16,13 @@ def evidence(workforce: Workforce) -> ir.Table:
     return rows.order_by("op")
 
 
+@rule(
+    title="Requests wait for the lock of the NameNode",
+    evidence=Query(evidence, OperationSum),
+    why="One lock guards the namespace. A request that holds it to write keeps all others out.",
+    unless="requests wait for a checkpoint or a start, which ends by itself.",
+    explains=("metadata-storm", "rpc-queueing"),
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     read, write = one(rows, "namenode.read_lock"), one(rows, "namenode.write_lock")
     waited = read.time + write.time
@@ -42,13 +48,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.4, 1.0),
     )
-
-
-RULE = Rule(
-    title="Requests wait for the lock of the NameNode",
-    evidence=Query(evidence, OperationSum),
-    judge=judge,
-    why="One lock guards the namespace. A request that holds it to write keeps all others out.",
-    unless="requests wait for a checkpoint or a start, which ends by itself.",
-    explains=("metadata-storm", "rpc-queueing"),
-)

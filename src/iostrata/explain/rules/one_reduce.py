@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from iostrata.analyse.attempts import Attempt, attempts
-from iostrata.explain.facts import Query, RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.text import plural, seconds, size
 
 LEAST = 16 << 20  # bytes fetched by a reduce
 
 
+@rule(
+    title="The job has too few reduces",
+    evidence=Query(lambda _: attempts(), Attempt),
+    why="After the last map only the reduces work, and the rest of the cluster is idle.",
+    unless="the job needs one output file in one order; then use a TotalOrderPartitioner.",
+    explains=("straggler", "merge-passes"),
+)
 def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
     maps = [row for row in rows if row.role == "map" and row.end]
     reduces = [row for row in rows if row.role == "reduce" and row.end]
@@ -38,13 +44,3 @@ def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
             ),
         ],
     )
-
-
-RULE = Rule(
-    title="The job has too few reduces",
-    evidence=Query(lambda _: attempts(), Attempt),
-    judge=judge,
-    why="After the last map only the reduces work, and the rest of the cluster is idle.",
-    unless="the job needs one output file in one order; then use a TotalOrderPartitioner.",
-    explains=("straggler", "merge-passes"),
-)

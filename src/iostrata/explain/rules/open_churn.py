@@ -5,8 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import count, plural, seconds
 
@@ -34,6 +33,14 @@ def evidence(workforce: Workforce) -> ir.Table:
     )
 
 
+@rule(
+    title="The same files are opened again and again",
+    evidence=Query(evidence, Reopened),
+    why="Each open asks the NameNode for the file and its blocks, and the first read after it "
+    "connects to a DataNode again.",
+    unless="the file changes between the opens.",
+    explains=("metadata-storm", "read-amplification", "rereading", "small-reads"),
+)
 def judge(rows: list[Reopened], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.opens < LEAST:
@@ -51,14 +58,3 @@ def judge(rows: list[Reopened], facts: RunFacts) -> Judgement | None:
         change=[Change("open each file once and keep the stream; use positional reads")],
         gain=(0.8, 1.0),
     )
-
-
-RULE = Rule(
-    title="The same files are opened again and again",
-    evidence=Query(evidence, Reopened),
-    judge=judge,
-    why="Each open asks the NameNode for the file and its blocks, and the first read after it "
-    "connects to a DataNode again.",
-    unless="the file changes between the opens.",
-    explains=("metadata-storm", "read-amplification", "rereading", "small-reads"),
-)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import ibis
 from ibis.expr import types as ir
@@ -12,8 +12,7 @@ from iostrata.analyse.account import Account
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
 from iostrata.analyse.tables import SUMS, counted_once
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.text import count, seconds, size
@@ -134,11 +133,33 @@ def small_ones(
 
 def work(*operations: str) -> Query[OperationSum]:
     """What workers did, by operation."""
+    return operation_sums(by_workers(*operations))
+
+
+def operation_sums(*groups: Callable[[Workforce], ir.Table]) -> Query[OperationSum]:
+    """What was done, by operation, in sums that `by_workers` and `by_all` select."""
 
     def evidence(workforce: Workforce) -> ir.Table:
-        return account(workforce.rows(named(*operations)), "layer", "op").order_by("layer", "op")
+        return ibis.union(*(account(rows(workforce), "layer", "op") for rows in groups)).order_by(
+            "layer", "op"
+        )
 
     return Query(evidence, OperationSum)
+
+
+def by_workers(*operations: str) -> Callable[[Workforce], ir.Table]:
+    """Sums of operations named `layer.op`, of workers."""
+    return lambda workforce: workforce.rows(named(*operations))
+
+
+def by_all(*operations: str, role: str = "") -> Callable[[Workforce], ir.Table]:
+    """Likewise, of all processes, or of those that have the role."""
+
+    def rows(_: Workforce) -> ir.Table:
+        sums = named(*operations)
+        return sums.filter(sums.role == role) if role else sums
+
+    return rows
 
 
 def named(*operations: str) -> ir.Table:
@@ -152,6 +173,11 @@ def one(rows: Iterable[OperationSum], operation: str) -> OperationSum:
     return next((row for row in rows if f"{row.layer}.{row.op}" == operation), _NOTHING)
 
 
+def totals(rows: ir.Table, *columns: str) -> dict[str, ir.Value]:
+    """The sums of columns, under their names; 0 without rows."""
+    return {name: rows[name].sum().fill_null(0).cast("int64") for name in columns}
+
+
 def waiting(operation: str, *roles: str) -> Query[Waiting]:
     """All work that waited for an operation named `layer.op`, in processes of these roles, or of
     all.
@@ -161,11 +187,7 @@ def waiting(operation: str, *roles: str) -> Query[Waiting]:
         rows = queues()
         rows = rows.filter(rows.layer + "." + rows["op"] == operation)
         rows = rows.filter(rows.role.isin(roles)) if roles else rows
-        return rows.agg(
-            waits=rows.waits.sum().fill_null(0).cast("int64"),
-            time=rows.time.sum().fill_null(0).cast("int64"),
-            longest=rows.longest.max().fill_null(0),
-        )
+        return rows.agg(**totals(rows, "waits", "time"), longest=rows.longest.max().fill_null(0))
 
     return Query(evidence, Waiting)
 
@@ -174,8 +196,7 @@ def _spills_of_maps(workforce: Workforce) -> ir.Table:
     """One `MapSpills`."""
     rows = spills()
     rows = rows.filter(rows.role == "map", rows.role.isin(workforce.roles))
-    names = MapSpills.__struct_fields__
-    return rows.agg(**{name: rows[name].sum().fill_null(0).cast("int64") for name in names})
+    return rows.agg(**totals(rows, *MapSpills.__struct_fields__))
 
 
 READS = work("hdfs.read")

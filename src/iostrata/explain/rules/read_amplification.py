@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import OperationSum, account, named, one
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
+from iostrata.explain.rules.parts import OperationSum, by_all, by_workers, one, operation_sums
 from iostrata.text import seconds, size
 
 TIMES = 1.5
 LEAST = 8 << 20  # bytes
 
 
-def evidence(workforce: Workforce) -> ir.Table:
-    sent = account(named("datanode.send_packet"), "layer", "op")
-    read = account(workforce.rows(named("hdfs.read", "hdfs.read_vectored")), "layer", "op")
-    return sent.union(read).order_by("layer", "op")
-
-
+@rule(
+    title="DataNodes send more than programs read",
+    evidence=operation_sums(
+        by_all("datanode.send_packet"), by_workers("hdfs.read", "hdfs.read_vectored")
+    ),
+    why="After a seek the stream asks for the rest of the block. When the next seek comes, the "
+    "bytes that are on their way are thrown away.",
+    unless="the reads are rare and the network is idle.",
+    explains=("small-reads", "low-locality", "rereading"),
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     sent = one(rows, "datanode.send_packet").sent
     reads = [one(rows, "hdfs.read"), one(rows, "hdfs.read_vectored")]
@@ -45,14 +46,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.3, 1.0),
     )
-
-
-RULE = Rule(
-    title="DataNodes send more than programs read",
-    evidence=Query(evidence, OperationSum),
-    judge=judge,
-    why="After a seek the stream asks for the rest of the block. When the next seek comes, the "
-    "bytes that are on their way are thrown away.",
-    unless="the reads are rare and the network is idle.",
-    explains=("small-reads", "low-locality", "rereading"),
-)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from iostrata.analyse.attempts import Attempt, attempts
-from iostrata.explain.facts import Query, RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.text import plural, seconds
 
 
+@rule(
+    title="Reduces wait and hold containers",
+    evidence=Query(lambda _: attempts(), Attempt),
+    why="A reduce cannot reduce before the last map has ended. Until then its container is not "
+    "available to maps.",
+    unless="the cluster has room for all maps and reduces at once.",
+    explains=("straggler",),
+)
 def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
     maps = [row for row in rows if row.role == "map"]
     reduces = [row for row in rows if row.role == "reduce"]
@@ -39,14 +46,3 @@ def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
             ),
         ],
     )
-
-
-RULE = Rule(
-    title="Reduces wait and hold containers",
-    evidence=Query(lambda _: attempts(), Attempt),
-    judge=judge,
-    why="A reduce cannot reduce before the last map has ended. Until then its container is not "
-    "available to maps.",
-    unless="the cluster has room for all maps and reduces at once.",
-    explains=("straggler",),
-)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.rereading import rereading
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import READS, one
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain.rules.parts import READS, one, totals
 from iostrata.records import Bytes, Count, Record
 from iostrata.text import plural, seconds, size
 
@@ -26,10 +25,15 @@ class BlocksRead(Record, frozen=True):
 def evidence(workforce: Workforce) -> ir.Table:
     rows = rereading()
     rows = rows.filter(rows.layer == "datanode")
-    sums = {n: rows[n].sum().fill_null(0).cast("int64") for n in ("reads", "bytes", "again")}
-    return rows.agg(blocks=rows.block.nunique(), **sums)
+    return rows.agg(blocks=rows.block.nunique(), **totals(rows, "reads", "bytes", "again"))
 
 
+@rule(
+    title="The same input is read several times",
+    evidence=Query(evidence, BlocksRead),
+    why="Each pass pays again for disks, network and decoding.",
+    unless="the data does not fit into memory, and each pass needs all of it.",
+)
 def judge(rows: list[BlocksRead], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.again < LEAST or row.again * 3 < row.bytes:
@@ -55,12 +59,3 @@ def judge(rows: list[BlocksRead], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.6, 1.0),
     )
-
-
-RULE = Rule(
-    title="The same input is read several times",
-    evidence=Query(evidence, BlocksRead),
-    judge=judge,
-    why="Each pass pays again for disks, network and decoding.",
-    unless="the data does not fit into memory, and each pass needs all of it.",
-)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import Waiting, waiting
 from iostrata.text import count, seconds
 
 LEAST = 200  # requests
 
 
+@rule(
+    title="Requests queue at the NameNode",
+    evidence=waiting("rpc.handle", "NameNode"),
+    why="A request that finds no free handler waits, however short its own work is.",
+    unless="all handlers wait for the lock or the edit log: then more of them would not help.",
+    explains=("metadata-storm",),
+)
 def judge(rows: list[Waiting], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if row.waits < LEAST:
@@ -35,13 +41,3 @@ def judge(rows: list[Waiting], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.4, 0.9),
     )
-
-
-RULE = Rule(
-    title="Requests queue at the NameNode",
-    evidence=waiting("rpc.handle", "NameNode"),
-    judge=judge,
-    why="A request that finds no free handler waits, however short its own work is.",
-    unless="all handlers wait for the lock or the edit log: then more of them would not help.",
-    explains=("metadata-storm",),
-)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds
 
 
+@rule(
+    title="Tasks are too short",
+    evidence=work("task.process", "task.run"),
+    why="Each task starts a JVM of its own. That takes some seconds of one core, whatever the task "
+    "has to do.",
+    unless="all tasks can run at once, and the cluster has nothing else to do.",
+    explains=("fs-creation", "localization"),
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     ran = one(rows, "task.run")
     tasks = len(facts.workers)
@@ -41,14 +48,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
             ),
         ],
     )
-
-
-RULE = Rule(
-    title="Tasks are too short",
-    evidence=work("task.process", "task.run"),
-    judge=judge,
-    why="Each task starts a JVM of its own. That takes some seconds of one core, whatever the task "
-    "has to do.",
-    unless="all tasks can run at once, and the cluster has nothing else to do.",
-    explains=("fs-creation", "localization"),
-)

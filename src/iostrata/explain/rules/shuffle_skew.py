@@ -5,8 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.text import seconds, size
 
 TIMES = 3
@@ -18,6 +17,14 @@ def evidence(workforce: Workforce) -> ir.Table:
     return rows.filter(rows.role == "reduce")
 
 
+@rule(
+    title="One reduce has most of the data (skew)",
+    evidence=Query(evidence, Straggler),
+    why="The job ends when its last reduce ends: reduces with little data wait for the one that "
+    "has much.",
+    unless="one key holds most of the data, and its reduce cannot be divided.",
+    explains=("straggler",),
+)
 def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
     skewed = [
         row
@@ -47,14 +54,3 @@ def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
             Change("use a combiner, so that frequent keys shrink before the shuffle"),
         ],
     )
-
-
-RULE = Rule(
-    title="One reduce has most of the data (skew)",
-    evidence=Query(evidence, Straggler),
-    judge=judge,
-    why="The job ends when its last reduce ends: reduces with little data wait for the one that "
-    "has much.",
-    unless="one key holds most of the data, and its reduce cannot be divided.",
-    explains=("straggler",),
-)

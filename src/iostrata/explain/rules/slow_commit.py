@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
-from iostrata.explain.rules.parts import OperationSum, account, named, one
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
+from iostrata.explain.rules.parts import OperationSum, by_all, one, operation_sums
 from iostrata.text import count, seconds
 
 
-def evidence(workforce: Workforce) -> ir.Table:
-    names = ("task.commit_job", "task.commit_task", "namenode.rename")
-    return account(named(*names), "layer", "op").order_by("layer", "op")
-
-
+@rule(
+    title="The commit of the job takes long",
+    evidence=operation_sums(by_all("task.commit_job", "task.commit_task", "namenode.rename")),
+    why="After the last task, version 1 of the committer lists and renames every file in one "
+    "thread. Nothing else runs meanwhile.",
+    unless="readers must never see a part of the output: version 2 shows files as tasks commit.",
+    explains=("namenode-edit-log", "metadata-storm"),
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     job = one(rows, "task.commit_job")
     renames = one(rows, "namenode.rename").calls
@@ -38,14 +38,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
             Change("write fewer files, with fewer or larger reduces"),
         ],
     )
-
-
-RULE = Rule(
-    title="The commit of the job takes long",
-    evidence=Query(evidence, OperationSum),
-    judge=judge,
-    why="After the last task, version 1 of the committer lists and renames every file in one "
-    "thread. Nothing else runs meanwhile.",
-    unless="readers must never see a part of the output: version 2 shows files as tasks commit.",
-    explains=("namenode-edit-log", "metadata-storm"),
-)

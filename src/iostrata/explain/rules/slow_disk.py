@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from iostrata.analyse.peers import PeerDisk, slow_disks
-from iostrata.explain.facts import Query, RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.text import seconds
 
 TIMES = 3.0
 
 
+@rule(
+    title="The disks of a DataNode are slow",
+    evidence=Query(lambda _: slow_disks(), PeerDisk),
+    why="A pipeline is as fast as its slowest DataNode. Each block with a replica there waits.",
+    unless="this DataNode also does other work, which can be moved elsewhere.",
+    explains=("straggler", "slow-node", "datanode-sync", "slow-network", "frequent-flush"),
+)
 def judge(rows: list[PeerDisk], facts: RunFacts) -> Judgement | None:
     cost: dict[str, float] = {}
     steps: dict[str, list[str]] = {}
@@ -47,13 +53,3 @@ def judge(rows: list[PeerDisk], facts: RunFacts) -> Judgement | None:
 def _name(row: PeerDisk) -> str:
     """The host and a part of the process number; imported calls may have none."""
     return str(row.host) if row.proc is None else f"{row.host}/{row.proc & 0xFFFF:04x}"
-
-
-RULE = Rule(
-    title="The disks of a DataNode are slow",
-    evidence=Query(lambda _: slow_disks(), PeerDisk),
-    judge=judge,
-    why="A pipeline is as fast as its slowest DataNode. Each block with a replica there waits.",
-    unless="this DataNode also does other work, which can be moved elsewhere.",
-    explains=("straggler", "slow-node", "datanode-sync", "slow-network", "frequent-flush"),
-)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from iostrata.analyse.links import Link, links
-from iostrata.explain.facts import Query, RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.text import seconds, size
 
 TIMES = 3.0
 LEAST = 4 << 20  # bytes over the links of a host, and over all others
 
 
+@rule(
+    title="A network link is slow",
+    evidence=Query(lambda _: links(), Link),
+    why="All that this host sends and receives goes at the speed of its link. Its own reduces "
+    "wait, and so do all that fetch from it.",
+    unless="the host is on another rack or site, and its links are meant to be slower.",
+    explains=("straggler", "slow-node", "low-locality", "uncompressed-intermediate"),
+)
 def judge(rows: list[Link], facts: RunFacts) -> Judgement | None:
     slow = []
     for host in {host or "" for row in rows for host in (row.sender, row.receiver)}:
@@ -51,14 +58,3 @@ def judge(rows: list[Link], facts: RunFacts) -> Judgement | None:
 def _sums(rows: list[Link]) -> tuple[int, int]:
     """Bytes and ns of several links."""
     return sum(row.bytes for row in rows), sum(row.time for row in rows)
-
-
-RULE = Rule(
-    title="A network link is slow",
-    evidence=Query(lambda _: links(), Link),
-    judge=judge,
-    why="All that this host sends and receives goes at the speed of its link. Its own reduces "
-    "wait, and so do all that fetch from it.",
-    unless="the host is on another rack or site, and its links are meant to be slower.",
-    explains=("straggler", "slow-node", "low-locality", "uncompressed-intermediate"),
-)

@@ -6,8 +6,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import attempts
 from iostrata.analyse.peers import MeanNs, beside_others
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import seconds
 
@@ -37,6 +36,13 @@ def evidence(workforce: Workforce) -> ir.Table:
     return beside_others(hosts, "mean", among="role", who="host").order_by("role", "host")
 
 
+@rule(
+    title="A node is slow",
+    evidence=Query(evidence, HostAttempts),
+    why="Tasks are spread evenly. The tasks of a slow node end last, and the job waits for them.",
+    unless="its tasks had more to do (skew), or it is slower by design.",
+    explains=("straggler", "shuffle-skew", "fs-creation", "short-tasks"),
+)
 def judge(rows: list[HostAttempts], facts: RunFacts) -> Judgement | None:
     slow = [row for row in rows if row.others is not None and row.mean > TIMES * row.others]
     worst = max(slow, key=_cost, default=None)
@@ -65,13 +71,3 @@ def judge(rows: list[HostAttempts], facts: RunFacts) -> Judgement | None:
 
 def _cost(row: HostAttempts) -> float:
     return (row.mean - (row.others or 0)) * row.attempts
-
-
-RULE = Rule(
-    title="A node is slow",
-    evidence=Query(evidence, HostAttempts),
-    judge=judge,
-    why="Tasks are spread evenly. The tasks of a slow node end last, and the job waits for them.",
-    unless="its tasks had more to do (skew), or it is slower by design.",
-    explains=("straggler", "shuffle-skew", "fs-creation", "short-tasks"),
-)

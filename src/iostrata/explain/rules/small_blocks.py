@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import count, seconds, size
 
@@ -12,6 +11,14 @@ LEAST = 20  # blocks
 PER_FILE = 4  # fewer are small files, not small blocks
 
 
+@rule(
+    title="Blocks are small",
+    evidence=work("hdfs.connect", "hdfs.close", "hdfs.send_packet", "hdfs.wait_acks"),
+    why="For each block a writer asks the NameNode, connects a pipeline and waits for all "
+    "acknowledgements. When the file is read, each block becomes a split with its own task.",
+    unless="the small blocks are meant to spread a small file over many tasks.",
+    explains=("metadata-storm",),
+)
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     blocks, files = one(rows, "hdfs.connect"), one(rows, "hdfs.close").calls
     if blocks.calls < max(LEAST, PER_FILE * files):
@@ -34,14 +41,3 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         change=[Change("write larger blocks", "dfs.blocksize", str(mean), str(128 << 20))],
         gain=(0.6, 1.0),
     )
-
-
-RULE = Rule(
-    title="Blocks are small",
-    evidence=work("hdfs.connect", "hdfs.close", "hdfs.send_packet", "hdfs.wait_acks"),
-    judge=judge,
-    why="For each block a writer asks the NameNode, connects a pipeline and waits for all "
-    "acknowledgements. When the file is read, each block becomes a split with its own task.",
-    unless="the small blocks are meant to spread a small file over many tasks.",
-    explains=("metadata-storm",),
-)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Judgement, Rule
+from iostrata.explain import Change, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
 
+@rule(
+    title="Reads are small",
+    evidence=below_4_kib("read"),
+    why="A call costs the same for 100 bytes as for 100 000 bytes. In HDFS, each positional read "
+    "also asks a DataNode for a block again.",
+    unless="the places are far apart (then see read-amplification), or the stream below has a "
+    "buffer and the time is spent elsewhere.",
+)
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
     change = [
         Change("read into a larger buffer", "io.file.buffer.size", "4096", "131072"),
         Change("put a BufferedInputStream around the stream, or read large parts and divide them"),
     ]
     return small_ones(rows, facts, "reads", change)
-
-
-RULE = Rule(
-    title="Reads are small",
-    evidence=below_4_kib("read"),
-    judge=judge,
-    why="A call costs the same for 100 bytes as for 100 000 bytes. In HDFS, each positional read "
-    "also asks a DataNode for a block again.",
-    unless="the places are far apart (then see read-amplification), or the stream below has a "
-    "buffer and the time is spent elsewhere.",
-)

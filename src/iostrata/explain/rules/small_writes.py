@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Judgement, Rule
+from iostrata.explain import Change, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
 
+@rule(
+    title="Writes are small",
+    evidence=below_4_kib("written"),
+    why="Each unbuffered write is a system call, however few bytes it writes.",
+    unless="each write has to be on its way before the next one (a log that others follow).",
+)
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
     change = [
         Change("collect data before writing it, with a BufferedOutputStream of 64 KiB"),
         Change("write into a larger buffer", "io.file.buffer.size", "4096", "131072"),
     ]
     return small_ones(rows, facts, "writes", change)
-
-
-RULE = Rule(
-    title="Writes are small",
-    evidence=below_4_kib("written"),
-    judge=judge,
-    why="Each unbuffered write is a system call, however few bytes it writes.",
-    unless="each write has to be on its way before the next one (a log that others follow).",
-)

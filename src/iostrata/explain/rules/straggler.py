@@ -5,8 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.text import seconds
 
 TIMES = 2.0
@@ -17,6 +16,12 @@ def evidence(workforce: Workforce) -> ir.Table:
     return rows.filter(rows.role.isin(workforce.roles))
 
 
+@rule(
+    title="One attempt runs much longer than the others",
+    evidence=Query(evidence, Straggler),
+    why="The other attempts have ended and wait for this one. The job ends when it ends.",
+    unless="its work is larger and cannot be divided.",
+)
 def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
     late = [row for row in rows if row.attempts > 2 and row.longest > TIMES * row.median]
     worst = max(late, key=lambda row: row.longest - row.median, default=None)
@@ -40,12 +45,3 @@ def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.3, 1.0),
     )
-
-
-RULE = Rule(
-    title="One attempt runs much longer than the others",
-    evidence=Query(evidence, Straggler),
-    judge=judge,
-    why="The other attempts have ended and wait for this one. The job ends when it ends.",
-    unless="its work is larger and cannot be divided.",
-)

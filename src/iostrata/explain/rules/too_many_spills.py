@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
 from iostrata.text import count, seconds
 
 
+@rule(
+    title="Maps spill too often",
+    evidence=SPILLS_OF_MAPS,
+    why="With one spill, the output of a map is written once. With more spills, all of it is read "
+    "back, merged and written again.",
+    unless="the output of a map is larger than a JVM can hold: then make splits smaller.",
+)
 def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
     maps = sum(worker.role == "map" for worker in facts.workers)
     done = rows[0]
@@ -35,13 +41,3 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.6, 1.0),
     )
-
-
-RULE = Rule(
-    title="Maps spill too often",
-    evidence=SPILLS_OF_MAPS,
-    judge=judge,
-    why="With one spill, the output of a map is written once. With more spills, all of it is read "
-    "back, merged and written again.",
-    unless="the output of a map is larger than a JVM can hold: then make splits smaller.",
-)

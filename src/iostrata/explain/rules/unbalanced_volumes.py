@@ -6,8 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import count
 
@@ -37,6 +36,13 @@ def evidence(workforce: Workforce) -> ir.Table:
     return grouped.order_by("host", "proc", ibis.desc("time"))
 
 
+@rule(
+    title="A DataNode uses its volumes unevenly",
+    evidence=Query(evidence, Volume),
+    why="A DataNode is as fast as the volumes that it uses, and all others are idle.",
+    unless="the volumes differ in size or speed, and are meant to be used unevenly.",
+    explains=("datanode-sync", "slow-disk"),
+)
 def judge(rows: list[Volume], facts: RunFacts) -> Judgement | None:
     worst = None
     for proc in {row.proc for row in rows}:
@@ -73,13 +79,3 @@ def judge(rows: list[Volume], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.2, 1.0),
     )
-
-
-RULE = Rule(
-    title="A DataNode uses its volumes unevenly",
-    evidence=Query(evidence, Volume),
-    judge=judge,
-    why="A DataNode is as fast as the volumes that it uses, and all others are idle.",
-    unless="the volumes differ in size or speed, and are meant to be used unevenly.",
-    explains=("datanode-sync", "slow-disk"),
-)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ibis.expr import types as ir
 
-from iostrata.explain.facts import Query, RunFacts, Workforce
-from iostrata.explain.finding import Change, Evidence, Judgement, Rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import seconds, size
 
@@ -24,6 +23,13 @@ def evidence(workforce: Workforce) -> ir.Table:
     return account(workforce.rows(named(*names)), "layer", "op", "role").order_by("layer", "op")
 
 
+@rule(
+    title="Map output is not compressed",
+    evidence=Query(evidence, RoleSum),
+    why="Intermediate data is written, sent, merged and read once each. A fast codec halves it and "
+    "costs little CPU time.",
+    unless="the records are compressed already, or the CPU is the limit.",
+)
 def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
     maps = [row for row in rows if row.role == "map"]
     reduces = [row for row in rows if row.role == "reduce"]
@@ -54,13 +60,3 @@ def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.0, 1.0),
     )
-
-
-RULE = Rule(
-    title="Map output is not compressed",
-    evidence=Query(evidence, RoleSum),
-    judge=judge,
-    why="Intermediate data is written, sent, merged and read once each. A fast codec halves it and "
-    "costs little CPU time.",
-    unless="the records are compressed already, or the CPU is the limit.",
-)
