@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+# All commands of this package, of which each registers itself when it is imported.
+commands = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 RunArgument = Annotated[str | None, typer.Argument(help="Name of a run; the latest by default.")]
 StoreOption = Annotated[
@@ -31,3 +36,8 @@ SeedOption = Annotated[int, typer.Option(min=0, help="Seed of everything that is
 def examples(*lines: str) -> str:
     """The examples that end a --help: one `command   what it does` per line."""
     return "Examples:\n\n" + "\n\n".join(f"    {line}" for line in lines)
+
+
+def command(*lines: str, **settings: Any) -> Callable[[_F], _F]:
+    """Makes a function a command whose --help ends with these examples."""
+    return commands.command(epilog=examples(*lines), **settings)

@@ -58,8 +58,10 @@ def progress(steps: Sequence[str], quiet: bool) -> Iterator[Progress]:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    print(json.dumps(value, indent=2, ensure_ascii=True))
+    """One JSON document on standard output, of JSON values and records."""
+    from iostrata.records import builtins
+
+    print(json.dumps(builtins(value), indent=2, ensure_ascii=True))
 
 
 def print_table(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from iostrata.cli.console import note
 from iostrata.store.location import default_store
-from iostrata.store.runs import Run, find_run
+from iostrata.store.runs import find_run
 from iostrata.text import plural
 
 if TYPE_CHECKING:
@@ -39,16 +39,6 @@ def opened_run(store: Path | None, name: str | None) -> Iterator[OpenedRun]:
     """Its tables, likewise."""
     with traced_run(store, name) as run:
         yield run.opened
-
-
-@contextmanager
-def opened(run: Run) -> Iterator[OpenedRun]:
-    """A run; likewise."""
-    from iostrata.store.opened import OpenedRun
-
-    with OpenedRun(run) as found:
-        say_incomplete(run.name, found.incomplete)
-        yield found
 
 
 def say_incomplete(name: str, lines: Sequence[str]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rich.live import Live
 from rich.text import Text
@@ -23,41 +23,29 @@ from iostrata.store.location import check_run_name, default_store
 from iostrata.text import count, plural, printable, seconds, size
 
 
-class RecordingLine:
-    """The live line on standard error; nothing when that is no terminal or `quiet`."""
+@contextmanager
+def recording_line(quiet: bool) -> Iterator[Callable[[RunProgress], None]]:
+    """The live line on standard error, and what replaces it; nothing when that is no terminal or
+    `quiet`.
+    """
+    begin = time.monotonic()
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    # redirect_*: the command writes to the terminal itself; only our own line is ours.
+    with Live(
+        console=err,
+        refresh_per_second=4,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as live:
 
-    def __init__(self, quiet: bool) -> None:
-        self._begin = time.monotonic()
-        self._live: Live | None = None
-        if not quiet and sys.stderr.isatty():
-            # redirect_*: the command writes to the terminal itself; only our own line is ours.
-            self._live = Live(
-                console=err,
-                refresh_per_second=4,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
+        def show(progress: RunProgress) -> None:
+            elapsed = seconds(int((time.monotonic() - begin) * 1e9))
+            live.update(Text(progress_line(progress, elapsed), style="dim"))
 
-    def __enter__(self) -> Self:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def show(self, progress: RunProgress) -> None:
-        """Replaces the line."""
-        if self._live is not None:
-            elapsed = seconds(int((time.monotonic() - self._begin) * 1e9))
-            self._live.update(Text(progress_line(progress, elapsed), style="dim"))
+        yield show
 
 
 def progress_line(progress: RunProgress, elapsed: str) -> str:

@@ -47,7 +47,7 @@ class Recorded:
 
     def inner(self, context: Context) -> Result:
         """What it said, as it would have said it here."""
-        from iostrata.cli.recording import RecordingLine, conclude, request_for
+        from iostrata.cli.recording import conclude, recording_line, request_for
         from iostrata.record.session import record
         from iostrata_lab.workload.runner import hand_over
 
@@ -57,8 +57,8 @@ class Recorded:
         request = request_for(command, None, self._lab, self.run, self._store, False)
         if self._detail:
             request = replace(request, detail=self._detail)
-        with RecordingLine(self._quiet) as live:
-            recorded = record(request, live.show)
+        with recording_line(self._quiet) as show:
+            recorded = record(request, show)
         self.run = recorded.run
         if recorded.message:
             note(recorded.message)

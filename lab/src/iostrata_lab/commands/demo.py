@@ -49,13 +49,13 @@ def demo(
 def _record_and_show(clock: _Clock) -> tuple[int, Path]:
     from iostrata.cli.commands.report import write_page
     from iostrata.cli.opening import traced_run
-    from iostrata.cli.recording import RecordingLine, request_for
+    from iostrata.cli.recording import recording_line, request_for
     from iostrata.record.session import record
 
     clock.begin(f"record: {' '.join(JOB)}")
     request = request_for(list(JOB), None, LAB, None, None, False)
-    with RecordingLine(quiet=False) as live:
-        recorded = record(request, live.show)
+    with recording_line(quiet=False) as show:
+        recorded = record(request, show)
     clock.begin("summary")
     with traced_run(None, recorded.run, say=False) as run:
         print(run.text())

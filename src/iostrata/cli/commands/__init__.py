@@ -1,7 +1,8 @@
-"""One file per command, with `register(app)`. COMMANDS lists them in the order of --help.
+"""One file per command. COMMANDS lists them in the order of --help.
 
 A command is imported when it is called, so that --help and every other command start at once.
-Another package brings the modules of its commands by entry points of the group GROUP.
+Another package brings the modules of its commands by entry points of the group GROUP: each has
+`register(app)`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple, NoReturn
 
-import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
 from iostrata.errors import UserError
 
@@ -80,15 +81,16 @@ class LazyGroup(TyperGroup):
                 self._load(name)
 
     def _load(self, name: str) -> Any:
-        app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+        from iostrata.cli.arguments import commands
+
         if name in self._modules:
-            self._modules[name].load().register(app)
+            self._modules[name].load().register(commands)
         elif self.commands[name].hidden:
             _absent(name)
         else:
             module = "import_" if name == "import" else name
-            import_module(f"{__name__}.{module}").register(app)
-        self.commands[name] = typer.main.get_group(app).commands[name]
+            import_module(f"{__name__}.{module}")
+        self.commands[name] = get_group(commands).commands[name]
         return self.commands[name]
 
 

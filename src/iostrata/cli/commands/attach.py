@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.arguments import JsonOption, examples
+from iostrata.cli.arguments import JsonOption, command
 from iostrata.cli.console import complain, print_json
 from iostrata.errors import UserError
 from iostrata.record.attach import AgentChange
@@ -24,16 +24,11 @@ PidsArgument = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata attach 4711                 a NameNode that was started without the agent",
-            "iostrata attach 4711 --run my-run    a program of its own, while my-run is recorded",
-            "iostrata attach $(pgrep -f DataNode) --json",
-        )
-    )(attach)
-
-
+@command(
+    "iostrata attach 4711                 a NameNode that was started without the agent",
+    "iostrata attach 4711 --run my-run    a program of its own, while my-run is recorded",
+    "iostrata attach $(pgrep -f DataNode) --json",
+)
 def attach(
     pids: PidsArgument,
     dir: Annotated[  # noqa: A002

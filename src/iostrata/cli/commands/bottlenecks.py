@@ -12,11 +12,10 @@ from iostrata.cli.arguments import (
     QuietOption,
     RunArgument,
     StoreOption,
-    examples,
+    command,
 )
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
-from iostrata.records import builtins
 
 
 class Rank(StrEnum):
@@ -27,16 +26,11 @@ class Rank(StrEnum):
     total = "total"
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata bottlenecks                  of the latest run, by its critical path",
-            "iostrata bottlenecks --by self        by their own time, over all threads",
-            "iostrata bottlenecks --json | jq '.functions[0]'",
-        )
-    )(bottlenecks)
-
-
+@command(
+    "iostrata bottlenecks                  of the latest run, by its critical path",
+    "iostrata bottlenecks --by self        by their own time, over all threads",
+    "iostrata bottlenecks --json | jq '.functions[0]'",
+)
 def bottlenecks(
     run: RunArgument = None,
     by: Annotated[
@@ -62,6 +56,6 @@ def bottlenecks(
     with opened_run(store, run) as opened, progress(STEPS, quiet) as step:
         functions = ranked(opened, by.value, step)
     if json:
-        print_json(builtins(functions))
+        print_json(functions)
     else:
         print("\n".join(bottleneck_lines(functions, most)))

@@ -12,11 +12,10 @@ from iostrata.cli.arguments import (
     QuietOption,
     RunArgument,
     StoreOption,
-    examples,
+    command,
 )
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import opened_run
-from iostrata.records import builtins
 
 
 class Order(StrEnum):
@@ -34,19 +33,14 @@ class By(StrEnum):
     point = "point"
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata calltree                     of the latest run",
-            "iostrata calltree --depth 20 --least 0",
-            "iostrata calltree --drop 'java.*' --drop rpc.respond",
-            "iostrata calltree --keep functions.txt   one pattern a line",
-            "iostrata calltree --order runs        what followed what",
-            "iostrata calltree --json | jq '.[].layer'",
-        )
-    )(calltree)
-
-
+@command(
+    "iostrata calltree                     of the latest run",
+    "iostrata calltree --depth 20 --least 0",
+    "iostrata calltree --drop 'java.*' --drop rpc.respond",
+    "iostrata calltree --keep functions.txt   one pattern a line",
+    "iostrata calltree --order runs        what followed what",
+    "iostrata calltree --json | jq '.[].layer'",
+)
 def calltree(
     run: RunArgument = None,
     depth: Annotated[int, typer.Option(min=1, help="Levels to show.")] = 12,
@@ -92,6 +86,6 @@ def calltree(
     ):
         roots = call_tree(opened, call_trees(opened, choice, step))
     if json:
-        print_json(builtins(roots))
+        print_json(roots)
     else:
         print("\n".join(tree_lines(roots, depth, least / 100)))

@@ -8,29 +8,23 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.arguments import JsonOption, StoreOption, examples
+from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.commands.report import write_html
 from iostrata.cli.console import note, print_json
-from iostrata.cli.opening import opened
+from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError
-from iostrata.records import builtins
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, find_runs
 
 _SIDE = "A run, several runs with commas between them, or a pattern such as 'before-*'."
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata compare slow fast                      two runs",
-            "iostrata compare 'before-*' 'after-*'           two groups of repeats",
-            "iostrata compare a1,a2,a3 b1,b2,b3 --all        all rows",
-            "iostrata compare 'before-*' 'after-*' -o c.html one page that needs no network",
-        )
-    )(compare)
-
-
+@command(
+    "iostrata compare slow fast                      two runs",
+    "iostrata compare 'before-*' 'after-*'           two groups of repeats",
+    "iostrata compare a1,a2,a3 b1,b2,b3 --all        all rows",
+    "iostrata compare 'before-*' 'after-*' -o c.html one page that needs no network",
+)
 def compare(
     first: Annotated[str, typer.Argument(metavar="A", help=_SIDE)],
     second: Annotated[str, typer.Argument(metavar="B", help="The same, for the other side.")],
@@ -57,13 +51,13 @@ def compare(
     def read(run: Run) -> Measured:
         if sys.stderr.isatty():
             note(f"reading run {run.name}")
-        with opened(run) as opened_run:
-            return measured(opened_run)
+        with opened_run(place, run.name) as opened:
+            return measured(opened)
 
     before, after = ([read(run) for run in runs] for runs in sides)
     comparison = compare_runs(before, after, (first, second))
     if json:
-        print_json(builtins(comparison))
+        print_json(comparison)
     elif output is None:
         print("\n".join(comparison_lines(comparison, every)))
     if output is not None:

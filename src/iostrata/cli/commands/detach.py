@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import typer
-
-from iostrata.cli.arguments import JsonOption, examples
+from iostrata.cli.arguments import JsonOption, command
 from iostrata.cli.commands.attach import PidsArgument, for_each
 from iostrata.record.attach import detach as detach_one
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples("iostrata detach 4711", "iostrata detach $(pgrep -f DataNode) --json")
-    )(detach)
-
-
+@command("iostrata detach 4711", "iostrata detach $(pgrep -f DataNode) --json")
 def detach(pids: PidsArgument, json: JsonOption = False) -> None:
     """Takes the agent out of running JVMs, which go on running.
 

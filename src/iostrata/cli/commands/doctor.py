@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import sys
 
-import typer
-
-from iostrata.cli.arguments import JsonOption, examples
+from iostrata.cli.arguments import JsonOption, command
 from iostrata.cli.console import print_json
-from iostrata.records import builtins
 from iostrata.text import printable
 
 _MARKS = {"ok": "ok  ", "warning": "warn", "bad": "BAD "}
 
 
-def register(app: typer.Typer) -> None:
-    app.command(epilog=examples("iostrata doctor", "iostrata doctor --json"))(doctor)
-
-
+@command("iostrata doctor", "iostrata doctor --json")
 def doctor(json: JsonOption = False) -> None:
     """Says what would not be traced on this machine, and how to mend it.
 
@@ -28,7 +22,7 @@ def doctor(json: JsonOption = False) -> None:
 
     checks = run_checks()
     if json:
-        print_json(builtins(checks))
+        print_json(checks)
     else:
         for check in checks:
             print(printable(f"{_MARKS[check.state]}  {check.name}: {check.found}"))

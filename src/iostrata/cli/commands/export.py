@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.arguments import RunArgument, StoreOption, examples
+from iostrata.cli.arguments import RunArgument, StoreOption, command
 from iostrata.cli.console import note, progress
 from iostrata.cli.files import whole_file
 from iostrata.cli.opening import opened_run
@@ -23,18 +23,13 @@ from iostrata.text import count, plural, size
 _ENDPOINT = "http://127.0.0.1:4318"
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata export perfetto             the latest run, in iostrata-RUN.pftrace",
-            "iostrata export speedscope --task attempt_1_0001_m_000000_0",
-            "iostrata export otlp                 to a receiver on this machine",
-            "iostrata export strace -o - --layer java | head",
-            "iostrata export csv --table system -o hosts.csv",
-        )
-    )(export)
-
-
+@command(
+    "iostrata export perfetto             the latest run, in iostrata-RUN.pftrace",
+    "iostrata export speedscope --task attempt_1_0001_m_000000_0",
+    "iostrata export otlp                 to a receiver on this machine",
+    "iostrata export strace -o - --layer java | head",
+    "iostrata export csv --table system -o hosts.csv",
+)
 def export(
     format: Annotated[  # noqa: A002
         str,

@@ -11,23 +11,18 @@ from iostrata.cli.arguments import (
     QuietOption,
     RunArgument,
     StoreOption,
-    examples,
+    command,
 )
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import traced_run
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata findings               of the latest run",
-            "iostrata findings --details     with the evidence, and the SQL that repeats it",
-            "iostrata findings --json | jq '.findings[0].change'",
-            "iostrata findings --rules       the causes that it looks for",
-        )
-    )(findings)
-
-
+@command(
+    "iostrata findings               of the latest run",
+    "iostrata findings --details     with the evidence, and the SQL that repeats it",
+    "iostrata findings --json | jq '.findings[0].change'",
+    "iostrata findings --rules       the causes that it looks for",
+)
 def findings(
     run: RunArgument = None,
     details: Annotated[
@@ -50,7 +45,6 @@ def findings(
     """
     from iostrata.explain.rank import RULE_STEPS
     from iostrata.explain.rules import RULES
-    from iostrata.records import builtins
     from iostrata.show.findings import findings_lines
     from iostrata.text import columns
 
@@ -66,6 +60,6 @@ def findings(
         traced.opened.gather_sums()
         explanation = traced.explain(step)
     if json:
-        print_json(builtins(explanation))
+        print_json(explanation)
     else:
         print("\n".join(findings_lines(explanation, details)).rstrip())

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.arguments import StoreOption, examples
+from iostrata.cli.arguments import StoreOption, command
 from iostrata.cli.console import note, progress
 from iostrata.importers.formats import FORMATS, import_files
 from iostrata.record.session import new_run_name
@@ -16,17 +16,12 @@ from iostrata.store.runs import find_run
 from iostrata.text import plural, size
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        "import",
-        epilog=examples(
-            "iostrata import job.darshan                    and then: iostrata summary",
-            "iostrata import trace-*.pfw.gz --run training  one run of all processes",
-            "strace -f -ttt -T -y -o trace.txt ./job; iostrata import trace.txt",
-        ),
-    )(import_)
-
-
+@command(
+    "iostrata import job.darshan                    and then: iostrata summary",
+    "iostrata import trace-*.pfw.gz --run training  one run of all processes",
+    "strace -f -ttt -T -y -o trace.txt ./job; iostrata import trace.txt",
+    name="import",
+)
 def import_(
     files: Annotated[
         list[Path], typer.Argument(help="The trace files of one job, all in one format.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from iostrata.cli.arguments import JsonOption, StoreOption, examples
+from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
 from iostrata.record.collector import collector_of
@@ -25,17 +25,12 @@ from iostrata.text import plural
 PATIENCE = 3.0
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata level nightly task                less detail, from now on",
-            "iostrata level nightly --budget off        whatever it costs",
-            "iostrata level nightly --sampling 1/100    one request of a hundred",
-            "iostrata level nightly record --sampling 1/1 --json",
-        )
-    )(level)
-
-
+@command(
+    "iostrata level nightly task                less detail, from now on",
+    "iostrata level nightly --budget off        whatever it costs",
+    "iostrata level nightly --sampling 1/100    one request of a hundred",
+    "iostrata level nightly record --sampling 1/1 --json",
+)
 def level(
     run: Annotated[str, typer.Argument(help="The name of a run that is being recorded.")],
     level: Annotated[

@@ -10,7 +10,7 @@ import typer
 
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.point_calls import UserPoint, calls_of_points, user_points
-from iostrata.cli.arguments import JsonOption, StoreOption, examples
+from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.cli.opening import opened_run
 from iostrata.errors import UserError
@@ -24,18 +24,13 @@ from iostrata.text import count
 SHOWN = ("found", "missing", "other version", "of the JDK", "of Spark")
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata points                      all points, and how many tests call each",
-            "iostrata points --fired my-run       how often a run called each",
-            "iostrata points --fired latest --json",
-            'iostrata points --check "$(hadoop classpath)"   the points that this Hadoop lacks',
-            "iostrata points --check mine.toml    whether `record --points` would take it",
-        )
-    )(points)
-
-
+@command(
+    "iostrata points                      all points, and how many tests call each",
+    "iostrata points --fired my-run       how often a run called each",
+    "iostrata points --fired latest --json",
+    'iostrata points --check "$(hadoop classpath)"   the points that this Hadoop lacks',
+    "iostrata points --check mine.toml    whether `record --points` would take it",
+)
 def points(
     fired: Annotated[
         str | None, typer.Option(help="Count the calls of each point in this run, or in `latest`.")

@@ -7,24 +7,20 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.arguments import examples
+from iostrata.cli.arguments import commands, examples
+
+group = typer.Typer(
+    no_args_is_help=True, help="Prints the change that traces a cluster of your own."
+)
+commands.add_typer(group, name="prepare")
 
 
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        no_args_is_help=True, help="Prints the change that traces a cluster of your own."
-    )
-
-    @group.callback()
-    def _several() -> None:
-        """Prints what traces a cluster of your own; changes nothing."""
-
-    group.command("hadoop", epilog=examples("iostrata prepare hadoop --conf /etc/hadoop/conf"))(
-        hadoop
-    )
-    app.add_typer(group, name="prepare")
+@group.callback()
+def _several() -> None:
+    """Prints what traces a cluster of your own; changes nothing."""
 
 
+@group.command(epilog=examples("iostrata prepare hadoop --conf /etc/hadoop/conf"))
 def hadoop(
     conf: Annotated[Path, typer.Option(help="Folder with core-site.xml and hadoop-env.sh.")],
 ) -> None:

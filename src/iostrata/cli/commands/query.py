@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from iostrata.cli.arguments import StoreOption, examples
+from iostrata.cli.arguments import StoreOption, command
 from iostrata.cli.console import print_table
 from iostrata.cli.opening import opened_run
 
@@ -23,16 +23,11 @@ class Format(StrEnum):
     json = "json"
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata query 'SELECT layer, sum(\"count\") FROM sums GROUP BY layer'",
-            "iostrata query 'SELECT * FROM calls WHERE dur > 1e9' --format csv > slow.csv",
-            "iostrata query 'DESCRIBE events'     the columns",
-        )
-    )(query)
-
-
+@command(
+    "iostrata query 'SELECT layer, sum(\"count\") FROM sums GROUP BY layer'",
+    "iostrata query 'SELECT * FROM calls WHERE dur > 1e9' --format csv > slow.csv",
+    "iostrata query 'DESCRIBE events'     the columns",
+)
 def query(
     sql: Annotated[str, typer.Argument(help="One SELECT (DuckDB's SQL).", show_default=False)],
     run: Annotated[str | None, typer.Option(help="Name of a run; the latest by default.")] = None,

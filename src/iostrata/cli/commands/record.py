@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.arguments import StoreOption, examples
+from iostrata.cli.arguments import StoreOption, command
 from iostrata.cli.console import note
-from iostrata.cli.recording import RecordingLine, conclude, request_for
+from iostrata.cli.recording import conclude, recording_line, request_for
 from iostrata.errors import UserError
 from iostrata.record.session import COULD_NOT_RECORD
 from iostrata.record.session import record as record_session
@@ -20,20 +20,15 @@ from iostrata.schema.names import points_named
 from iostrata.schema.users import read_user_points
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-        epilog=examples(
-            "iostrata record -- java -jar program.jar",
-            "iostrata record --run baseline -- ./job.sh",
-            "iostrata record --budget off --run all-of-it -- ./job.sh",
-            "iostrata record --sampling 1/100 -- ./job.sh      one request of a hundred in detail",
-            "iostrata record --points mine.toml -- java -jar program.jar",
-            "iostrata record --lab lab -- hadoop jar examples.jar wordcount in out",
-        ),
-    )(record)
-
-
+@command(
+    "iostrata record -- java -jar program.jar",
+    "iostrata record --run baseline -- ./job.sh",
+    "iostrata record --budget off --run all-of-it -- ./job.sh",
+    "iostrata record --sampling 1/100 -- ./job.sh      one request of a hundred in detail",
+    "iostrata record --points mine.toml -- java -jar program.jar",
+    "iostrata record --lab lab -- hadoop jar examples.jar wordcount in out",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
 def record(
     command: Annotated[
         list[str], typer.Argument(help="The command and its arguments.", metavar="-- COMMAND...")
@@ -92,8 +87,8 @@ def record(
             points=read_user_points(points or []),
             detail=asked_for(level, sampling, budget),
         )
-        with RecordingLine(quiet) as live:
-            recorded = record_session(request, live.show)
+        with recording_line(quiet) as show:
+            recorded = record_session(request, show)
     except UserError as error:
         raise UserError(error.message, error.remedy, COULD_NOT_RECORD) from error
     if recorded.message:

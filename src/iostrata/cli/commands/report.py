@@ -13,30 +13,24 @@ from iostrata.cli.arguments import (
     QuietOption,
     RunArgument,
     StoreOption,
-    examples,
+    command,
 )
 from iostrata.cli.console import note, print_json, progress
 from iostrata.cli.files import whole_file
 from iostrata.cli.opening import traced_run
 from iostrata.errors import UserError
-from iostrata.records import builtins
 from iostrata.text import size
 
 if TYPE_CHECKING:
     from iostrata.api import Report
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata report                      the latest run, to iostrata-RUN.html",
-            "iostrata report -o job.html --open   and opens it in the browser",
-            "iostrata report --example            a recorded TeraSort, without any cluster",
-            "iostrata report --json | jq .flow    the numbers behind the page",
-        )
-    )(report)
-
-
+@command(
+    "iostrata report                      the latest run, to iostrata-RUN.html",
+    "iostrata report -o job.html --open   and opens it in the browser",
+    "iostrata report --example            a recorded TeraSort, without any cluster",
+    "iostrata report --json | jq .flow    the numbers behind the page",
+)
 def report(
     run: RunArgument = None,
     output: Annotated[
@@ -59,7 +53,7 @@ def report(
         raise UserError(f"--example shows its own run, not {run}", "leave one of the two out")
     page = _example() if example else _report(run, store, quiet)
     if json:
-        print_json(builtins(page.document))
+        print_json(page.document)
         return
     path = write_page(page, output)
     print(path)

@@ -7,31 +7,23 @@ import shlex
 from datetime import datetime
 from pathlib import Path
 
-import typer
-
-from iostrata.cli.arguments import JsonOption, StoreOption, examples
+from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.console import print_json, print_table
 from iostrata.cli.opening import say_incomplete
 from iostrata.record.collector import NODE_DIR, collector_of
-from iostrata.records import builtins
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, list_runs
 from iostrata.text import count, seconds, size
 
 
-def register(app: typer.Typer) -> None:
-    app.command(epilog=examples("iostrata runs", "iostrata runs --json | jq -r '.[] | .name'"))(
-        runs
-    )
-
-
+@command("iostrata runs", "iostrata runs --json | jq -r '.[] | .name'")
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     """Lists recorded runs, newest first: those of the store, and yours in the node's store."""
     visible = _visible(store or default_store())
     for run in visible:
         say_incomplete(run.name, run.damage)
     if json:
-        print_json(builtins(visible))
+        print_json(visible)
         return
     if not visible:
         print(f"no runs in {store or default_store()}: record one with iostrata record -- COMMAND")

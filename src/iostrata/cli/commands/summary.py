@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import typer
-
 from iostrata.cli.arguments import (
     JsonOption,
     QuietOption,
     RunArgument,
     StoreOption,
-    examples,
+    command,
 )
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import traced_run
-from iostrata.records import builtins
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata summary                     the latest run",
-            "iostrata summary 20260301-101500-a1b2",
-            "iostrata summary --json | jq '.layers[]'",
-        )
-    )(summary)
-
-
+@command(
+    "iostrata summary                     the latest run",
+    "iostrata summary 20260301-101500-a1b2",
+    "iostrata summary --json | jq '.layers[]'",
+)
 def summary(
     run: RunArgument = None,
     store: StoreOption = None,
@@ -46,7 +38,7 @@ def summary(
         if json:
             with progress(SUMMARY_STEPS, quiet) as step:
                 whole = traced.summarize(step)
-            print_json(builtins(whole))
+            print_json(whole)
         else:
             with progress((*SUMMARY_STEPS, *RULE_STEPS), quiet) as step:
                 text = traced.text(step)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from iostrata.analyse.live import LiveView, live_view
 from iostrata.analyse.watch import Watch
-from iostrata.cli.arguments import StoreOption, examples
+from iostrata.cli.arguments import StoreOption, command
 from iostrata.cli.console import note
 from iostrata.cli.terminal import out
 from iostrata.errors import UserError
@@ -25,17 +25,12 @@ from iostrata.store.location import default_store
 from iostrata.store.runs import Run, find_run, list_runs
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "iostrata top                     the run that is being recorded",
-            "iostrata top nightly --interval 5",
-            "iostrata top --once              one view",
-            "iostrata top --json | jq .rates  a line of JSON each second",
-        )
-    )(top)
-
-
+@command(
+    "iostrata top                     the run that is being recorded",
+    "iostrata top nightly --interval 5",
+    "iostrata top --once              one view",
+    "iostrata top --json | jq .rates  a line of JSON each second",
+)
 def top(
     run: Annotated[
         str | None,

@@ -9,22 +9,16 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.arguments import JsonOption, examples
+from iostrata.cli.arguments import JsonOption, command
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
-from iostrata.records import builtins
 
 
-def register(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            'iostrata weave "$(hadoop classpath)"      so that no task has to weave',
-            "iostrata weave lib/job.jar lib/more.jar",
-            "iostrata weave --cache /var/cache/iostrata   the JDK's own classes only",
-        )
-    )(weave)
-
-
+@command(
+    'iostrata weave "$(hadoop classpath)"      so that no task has to weave',
+    "iostrata weave lib/job.jar lib/more.jar",
+    "iostrata weave --cache /var/cache/iostrata   the JDK's own classes only",
+)
 def weave(
     classpath: Annotated[
         list[str] | None,
@@ -55,7 +49,7 @@ def weave(
         note(f"{entry} in the class path does not exist")
     filled = fill(paths, cache, Path(named))
     if json:
-        print_json(builtins(filled))
+        print_json(filled)
     else:
         states = Counter(each.state for each in filled.classes)
         woven = sum(each.found for each in filled.classes)
