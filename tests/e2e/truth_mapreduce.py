@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tests.e2e.truth import CLIENT_READ, CLIENT_WRITE, Run
 
 from iostrata.schema.events import FLAG
-from iostrata_lab.clusters.history import FILE_SYSTEM, Attempt, Counters, JobHistory
+from iostrata_lab.clusters.history import FILE_SYSTEM, Counters, HistoryAttempt, JobHistory
 
 TASK = "org.apache.hadoop.mapreduce.TaskCounter"
 SUCCEEDED = "SUCCEEDED"
@@ -108,7 +108,7 @@ def spilled(run: Run) -> Iterator[str]:
         yield "no spill was written"
 
 
-def role(attempt: Attempt) -> str:
+def role(attempt: HistoryAttempt) -> str:
     return f"'{attempt.type.lower()}'"
 
 

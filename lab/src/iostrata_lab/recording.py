@@ -22,7 +22,7 @@ from iostrata.store.location import default_store
 from iostrata_lab import clusters
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.versions import DEFAULT
-from iostrata_lab.workload.cluster import Cluster
+from iostrata_lab.workload.cluster import ClusterClient
 
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[2]
@@ -162,10 +162,10 @@ def jobs_jar() -> Path:
     )
 
 
-def cluster_of(lab: str | None) -> Cluster:
+def cluster_of(lab: str | None) -> ClusterClient:
     """The cluster that workloads run on: a lab's, or what `hadoop` of the environment reaches."""
     environment = dict(os.environ) if lab is None else recorded_lab(lab).environment()
-    return Cluster(environment, jobs_jar())
+    return ClusterClient(environment, jobs_jar())
 
 
 def steps() -> Callable[[str], None]:

@@ -27,7 +27,7 @@ FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"  # the group of HD
 
 
 @dataclass(frozen=True)
-class Attempt:
+class HistoryAttempt:
     """One task attempt that has ended; counters by group and name."""
 
     name: str
@@ -45,7 +45,7 @@ class JobHistory:
     id: str
     state: str
     counters: Counters
-    attempts: list[Attempt]
+    attempts: list[HistoryAttempt]
 
 
 def parse(text: str) -> JobHistory:
@@ -86,9 +86,9 @@ def _events(lines: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield row["type"], event
 
 
-def _attempt(event: dict[str, Any], starts: dict[str, int]) -> Attempt:
+def _attempt(event: dict[str, Any], starts: dict[str, int]) -> HistoryAttempt:
     name = event["attemptId"]
-    return Attempt(
+    return HistoryAttempt(
         name=name,
         type=event["taskType"],
         state=event.get("taskStatus") or event["status"],

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from iostrata_lab.clusters import machine
 from iostrata_lab.clusters.hadoop import conf
-from iostrata_lab.clusters.hadoop.conf import AgentOptions, Plan
+from iostrata_lab.clusters.hadoop.conf import AgentOptions, ClusterPlan
 from iostrata_lab.clusters.hadoop.versions import version_named
 from iostrata_lab.clusters.state import State
 
@@ -58,7 +58,7 @@ def make(known: State, root: Path, agent: AgentOptions | None) -> None:
         if known.yarn:
             _folder(data(root, "nodemanager"), yarn_uid, 0o755)
     jdk = Path(known.java_home)
-    plan = Plan(
+    plan = ClusterPlan(
         root=root,
         lib=Path(known.lib),
         java_home=jdk,

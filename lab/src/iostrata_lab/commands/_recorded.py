@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from iostrata.schema.detail import Detail
     from iostrata_lab.workload.interface import Context, Result
     from iostrata_lab.workload.parameters import Parameter
-    from iostrata_lab.workload.runner import Asked
+    from iostrata_lab.workload.runner import WorkloadOrder
 
 CONTEXT, RESULT = "context.json", "result.json"  # in the scratch folder of the workload
 
@@ -29,12 +29,12 @@ def clean_up_at_every_end() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-class Recorded:
+class RecordedWorkload:
     """Runs a workload in a process of its own, which is recorded."""
 
     def __init__(
         self,
-        asked: Asked,
+        asked: WorkloadOrder,
         lab: str | None,
         run: str | None,
         store: Path | None,

@@ -147,7 +147,7 @@ def _observed(run: str | None, store: Path | None, quiet: bool) -> Observed:
         hdfs_requests,
     )
     from iostrata.cli.opening import opened_run
-    from iostrata_lab.workload.requests.model import Observed, Request
+    from iostrata_lab.workload.requests.model import Observed, RecordedRequest
 
     with progress(("read", "add up"), quiet) as step:
         step("read")
@@ -157,7 +157,8 @@ def _observed(run: str | None, store: Path | None, quiet: bool) -> Observed:
             asked = engine.records(hdfs_requests(), HdfsRequest)
             totals = engine.records(hdfs_request_totals(), HdfsRequestTotal)
     requests = [
-        Request(each.start, each.dur, each.op, each.target, (each.proc, each.tid)) for each in asked
+        RecordedRequest(each.start, each.dur, each.op, each.target, (each.proc, each.tid))
+        for each in asked
     ]
     return Observed(requests, {total.op: (total.calls, total.bytes) for total in totals})
 

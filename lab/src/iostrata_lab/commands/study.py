@@ -23,11 +23,15 @@ from iostrata.cli.arguments import (
 )
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.errors import UserError
-from iostrata_lab.commands._recorded import Recorded, clean_up_at_every_end, print_parameters
+from iostrata_lab.commands._recorded import (
+    RecordedWorkload,
+    clean_up_at_every_end,
+    print_parameters,
+)
 
 if TYPE_CHECKING:
-    from iostrata_lab.studies.interface import Outcome, Sample, Study
-    from iostrata_lab.workload.runner import Asked
+    from iostrata_lab.studies.interface import Outcome, Study, StudyRun
+    from iostrata_lab.workload.runner import WorkloadOrder
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a study.")]
 LabOption = Annotated[
@@ -108,7 +112,7 @@ def run(
     """
     from iostrata.store.location import default_store
     from iostrata_lab.studies.catalog import STUDIES
-    from iostrata_lab.studies.runner import Request, perform, plan
+    from iostrata_lab.studies.runner import StudyOrder, perform, plan
     from iostrata_lab.workload.parameters import values
 
     study = STUDIES.named(name)
@@ -116,7 +120,7 @@ def run(
     cluster = f"lab {lab}" if lab else f"{datanodes} DataNodes"
     where = (store or default_store()).absolute()
     chosen = values(study.parameters, set_ or [], scale)
-    request = Request(study, chosen, seed, repeats, cluster, where)
+    request = StudyOrder(study, chosen, seed, repeats, cluster, where)
     plan(request)  # what cannot work is said before a cluster starts
     if out:
         _writable(out)
@@ -125,7 +129,7 @@ def run(
     _tell(study, samples, out, json)
 
 
-def _tell(study: Study, samples: list[Sample], out: Path | None, json: bool) -> None:
+def _tell(study: Study, samples: list[StudyRun], out: Path | None, json: bool) -> None:
     from iostrata_lab.studies.page import document, text
 
     outcome = study.conclude(samples)
@@ -156,7 +160,7 @@ class _Clusters:
 
             take_down(self._own)
 
-    def record(self, asked: Asked, run: str) -> dict[str, Any]:
+    def record(self, asked: WorkloadOrder, run: str) -> dict[str, Any]:
         """Every call is kept, whatever that costs: what is compared is not speed with a tracer's
         own limits.
         """
@@ -166,7 +170,7 @@ class _Clusters:
         from iostrata_lab.workload.runner import perform
 
         lab = self._lab or self._started()
-        inner = Recorded(asked, lab, run, self._store, self._quiet, Detail(budget=0)).inner
+        inner = RecordedWorkload(asked, lab, run, self._store, self._quiet, Detail(budget=0)).inner
         return perform(asked, cluster_of(lab), silent, inner).as_dict()
 
     def _started(self) -> str:
@@ -186,7 +190,7 @@ def _writable(folder: Path) -> None:
         raise UserError(f"{folder}: {error.strerror}", "name another folder with --out") from error
 
 
-def _keep(folder: Path, study: Study, outcome: Outcome, samples: list[Sample]) -> None:
+def _keep(folder: Path, study: Study, outcome: Outcome, samples: list[StudyRun]) -> None:
     """Writes tables, figure and all that was measured."""
     from iostrata.cli.files import whole_file
     from iostrata_lab.studies.page import document, markdown

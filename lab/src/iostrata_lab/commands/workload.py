@@ -111,18 +111,18 @@ def run(
     anything starts. Whatever happens later, its jobs are ended and its files are removed.
     """
     from iostrata.schema.detail import Detail, parse_budget
-    from iostrata_lab.commands._recorded import Recorded, clean_up_at_every_end
+    from iostrata_lab.commands._recorded import RecordedWorkload, clean_up_at_every_end
     from iostrata_lab.recording import cluster_of
     from iostrata_lab.workload.catalog import WORKLOADS
     from iostrata_lab.workload.parameters import settings_of, values
-    from iostrata_lab.workload.runner import Asked, perform, steps
+    from iostrata_lab.workload.runner import WorkloadOrder, perform, steps
 
     workload = WORKLOADS.named(name)
     detail = Detail(budget=parse_budget(budget))
     clean_up_at_every_end()
     given = [*(settings_of(settings) if settings else []), *(set_ or [])]
-    asked = Asked(workload, values(workload.parameters, given, scale), seed, folder, keep)
-    recorded = Recorded(asked, lab, run, store, quiet, detail) if record else None
+    asked = WorkloadOrder(workload, values(workload.parameters, given, scale), seed, folder, keep)
+    recorded = RecordedWorkload(asked, lab, run, store, quiet, detail) if record else None
     with progress(steps(workload), quiet) as step:
         done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)
     if json:

@@ -17,12 +17,12 @@ from iostrata.text import count, percent, size
 from iostrata_lab.studies.figure import bars
 from iostrata_lab.studies.interface import (
     Claim,
+    ClaimVerdict,
     Outcome,
     Row,
-    Sample,
     Study,
+    StudyRun,
     Table,
-    Verdict,
     Wanted,
 )
 from iostrata_lab.studies.jobs import PARAMETERS, SPARK, jobs
@@ -89,7 +89,7 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def _conclude(samples: Sequence[Sample]) -> Outcome:
+def _conclude(samples: Sequence[StudyRun]) -> Outcome:
     groups = by_label(samples)
     events = Table(
         "Bytes per call that is recorded individually; medians over repeats",
@@ -112,55 +112,55 @@ def _conclude(samples: Sequence[Sample]) -> Outcome:
 _FORMS = {"otlp": "JSON spans", "strace": "text", "raw": "slots", "stored": "Parquet"}
 
 
-def _each(of: Sequence[Sample], key: str) -> float:
+def _each(of: Sequence[StudyRun], key: str) -> float:
     return float(median(one.measured[key] / max(1, one.measured["kept"]) for one in of))
 
 
-def _of(of: Sequence[Sample], key: str) -> int:
+def _of(of: Sequence[StudyRun], key: str) -> int:
     return int(median(one.measured[key] for one in of))
 
 
-def _fewer(of: Sequence[Sample]) -> float:
+def _fewer(of: Sequence[StudyRun]) -> float:
     trees = (one.measured for one in of)
     return float(median(1 - one["sets_trees"] / max(1, one["trees"]) for one in trees))
 
 
-def _event_cells(label: str, of: Sequence[Sample]) -> list[str]:
+def _event_cells(label: str, of: Sequence[StudyRun]) -> list[str]:
     each = [f"{_each(of, key):.1f}" for key in _FORMS]
     return [label, count(_of(of, "calls")), count(_of(of, "kept")), *each, size(_of(of, "stored"))]
 
 
-def _tree_cells(label: str, of: Sequence[Sample]) -> list[str]:
+def _tree_cells(label: str, of: Sequence[StudyRun]) -> list[str]:
     keys = ("spans", "sets_nodes", "runs_nodes", "trees", "sets_trees")
     fewer = percent(_fewer(of), 1)
     return [label, *(count(_of(of, key)) for key in keys), fewer]
 
 
-def _claims(groups: Mapping[str, Sequence[Sample]]) -> list[Claim]:
+def _claims(groups: Mapping[str, Sequence[StudyRun]]) -> list[Claim]:
     fewer = {label: _fewer(of) for label, of in groups.items()}
     least = min(fewer, key=lambda label: fewer[label])
     smaller = [_each(of, "otlp") / _each(of, "stored") for of in groups.values()]
     return [
         Claim(
             "the number of call trees becomes smaller by more than 90 %",
-            Verdict.agrees if fewer[least] > _PAPER else Verdict.differs,
+            ClaimVerdict.agrees if fewer[least] > _PAPER else ClaimVerdict.differs,
             f"by {percent(fewer[least], 1)} or more ({least} least), with exact totals",
         ),
         _spark(groups),
         Claim(
             "traces are compressed while they are recorded (S1, without figures)",
-            Verdict.agrees,
+            ClaimVerdict.agrees,
             f"Parquet is {min(smaller):.0f} to {max(smaller):.0f} times smaller than JSON spans of "
             "the same calls, with the sums of all calls in it",
         ),
     ]
 
 
-def _spark(groups: Mapping[str, Sequence[Sample]]) -> Claim:
+def _spark(groups: Mapping[str, Sequence[StudyRun]]) -> Claim:
     says = "several minutes of Spark make a trace of more than 1 GB"
     here = [of for label, of in groups.items() if label in SPARK]
     if not here:
-        return Claim(says, Verdict.unknown, "no job on Spark was asked for")
+        return Claim(says, ClaimVerdict.unknown, "no job on Spark was asked for")
 
     def most(form: str) -> str:
         """In a minute, of any job."""
@@ -168,7 +168,7 @@ def _spark(groups: Mapping[str, Sequence[Sample]]) -> Claim:
         return size(round(60 * max(rates)))
 
     why = f"as JSON spans up to {most('otlp')} a minute, as stored up to {most('stored')}"
-    return Claim(says, Verdict.unknown, f"{why}; jobs of seconds, on one executor")
+    return Claim(says, ClaimVerdict.unknown, f"{why}; jobs of seconds, on one executor")
 
 
 COMPRESSION = Study(

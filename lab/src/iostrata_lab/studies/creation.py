@@ -13,12 +13,12 @@ from iostrata.text import size as shown
 from iostrata_lab.studies.figure import Panel, panels
 from iostrata_lab.studies.interface import (
     Claim,
+    ClaimVerdict,
     Outcome,
     Row,
-    Sample,
     Study,
+    StudyRun,
     Table,
-    Verdict,
     Wanted,
 )
 from iostrata_lab.studies.samples import by_label
@@ -30,7 +30,7 @@ _CLEAR = 1.25  # less by more than what repeats differ by
 PAPER = {"32 KB": (91.92, 1.0, 28.0), "320 MB": (1.55, 0.01, 32.0)}
 
 
-class RoleTotal(Account, frozen=True):
+class RoleAccount(Account, frozen=True):
     """What processes of a role did."""
 
     role: str | None
@@ -45,16 +45,16 @@ def _plan(values: Mapping[str, Value]) -> Sequence[Wanted]:
 def _measure(opened: OpenedRun) -> Row:
     """Calls and time (ns of all threads) of FileSystem#createFileSystem, by role."""
     made = SUMS.filter(SUMS.layer == "fs", SUMS["op"] == "connect")
-    sums = DuckDb(opened).records(account(made, "role"), RoleTotal)
+    sums = DuckDb(opened).records(account(made, "role"), RoleAccount)
     return {each.role or "": {"calls": each.calls, "time": each.time} for each in sums}
 
 
-def _created(sample: Sample) -> float:
+def _created(sample: StudyRun) -> float:
     """Seconds of all processes."""
     return float(sum(row["time"] for row in sample.measured.values())) / 1e9
 
 
-def _conclude(samples: Sequence[Sample]) -> Outcome:
+def _conclude(samples: Sequence[StudyRun]) -> Outcome:
     groups = by_label(samples)
     rows, points = [], []
     for label, of in groups.items():
@@ -80,7 +80,7 @@ def _conclude(samples: Sequence[Sample]) -> Outcome:
     return Outcome(tables, _claims([ratio for *_, ratio in points], groups), figure)
 
 
-def _mebibytes(sample: Sample) -> float:
+def _mebibytes(sample: StudyRun) -> float:
     return float(sample.result["asked_bytes"]) / (1 << 20)
 
 
@@ -99,7 +99,7 @@ def _paper() -> Table:
     )
 
 
-def _claims(ratios: Sequence[float], groups: Mapping[str, Sequence[Sample]]) -> list[Claim]:
+def _claims(ratios: Sequence[float], groups: Mapping[str, Sequence[StudyRun]]) -> list[Claim]:
     first, *_, last = groups
     told = ", ".join(f"{label} {ratio:.2f}" for label, ratio in zip(groups, ratios, strict=True))
     weaker = ratios[-1] * _CLEAR < ratios[0]
@@ -110,17 +110,17 @@ def _claims(ratios: Sequence[float], groups: Mapping[str, Sequence[Sample]]) -> 
     return [
         Claim(
             "with more data the impact of createFileSystem becomes weaker",
-            Verdict.agrees if weaker else Verdict.differs,
+            ClaimVerdict.agrees if weaker else ClaimVerdict.differs,
             f"{why}; {of_scale}",
         ),
         Claim(
             "with tiny input its total delay is above the application time (91.92 s of 28 s)",
-            Verdict.agrees if ratios[0] > 1 else Verdict.differs,
+            ClaimVerdict.agrees if ratios[0] > 1 else ClaimVerdict.differs,
             f"{first}: ratio {ratios[0]:.2f}; it is summed over all processes, which here are few",
         ),
         Claim(
             "with 320 MB it is 1.55 s of 32 s",
-            Verdict.unknown,
+            ClaimVerdict.unknown,
             "1 % was sampled, and nothing says that 1.55 s are scaled back: if not, 155 s are more "
             f"than with tiny input; here every call counts, and {last} has {ratios[-1]:.2f}",
         ),

@@ -13,12 +13,12 @@ from iostrata.text import percent, seconds
 from iostrata_lab.studies.figure import bars
 from iostrata_lab.studies.interface import (
     Claim,
+    ClaimVerdict,
     Outcome,
     Row,
-    Sample,
     Study,
+    StudyRun,
     Table,
-    Verdict,
     Wanted,
 )
 from iostrata_lab.studies.jobs import PARAMETERS, jobs
@@ -68,7 +68,7 @@ def _measure(opened: OpenedRun) -> Row:
     return {"functions": functions, **sides}
 
 
-def _ranked(samples: Sequence[Sample], by: str) -> list[tuple[str, float]]:
+def _ranked(samples: Sequence[StudyRun], by: str) -> list[tuple[str, float]]:
     """Functions and their medians over repeats, ns, the longest first."""
     names = sorted({name for one in samples for name in one.measured["functions"]})
     names = [name for name in names if by != "self" or name not in WAIT_FOR_READER]
@@ -76,11 +76,11 @@ def _ranked(samples: Sequence[Sample], by: str) -> list[tuple[str, float]]:
     return sorted(found, key=lambda pair: -pair[1])
 
 
-def _time(sample: Sample, name: str, by: str) -> float:
+def _time(sample: StudyRun, name: str, by: str) -> float:
     return float(sample.measured["functions"].get(name, {}).get(by, 0))
 
 
-def _conclude(samples: Sequence[Sample]) -> Outcome:
+def _conclude(samples: Sequence[StudyRun]) -> Outcome:
     groups = by_label(samples)
     ranked = {by: {label: _ranked(of, by) for label, of in groups.items()} for by in RANKS}
     tables = [_table(by, ranked[by]) for by in RANKS]
@@ -119,7 +119,7 @@ def _rank(found: Sequence[tuple[str, float]], name: str) -> int:
     return next((at for at, (one, _) in enumerate(found, 1) if one == name), len(found) + 1)
 
 
-def _claims(groups: Mapping[str, Sequence[Sample]], ranked: Mapping[str, Ranked]) -> list[Claim]:
+def _claims(groups: Mapping[str, Sequence[StudyRun]], ranked: Mapping[str, Ranked]) -> list[Claim]:
     found = [claim for by in RANKS for claim in (_first(by, ranked[by]), _second(by, ranked[by]))]
     return [*found, _local(ranked["total"]), _client(groups), _bayes(ranked["total"])]
 
@@ -127,10 +127,10 @@ def _claims(groups: Mapping[str, Sequence[Sample]], ranked: Mapping[str, Ranked]
 def _bayes(ranked: Ranked) -> Claim:
     says = "of Bayes the largest delay is BlockSender#sendBlock: by total time"
     if _OTHER not in ranked:
-        return Claim(says, Verdict.unknown, f"{_OTHER} runs on Spark and was not asked for")
+        return Claim(says, ClaimVerdict.unknown, f"{_OTHER} runs on Spark and was not asked for")
     found = ranked[_OTHER]
     place, (first, time) = _rank(found, SEND), found[0]
-    verdict = Verdict.agrees if place == 1 else Verdict.differs
+    verdict = ClaimVerdict.agrees if place == 1 else ClaimVerdict.differs
     return Claim(says, verdict, f"{SEND} is at place {place}; {first} has {seconds(round(time))}")
 
 
@@ -138,40 +138,40 @@ def _first(by: str, ranked: Ranked) -> Claim:
     says = f"FileSystem#createFileSystem has the largest delay of {', '.join(_SAME)}: by {by} time"
     here = [label for label in _SAME if label in ranked]
     if not here:
-        return Claim(says, Verdict.unknown, "none of them was run")
+        return Claim(says, ClaimVerdict.unknown, "none of them was run")
     places = {label: _rank(ranked[label], CREATE) for label in here}
     told = ", ".join(f"{label}: place {place}" for label, place in places.items())
     above = {name for label in here for name, _ in ranked[label][: places[label] - 1][:TOP]}
     if not above:
-        return Claim(says, Verdict.agrees, told)
+        return Claim(says, ClaimVerdict.agrees, told)
     why = f"{told}; before it {', '.join(sorted(above))}"
     if by == "total":
         why += ": a DataNode waits in them for a client that computes while it writes or reads"
-    return Claim(says, Verdict.differs, why)
+    return Claim(says, ClaimVerdict.differs, why)
 
 
 def _second(by: str, ranked: Ranked) -> Claim:
     says = f"of WordCount the second largest delay is DFSOutputStream#close: by {by} time"
     if "wordcount" not in ranked:
-        return Claim(says, Verdict.unknown, "wordcount was not run")
+        return Claim(says, ClaimVerdict.unknown, "wordcount was not run")
     place = _rank(ranked["wordcount"], CLOSE)
     time = dict(ranked["wordcount"]).get(CLOSE, 0.0)
-    verdict = Verdict.agrees if place == 2 else Verdict.differs
+    verdict = ClaimVerdict.agrees if place == 2 else ClaimVerdict.differs
     return Claim(says, verdict, f"{CLOSE} is at place {place} with {seconds(round(time))}")
 
 
 def _local(ranked: Ranked) -> Claim:
     says = "of WordCount local I/O is negligible, flushing on the DataNode too short to measure"
     if "wordcount" not in ranked:
-        return Claim(says, Verdict.unknown, "wordcount was not run")
+        return Claim(says, ClaimVerdict.unknown, "wordcount was not run")
     times = dict(ranked["wordcount"])
     local, create = sum(times.get(name, 0.0) for name in LOCAL), times.get(CREATE, 0.0)
-    verdict = Verdict.agrees if local < _LITTLE * create else Verdict.differs
+    verdict = ClaimVerdict.agrees if local < _LITTLE * create else ClaimVerdict.differs
     why = f"writing, flushing and syncing of DataNodes {seconds(round(local))}"
     return Claim(says, verdict, f"{why}, creating file systems {seconds(round(create))}")
 
 
-def _outside(sample: Sample) -> float:
+def _outside(sample: StudyRun) -> float:
     """The share of self time that is not of NameNode and DataNodes."""
     others = sample.measured["others"]
     waiting = sum(_time(sample, name, "self") for name in WAIT_FOR_READER)
@@ -179,11 +179,15 @@ def _outside(sample: Sample) -> float:
     return float(others / max(1, others + servers))
 
 
-def _client(groups: Mapping[str, Sequence[Sample]]) -> Claim:
+def _client(groups: Mapping[str, Sequence[StudyRun]]) -> Claim:
     says = "the bottleneck is in the client node, not in NameNode or DataNode"
     shares = {label: median(map(_outside, of)) for label, of in groups.items()}
     told = ", ".join(f"{label} {percent(share)}" for label, share in shares.items())
-    verdict = Verdict.agrees if all(share > 0.5 for share in shares.values()) else Verdict.differs
+    verdict = (
+        ClaimVerdict.agrees
+        if all(share > 0.5 for share in shares.values())
+        else ClaimVerdict.differs
+    )
     return Claim(says, verdict, f"self time outside of NameNode and DataNode: {told}")
 
 

@@ -26,7 +26,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Sample:
+class StudyRun:
     """A recorded run and what was measured in it, in JSON values.
 
     `start` (UTC) and wall time `seconds` of what was recorded; `result` is what the workload said;
@@ -45,7 +45,7 @@ class Sample:
     traced: Row
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """Of what was found, beside what a paper claims."""
 
     agrees = "agrees"
@@ -58,7 +58,7 @@ class Claim:
     """What a paper says, whether it is so here, and the numbers and reasons for that."""
 
     says: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     because: str
 
 
@@ -103,7 +103,7 @@ class Study:
     parameters: tuple[Parameter, ...]
     plan: Callable[[Mapping[str, Value]], Sequence[Wanted]]
     measure: Callable[[OpenedRun], Row]
-    conclude: Callable[[Sequence[Sample]], Outcome]
+    conclude: Callable[[Sequence[StudyRun]], Outcome]
 
     def as_dict(self) -> Row:
         """JSON values."""

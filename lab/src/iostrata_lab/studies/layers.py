@@ -16,12 +16,12 @@ from iostrata.text import count, size
 from iostrata_lab.studies.figure import Panel, panels
 from iostrata_lab.studies.interface import (
     Claim,
+    ClaimVerdict,
     Outcome,
     Row,
-    Sample,
     Study,
+    StudyRun,
     Table,
-    Verdict,
     Wanted,
 )
 from iostrata_lab.workload.parameters import BYTES, Parameter, Value
@@ -68,14 +68,14 @@ def _measure(opened: OpenedRun) -> Row:
     return found
 
 
-def _conclude(samples: Sequence[Sample]) -> Outcome:
+def _conclude(samples: Sequence[StudyRun]) -> Outcome:
     rows = [cells for sample in samples for cells in _cells(sample)]
     columns = ["repeat", "layer", "calls", "bytes", "bytes a call", "most calls/s", "most bytes/s"]
     table = Table("The two layers, and the stream between them", columns, rows, names=2)
     return Outcome([table], _claims(samples), _figure(samples[0]))
 
 
-def _cells(sample: Sample) -> list[list[str]]:
+def _cells(sample: StudyRun) -> list[list[str]]:
     width = sample.measured["bin"]
     found = []
     for name in (UPPER, STREAM, LOWER):
@@ -88,7 +88,7 @@ def _cells(sample: Sample) -> list[list[str]]:
     return found
 
 
-def _figure(sample: Sample) -> str:
+def _figure(sample: StudyRun) -> str:
     """Calls and bytes a second of the first repeat, while records are written."""
     width, measured = sample.measured["bin"], sample.measured
     busy = [at for at, calls in enumerate(measured[UPPER]["calls"]) if calls > 0]
@@ -122,7 +122,7 @@ def _alike(upper: Sequence[int], lower: Sequence[int]) -> float:
         return 0.0
 
 
-def _claims(samples: Sequence[Sample]) -> list[Claim]:
+def _claims(samples: Sequence[StudyRun]) -> list[Claim]:
     ratios, likeness = [], []
     for sample in samples:
         upper, lower = sample.measured[UPPER]["calls"], sample.measured[LOWER]["calls"]
@@ -134,18 +134,18 @@ def _claims(samples: Sequence[Sample]) -> list[Claim]:
     return [
         Claim(
             "MapReduce makes more requests than the layer below, the DataNode",
-            Verdict.agrees if min(ratios) > 1 else Verdict.differs,
+            ClaimVerdict.agrees if min(ratios) > 1 else ClaimVerdict.differs,
             f"records written over writes of DataNodes into blocks: {times} times",
         ),
         Claim(
             "the pattern of requests varies between the layers",
-            Verdict.agrees if min(ratios) > _VARIES else Verdict.differs,
+            ClaimVerdict.agrees if min(ratios) > _VARIES else ClaimVerdict.differs,
             f"many small requests become few large ones; correlation of both over time, per "
             f"bin of {width:g} s in which there are any: {alike}",
         ),
         Claim(
             "I/O comes in periodic waves",
-            Verdict.unknown,
+            ClaimVerdict.unknown,
             "the paper gives no period and no scale; sums are a second apart, so what is "
             f"shorter than 2 s cannot be seen, and bins of {width:g} s are all there is",
         ),

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from iostrata.text import columns, count, plural
-from iostrata_lab.studies.interface import Outcome, Row, Sample, Study, Table
+from iostrata_lab.studies.interface import Outcome, Row, Study, StudyRun, Table
 
 
-def text(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> list[str]:
+def text(study: Study, outcome: Outcome, samples: Sequence[StudyRun]) -> list[str]:
     """For a terminal: tables, then a line for each claim and its reason."""
     lines = [f"{study.name}: {study.about} ({study.source})"]
     lines += ["", *_traced(samples)]
@@ -23,7 +23,7 @@ def text(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> list[str]
     return lines
 
 
-def markdown(study: Study, outcome: Outcome, samples: Sequence[Sample], command: str) -> str:
+def markdown(study: Study, outcome: Outcome, samples: Sequence[StudyRun], command: str) -> str:
     """A page of its own, with the figure `NAME.svg` beside it."""
     lines = [f"# {study.about[:1].upper()}{study.about[1:]}", "", f"After {study.source}."]
     lines += ["", f"    {command}", "", *_traced(samples)]
@@ -39,7 +39,7 @@ def markdown(study: Study, outcome: Outcome, samples: Sequence[Sample], command:
     return "\n".join(lines) + "\n"
 
 
-def document(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> Row:
+def document(study: Study, outcome: Outcome, samples: Sequence[StudyRun]) -> Row:
     """JSON values: what was measured in each run, and what it comes to."""
     return {
         "study": study.name,
@@ -50,7 +50,7 @@ def document(study: Study, outcome: Outcome, samples: Sequence[Sample]) -> Row:
     }
 
 
-def _traced(samples: Sequence[Sample]) -> list[str]:
+def _traced(samples: Sequence[StudyRun]) -> list[str]:
     """How complete the runs are, and what is missing of which."""
 
     def of(name: str) -> str:

@@ -16,12 +16,12 @@ from iostrata.text import percent
 from iostrata_lab.studies.figure import Panel, panels
 from iostrata_lab.studies.interface import (
     Claim,
+    ClaimVerdict,
     Outcome,
     Row,
-    Sample,
     Study,
+    StudyRun,
     Table,
-    Verdict,
     Wanted,
 )
 from iostrata_lab.studies.samples import by_label, listed
@@ -95,14 +95,14 @@ def _measure(opened: OpenedRun) -> Row:
     }
 
 
-def _mean(sample: Sample, name: str, statistic: str = "mean") -> float:
+def _mean(sample: StudyRun, name: str, statistic: str = "mean") -> float:
     """Seconds; 0 where the function was not called."""
     if name == TOTAL:
         return float(sample.result[f"service_ms_{statistic}"]) / 1e3
     return float(sample.measured.get(name, {}).get(statistic, 0)) / 1e9
 
 
-def _conclude(samples: Sequence[Sample]) -> Outcome:
+def _conclude(samples: Sequence[StudyRun]) -> Outcome:
     groups = by_label(samples)
     names = (*FUNCTIONS, TOTAL)
     means = {
@@ -133,7 +133,7 @@ def _ms(seconds: float) -> str:
     return f"{1e3 * seconds:.3f}" if seconds < 0.01 else f"{1e3 * seconds:.1f}"
 
 
-def _medians(groups: Mapping[str, Sequence[Sample]], columns: Sequence[str]) -> Table:
+def _medians(groups: Mapping[str, Sequence[StudyRun]], columns: Sequence[str]) -> Table:
     rows = [
         [name, *(_ms(median(_mean(one, name, "p50") for one in of)) for of in groups.values())]
         for name in (*FUNCTIONS, TOTAL)
@@ -141,7 +141,7 @@ def _medians(groups: Mapping[str, Sequence[Sample]], columns: Sequence[str]) -> 
     return Table("The median call of each in ms: without the few that come first", columns, rows)
 
 
-def _load(groups: Mapping[str, Sequence[Sample]]) -> Table:
+def _load(groups: Mapping[str, Sequence[StudyRun]]) -> Table:
     """What was asked and what was done: a run that did not keep up says so."""
     keys = ("asked_per_s", "achieved_per_s", "completed", "failed", "not_started")
     rows = [
@@ -166,7 +166,7 @@ def _steady(mean: Sequence[float], longest: Sequence[float]) -> Claim:
         f"takes {least:.3f} s to {most:.3f} s; the mean falls from {max(mean):.4f} s to "
         f"{min(mean):.4f} s, as later ones in the same JVM find its classes loaded"
     )
-    return Claim(says, Verdict.agrees if steady else Verdict.differs, why)
+    return Claim(says, ClaimVerdict.agrees if steady else ClaimVerdict.differs, why)
 
 
 def _falls_then_rises(name: str, values: Sequence[float]) -> Claim:
@@ -176,7 +176,9 @@ def _falls_then_rises(name: str, values: Sequence[float]) -> Claim:
     inner = all(end >= _CLEAR * values[least] for end in ends)
     told = " → ".join(f"{values[at] * 1e3:.2f}" for at in sorted({0, least, len(values) - 1}))
     return Claim(
-        says, Verdict.agrees if inner else Verdict.differs, f"{told} ms: first, least, last"
+        says,
+        ClaimVerdict.agrees if inner else ClaimVerdict.differs,
+        f"{told} ms: first, least, last",
     )
 
 
@@ -190,7 +192,7 @@ def _shares(means: Mapping[str, Sequence[float]], *names: str) -> list[float]:
 
 def _mainly(means: Mapping[str, Sequence[float]]) -> Claim:
     shares = _shares(means, "sendBlock")
-    verdict = Verdict.agrees if min(shares) > 0.5 else Verdict.differs
+    verdict = ClaimVerdict.agrees if min(shares) > 0.5 else ClaimVerdict.differs
     theirs = [row[1] / row[-1] for row in PAPER.values()]
     why = (
         f"a sendBlock takes {_range(shares)} of a request here, and {_range(theirs)} in the "
@@ -201,7 +203,7 @@ def _mainly(means: Mapping[str, Sequence[float]]) -> Claim:
 
 def _client(means: Mapping[str, Sequence[float]]) -> Claim:
     shares = _shares(means, "sendBlock", "getBlockLocations")
-    verdict = Verdict.agrees if max(shares) < 0.5 else Verdict.differs
+    verdict = ClaimVerdict.agrees if max(shares) < 0.5 else ClaimVerdict.differs
     why = f"one sendBlock and one getBlockLocations are {_range(shares)} of a request"
     return Claim("the bottleneck is neither in NameNode nor in DataNode", verdict, why)
 

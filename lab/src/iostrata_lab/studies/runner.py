@@ -13,20 +13,20 @@ from typing import Any
 from iostrata.api import TracedRun, open_run
 from iostrata.errors import UserError
 from iostrata.store.runs import Run, list_runs
-from iostrata_lab.studies.interface import Row, Sample, Study, Wanted
+from iostrata_lab.studies.interface import Row, Study, StudyRun, Wanted
 from iostrata_lab.workload.catalog import WORKLOADS
 from iostrata_lab.workload.parameters import Value, values
-from iostrata_lab.workload.runner import Asked
+from iostrata_lab.workload.runner import WorkloadOrder
 
 # Runs a workload, recorded with every call in a run of that name: what `Done.as_dict` says.
-Record = Callable[[Asked, str], Mapping[str, Any]]
+Record = Callable[[WorkloadOrder, str], Mapping[str, Any]]
 Say = Callable[[str], None]
 NOTES = ".studies"  # of a store: what workloads said, a file for each run
 
 
 @dataclass(frozen=True)
-class Request:
-    """What is asked of a study. Runs of another `cluster` than the one named are not taken."""
+class StudyOrder:
+    """What a user wants of a study. Runs of another `cluster` than the one named are not taken."""
 
     study: Study
     values: Mapping[str, Value]
@@ -41,12 +41,12 @@ class Planned:
     """A run to come: the workload with all its values, and which repeat it is, from 1."""
 
     wanted: Wanted
-    asked: Asked
+    order: WorkloadOrder
     repeat: int
     name: str  # of the run, but for what is added where that cannot be used
 
 
-def plan(request: Request) -> list[Planned]:
+def plan(request: StudyOrder) -> list[Planned]:
     """All runs in their order, each of them checked; raises UserError.
 
     Every other round goes backwards, so that what warms up favors neither end of the plan.
@@ -56,18 +56,18 @@ def plan(request: Request) -> list[Planned]:
         runs = list(request.study.plan(request.values))
         for wanted in runs if repeat % 2 else reversed(runs):
             workload = WORKLOADS.named(wanted.workload)
-            asked = Asked(workload, values(workload.parameters, wanted.given), request.seed)
-            found.append(Planned(wanted, asked, repeat, _name(asked, repeat, request.cluster)))
+            order = WorkloadOrder(workload, values(workload.parameters, wanted.given), request.seed)
+            found.append(Planned(wanted, order, repeat, _name(order, repeat, request.cluster)))
     return found
 
 
-def _name(asked: Asked, repeat: int, cluster: str) -> str:
+def _name(order: WorkloadOrder, repeat: int, cluster: str) -> str:
     """The same for the same values: so it is found again, by other studies, too."""
-    key = json.dumps([asked.workload.name, dict(asked.values), asked.seed, cluster], sort_keys=True)
-    return f"study-{asked.workload.name}-{sha256(key.encode()).hexdigest()[:8]}-{repeat}"
+    key = json.dumps([order.workload.name, dict(order.values), order.seed, cluster], sort_keys=True)
+    return f"study-{order.workload.name}-{sha256(key.encode()).hexdigest()[:8]}-{repeat}"
 
 
-def perform(request: Request, record: Record, say: Say) -> list[Sample]:
+def perform(request: StudyOrder, record: Record, say: Say) -> list[StudyRun]:
     """Records what is not there yet and measures every run, in the order of the plan.
 
     Raises UserError where a run fails or has no events; those before it stay, and are taken the
@@ -80,7 +80,7 @@ def perform(request: Request, record: Record, say: Say) -> list[Sample]:
         what = f"{number}/{len(planned)} {one.wanted.label}, repeat {one.repeat}"
         say(f"{what}: {'taken from' if there else 'recorded as'} {name}")
         if not there:
-            said = record(one.asked, name)
+            said = record(one.order, name)
             _check(request.store, name)
             _note(request.store, name, said)
         samples.append(_sample(request, one, name))
@@ -95,7 +95,7 @@ def _check(store: Path, name: str) -> None:
             raise UserError(f"{name} has {run.empty}")
 
 
-def _sample(request: Request, one: Planned, name: str) -> Sample:
+def _sample(request: StudyOrder, one: Planned, name: str) -> StudyRun:
     facts = _runs(request.store)[name]
     with open_run(facts) as run:
         measured = request.study.measure(run.opened)
@@ -104,7 +104,7 @@ def _sample(request: Request, one: Planned, name: str) -> Sample:
     start = datetime.fromtimestamp(facts.start // 10**9, UTC).isoformat()
     seconds = round((facts.end - facts.start) / 1e9, 3)
     label, result = one.wanted.label, said["result"]
-    return Sample(label, one.repeat, name, start, seconds, result, measured, traced)
+    return StudyRun(label, one.repeat, name, start, seconds, result, measured, traced)
 
 
 def _traced(run: TracedRun) -> Row:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iostrata.errors import UserError
-from iostrata_lab.studies.interface import Sample
+from iostrata_lab.studies.interface import StudyRun
 
 
-def by_label(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+def by_label(samples: Sequence[StudyRun]) -> dict[str, list[StudyRun]]:
     """In the order in which labels come first."""
-    found: dict[str, list[Sample]] = {}
+    found: dict[str, list[StudyRun]] = {}
     for sample in samples:
         found.setdefault(sample.label, []).append(sample)
     return found

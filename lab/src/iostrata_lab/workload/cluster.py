@@ -34,7 +34,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ClusterClient:
     """Runs commands with the environment of a cluster's client; `jobs` is the jar of java/jobs."""
 
     environment: Mapping[str, str]
@@ -87,7 +87,7 @@ class Cluster:
 
     @cached_property
     def facts(self) -> Facts:
-        """Asked once."""
+        """It is asked once."""
         return Facts(**json.loads(self.job("facts")))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from iostrata.progress import Progress
-from iostrata_lab.workload.cluster import Cluster
+from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.parameters import Parameter, Value
 
 Result = Mapping[str, Any]
@@ -21,7 +21,7 @@ class Context:
 
     values: Mapping[str, Value]  # of every parameter, each of them checked
     seed: int
-    cluster: Cluster
+    cluster: ClusterClient
     folder: str  # in HDFS, of its own: removed afterwards unless it is to be kept
     scratch: Path  # here, empty, of its own: removed afterwards
     step: Progress

@@ -16,7 +16,7 @@ from uuid import uuid4
 from iostrata.errors import UserError
 from iostrata.progress import Progress
 from iostrata.text import size
-from iostrata_lab.workload.cluster import Cluster
+from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context, Result, Workload
 from iostrata_lab.workload.parameters import Value
 
@@ -26,8 +26,8 @@ ROOM = 1.1
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is to be run. `folder` is in HDFS and must not be there yet; '' takes a new one."""
+class WorkloadOrder:
+    """A workload to run. `folder` is in HDFS and must not be there yet; '' takes a new one."""
 
     workload: Workload
     values: Mapping[str, Value]
@@ -50,7 +50,7 @@ class Asked:
 class Done:
     """What became of it; times in s."""
 
-    asked: Asked
+    order: WorkloadOrder
     result: Result
     prepared: float
     ran: float
@@ -58,10 +58,10 @@ class Done:
     def as_dict(self) -> dict[str, Any]:
         """JSON values."""
         return {
-            "workload": self.asked.workload.name,
-            "values": dict(self.asked.values),
-            "seed": self.asked.seed,
-            "folder": self.asked.place if self.asked.keep else None,
+            "workload": self.order.workload.name,
+            "values": dict(self.order.values),
+            "seed": self.order.seed,
+            "folder": self.order.place if self.order.keep else None,
             "prepare_s": round(self.prepared, 3),
             "run_s": round(self.ran, 3),
             "result": dict(self.result),
@@ -76,14 +76,16 @@ def steps(workload: Workload) -> tuple[str, ...]:
     return (CHECK, *workload.steps, CLEAN)
 
 
-def perform(asked: Asked, cluster: Cluster, step: Progress, inner: Inner | None = None) -> Done:
+def perform(
+    order: WorkloadOrder, cluster: ClusterClient, step: Progress, inner: Inner | None = None
+) -> Done:
     """Checks, prepares, runs, and cleans up, whatever happens; `inner` runs it in another way.
 
     Raises UserError before anything starts when it cannot work.
     """
-    workload = asked.workload
+    workload = order.workload
     scratch = Path(tempfile.mkdtemp(prefix=f"iostrata-{workload.name}-"))
-    context = Context(asked.values, asked.seed, cluster, asked.place, scratch, step, asked.tag)
+    context = Context(order.values, order.seed, cluster, order.place, scratch, step, order.tag)
     try:
         step(CHECK)
         check(workload, context)
@@ -98,9 +100,9 @@ def perform(asked: Asked, cluster: Cluster, step: Progress, inner: Inner | None 
             undo(workload, context)
             raise
         step(CLEAN)
-        if not asked.keep:
+        if not order.keep:
             cluster.remove(context.folder)
-        return Done(asked, result, prepared - begun, ended - prepared)
+        return Done(order, result, prepared - begun, ended - prepared)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -155,7 +157,7 @@ def hand_over(context: Context, workload: Workload, path: Path) -> None:
     )
 
 
-def taken_over(path: Path, cluster: Cluster, step: Progress) -> Context:
+def taken_over(path: Path, cluster: ClusterClient, step: Progress) -> Context:
     """The context that `hand_over` wrote."""
     said = json.loads(path.read_text())
     return Context(

@@ -49,7 +49,7 @@ class AgentOptions:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterPlan:
     """All that the configuration of one lab depends on."""
 
     root: Path  # the lab's directory
@@ -81,7 +81,7 @@ class Plan:
         return f"{QUICK} {self.jvm}".rstrip()
 
 
-def files(plan: Plan) -> dict[str, str]:
+def files(plan: ClusterPlan) -> dict[str, str]:
     """The texts of the conf directory by file name."""
     sites = {
         "core-site.xml": core(plan),
@@ -100,7 +100,7 @@ def files(plan: Plan) -> dict[str, str]:
     }
 
 
-def tables(plan: Plan) -> dict[str, str]:
+def tables(plan: ClusterPlan) -> dict[str, str]:
     """Which names and racks the nodes have."""
     return {
         "hosts": nodes.hosts(plan.nodes, plan.subnet, plan.machine, plan.hosts),
@@ -126,7 +126,7 @@ def xml(properties: Mapping[str, object]) -> str:
     return f'<?xml version="1.0"?>\n<configuration>\n{"".join(rows)}</configuration>\n'
 
 
-def env(plan: Plan) -> str:
+def env(plan: ClusterPlan) -> str:
     """hadoop-env.sh: Java, and the options of each daemon."""
     agent = f" {plan.agent.option}" if plan.agent else ""
     tmp = f"-Djava.io.tmpdir={plan.root}/data/tmp"  # where Jetty unpacks its pages
@@ -142,7 +142,7 @@ def env(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def core(plan: Plan) -> dict[str, object]:
+def core(plan: ClusterPlan) -> dict[str, object]:
     found: dict[str, object] = {
         "fs.defaultFS": f"hdfs://{plan.head}:{plan.ports['namenode']}",
         "hadoop.tmp.dir": f"{plan.root}/data/tmp/hadoop-${{user.name}}",
@@ -155,7 +155,7 @@ def core(plan: Plan) -> dict[str, object]:
     return found
 
 
-def hdfs(plan: Plan) -> dict[str, object]:
+def hdfs(plan: ClusterPlan) -> dict[str, object]:
     """On loopback DataNodes have port 0: the NameNode learns the real ones from them."""
     found: dict[str, object] = {
         "dfs.namenode.rpc-address": f"{plan.head}:{plan.ports['namenode']}",
@@ -179,7 +179,7 @@ def hdfs(plan: Plan) -> dict[str, object]:
     }
 
 
-def yarn(plan: Plan) -> dict[str, object]:
+def yarn(plan: ClusterPlan) -> dict[str, object]:
     """Every address on loopback or in the lab's own network, heartbeats of a tenth of a second."""
     classpath = f"{plan.root}/conf,{plan.lib}/*"
     ports = {name: f"{plan.head}:{plan.ports[name]}" for name in YARN_PORTS if name in plan.ports}
@@ -227,7 +227,7 @@ def yarn(plan: Plan) -> dict[str, object]:
     return properties
 
 
-def mapred(plan: Plan) -> dict[str, object]:
+def mapred(plan: ClusterPlan) -> dict[str, object]:
     java = f"-Xmx600m {plan.quick}"
     return {
         "mapreduce.framework.name": "yarn",

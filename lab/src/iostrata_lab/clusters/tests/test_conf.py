@@ -11,15 +11,15 @@ import pytest
 from iostrata_lab.clusters import jars
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop import conf
-from iostrata_lab.clusters.hadoop.conf import AgentOptions, Plan
+from iostrata_lab.clusters.hadoop.conf import AgentOptions, ClusterPlan
 from iostrata_lab.clusters.hadoop.versions import DEFAULT, version_named
 
 PORTS = {name: 20000 + n for n, name in enumerate((*conf.PORTS, *conf.YARN_PORTS))}
 AGENT = AgentOptions(Path("/opt/agent.jar"), Path("/dev/shm/x"))
 
 
-def plan(agent: AgentOptions | None = None, datanodes: int = 1) -> Plan:
-    return Plan(Path("/labs/a"), Path("/jars"), Path("/jdk"), PORTS, datanodes, agent)
+def plan(agent: AgentOptions | None = None, datanodes: int = 1) -> ClusterPlan:
+    return ClusterPlan(Path("/labs/a"), Path("/jars"), Path("/jdk"), PORTS, datanodes, agent)
 
 
 def properties(text: str) -> dict[str, str]:

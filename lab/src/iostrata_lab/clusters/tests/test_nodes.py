@@ -9,7 +9,7 @@ from iostrata_lab.clusters import nodes
 from iostrata_lab.clusters.brakes import Brake
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop import conf
-from iostrata_lab.clusters.hadoop.conf import Plan
+from iostrata_lab.clusters.hadoop.conf import ClusterPlan
 from iostrata_lab.clusters.nodes import Topology
 
 PORTS = {name: 20000 + n for n, name in enumerate((*conf.PORTS, *conf.YARN_PORTS))}
@@ -19,9 +19,11 @@ THREE = Topology(3, 2).planned(7)
 def files() -> dict[str, str]:
     """The configuration of a lab of three nodes, on a machine called `head`."""
     machine = "127.0.0.1 localhost\n127.0.0.1 head\n"
-    plan = Plan(Path("/labs/a"), Path("/jars"), Path("/jdk"), PORTS, 3, None)
+    plan = ClusterPlan(Path("/labs/a"), Path("/jars"), Path("/jdk"), PORTS, 3, None)
     return conf.files(
-        Plan(**{**vars(plan), "nodes": THREE, "subnet": 7, "machine": "head", "hosts": machine})
+        ClusterPlan(
+            **{**vars(plan), "nodes": THREE, "subnet": 7, "machine": "head", "hosts": machine}
+        )
     )
 
 

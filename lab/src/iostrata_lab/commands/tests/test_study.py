@@ -10,7 +10,7 @@ import pytest
 from iostrata.cli.tests.test_commands import iostrata
 from iostrata.store.tests.made import START, make_run, row_of_sum
 from iostrata_lab.studies.catalog import STUDIES
-from iostrata_lab.studies.runner import NOTES, Request, plan
+from iostrata_lab.studies.runner import NOTES, StudyOrder, plan
 from iostrata_lab.workload.parameters import values
 
 SECOND = 10**9
@@ -52,7 +52,7 @@ def test_a_study_of_recorded_runs_needs_no_cluster_and_keeps_what_it_found(tmp_p
     store, out = tmp_path / "store", tmp_path / "out"
     study = STUDIES.named("layers")
     chosen = values(study.parameters, ["maps=1"])
-    (planned,) = plan(Request(study, chosen, 1, 1, "lab gone", store))
+    (planned,) = plan(StudyOrder(study, chosen, 1, 1, "lab gone", store))
     second = {"start": START + SECOND, "dur": SECOND}
     events = [
         row_of_sum("record", "write", role="map", count=30, **second),

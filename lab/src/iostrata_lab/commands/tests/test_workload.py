@@ -14,7 +14,7 @@ import pytest
 
 from iostrata.progress import silent
 from iostrata_lab.workload.catalog import WORKLOADS
-from iostrata_lab.workload.cluster import Cluster
+from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context
 from iostrata_lab.workload.parameters import values
 from iostrata_lab.workload.runner import hand_over
@@ -29,7 +29,13 @@ def test_what_a_recorded_workload_runs_ends_before_it(tmp_path: Path, number: in
     hadoop.chmod(0o755)
     teragen = WORKLOADS.named("teragen")
     context = Context(
-        values(teragen.parameters, []), 1, Cluster({}, tmp_path), "/tmp/x", tmp_path, silent, "tag"
+        values(teragen.parameters, []),
+        1,
+        ClusterClient({}, tmp_path),
+        "/tmp/x",
+        tmp_path,
+        silent,
+        "tag",
     )
     asked = tmp_path / "context.json"
     hand_over(context, teragen, asked)

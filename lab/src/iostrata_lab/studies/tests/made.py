@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata_lab.studies.interface import Row, Sample
+from iostrata_lab.studies.interface import Row, StudyRun
 
 START = "2026-11-23T12:00:00+00:00"
 WHOLE: Row = {
@@ -12,7 +12,7 @@ WHOLE: Row = {
 
 def sample(
     label: str, measured: Row, repeat: int = 1, seconds: float = 10.0, **result: object
-) -> Sample:
+) -> StudyRun:
     """Of a run of 10 s unless `seconds` says otherwise; `result` is what its workload said."""
     run = f"run-{label}-{repeat}"
-    return Sample(label, repeat, run, START, seconds, dict(result), measured, WHOLE)
+    return StudyRun(label, repeat, run, START, seconds, dict(result), measured, WHOLE)

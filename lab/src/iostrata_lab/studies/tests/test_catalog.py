@@ -8,13 +8,13 @@ import pytest
 from iostrata.errors import UserError
 from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Study
-from iostrata_lab.studies.runner import Request, plan
+from iostrata_lab.studies.runner import StudyOrder, plan
 from iostrata_lab.workload.parameters import values
 
 
-def asked(study: Study, *given: str, repeats: int = 1) -> Request:
+def asked(study: Study, *given: str, repeats: int = 1) -> StudyOrder:
     chosen = values(study.parameters, given)
-    return Request(study, chosen, 1, repeats, "2 DataNodes", Path("/nowhere"))
+    return StudyOrder(study, chosen, 1, repeats, "2 DataNodes", Path("/nowhere"))
 
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
@@ -27,7 +27,7 @@ def test_each_says_what_it_is_and_plans_runs_that_workloads_allow(study: Study) 
     assert planned
     assert len({one.name for one in planned}) == len(planned)
     for one in planned:
-        one.asked.workload.check  # noqa: B018 - it is a workload
+        one.order.workload.check  # noqa: B018 - it is a workload
 
 
 def test_names_are_one_study_each() -> None:
@@ -58,15 +58,15 @@ def test_the_impossible_is_one_line(name: str, given: str, said: str) -> None:
 def test_sizes_go_down_from_the_largest_by_a_factor() -> None:
     given = ("size=1MB", "factor=4", "steps=3")
     planned = plan(asked(STUDIES.named("creation"), *given))
-    assert [one.asked.values["size"] for one in planned] == [1 << 16, 1 << 18, 1 << 20]
+    assert [one.order.values["size"] for one in planned] == [1 << 16, 1 << 18, 1 << 20]
     # what would be below what WordCount takes is as large as that, once
     few = plan(asked(STUDIES.named("creation"), "size=2KB", "factor=16", "steps=4"))
-    assert [one.asked.values["size"] for one in few] == [1 << 10, 2 << 10]
+    assert [one.order.values["size"] for one in few] == [1 << 10, 2 << 10]
 
 
 def test_jobs_have_one_size() -> None:
     planned = plan(asked(STUDIES.named("functions"), "size=4MB"))
-    sizes = {one.wanted.label: one.asked.values for one in planned}
+    sizes = {one.wanted.label: one.order.values for one in planned}
     assert sizes["terasort"]["rows"] == (4 << 20) // 100
     assert sizes["wordcount"]["size"] == 4 << 20
     written = sizes["testdfsio-write"]

@@ -12,7 +12,7 @@ from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_call, row_of_sum
 from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.compression import FORMATS
-from iostrata_lab.studies.interface import Row, Sample, Verdict
+from iostrata_lab.studies.interface import ClaimVerdict, Row, StudyRun
 from iostrata_lab.studies.tests.made import sample
 
 COMPRESSION = STUDIES.named("compression")
@@ -66,7 +66,7 @@ def test_trees_of_a_job_become_fewer_and_keep_their_calls(tmp_path: Path) -> Non
     assert measured["sets_trees"] < 10
 
 
-def of(label: str, trees: int, after: int, repeat: int = 1) -> Sample:
+def of(label: str, trees: int, after: int, repeat: int = 1) -> StudyRun:
     measured = {
         "calls": 5000, "kept": 100, "events": 120, "raw": 6400, "stored": 800, "otlp": 80_000,
         "strace": 12_000, "spans": 100, "trees": trees, "sets_trees": after, "sets_nodes": 9,
@@ -82,16 +82,16 @@ def test_bytes_a_call_and_trees_before_and_after() -> None:
     assert trees.rows == [["sort", "100", "9", "20", "40", "2", "95.0 %"]]
     fewer, explosion, compressed = outcome.claims
     assert (fewer.verdict, fewer.because) == (
-        Verdict.agrees,
+        ClaimVerdict.agrees,
         "by 95.0 % or more (sort least), with exact totals",
     )
-    assert explosion.verdict == Verdict.unknown
+    assert explosion.verdict == ClaimVerdict.unknown
     assert compressed.because.startswith("Parquet is 100 to 100 times smaller than JSON spans")
 
 
 def test_one_workload_whose_trees_stay_is_enough_to_differ() -> None:
     fewer, *_ = COMPRESSION.conclude([of("sort", 40, 2), of("grep", 40, 8)]).claims
-    assert (fewer.verdict, fewer.because[:9]) == (Verdict.differs, "by 80.0 %")
+    assert (fewer.verdict, fewer.because[:9]) == (ClaimVerdict.differs, "by 80.0 %")
 
 
 def test_bytes_a_minute_are_those_of_jobs_on_spark() -> None:

@@ -6,14 +6,14 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_sum
 from iostrata_lab.studies.catalog import STUDIES
-from iostrata_lab.studies.interface import Sample, Verdict
+from iostrata_lab.studies.interface import ClaimVerdict, StudyRun
 from iostrata_lab.studies.tests.made import sample
 
 CREATION = STUDIES.named("creation")
 SECOND = 10**9
 
 
-def of(label: str, size: int, created: float, job: float, repeat: int = 1) -> Sample:
+def of(label: str, size: int, created: float, job: float, repeat: int = 1) -> StudyRun:
     roles = {
         "client": {"calls": 1, "time": int(created / 2 * SECOND)},
         "map": {"calls": 4, "time": int(created / 2 * SECOND)},
@@ -48,15 +48,15 @@ def test_creation_beside_the_application() -> None:
         ["1 MB", "5", "12.00", "30.0", "0.400", "client 5.00, map 5.00"],
     ]
     weaker, above, largest = outcome.claims
-    assert (weaker.verdict, above.verdict) == (Verdict.agrees, Verdict.agrees)
+    assert (weaker.verdict, above.verdict) == (ClaimVerdict.agrees, ClaimVerdict.agrees)
     assert weaker.because.startswith("creating over application time: 32 KB 1.20, 1 MB 0.40; ")
-    assert largest.verdict == Verdict.unknown
+    assert largest.verdict == ClaimVerdict.unknown
 
 
 def test_a_small_share_that_grows_is_other_than_in_the_paper() -> None:
     for last in (3.0, 0.9):  # it grows, or becomes smaller by less than repeats differ by
         outcome = CREATION.conclude([of("a", 1000, 1, 10), of("b", 9000, last, 10)])
-        assert [claim.verdict for claim in outcome.claims][:2] == [Verdict.differs] * 2
+        assert [claim.verdict for claim in outcome.claims][:2] == [ClaimVerdict.differs] * 2
 
 
 def test_the_papers_numbers_divided_by_its_sampling() -> None:

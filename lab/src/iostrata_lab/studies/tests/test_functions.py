@@ -8,7 +8,7 @@ from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_call, row_of_sum
 from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.functions import CLOSE, CREATE, LAYERS, LOCAL, WAIT_FOR_READER
-from iostrata_lab.studies.interface import Row, Sample, Verdict
+from iostrata_lab.studies.interface import ClaimVerdict, Row, StudyRun
 from iostrata_lab.studies.tests.made import sample
 
 FUNCTIONS = STUDIES.named("functions")
@@ -16,7 +16,7 @@ SECOND = 10**9
 BLOCK = "datanode.receive_block"
 
 
-def job(label: str, repeat: int = 1, servers: int = 10, **functions: tuple[int, int]) -> Sample:
+def job(label: str, repeat: int = 1, servers: int = 10, **functions: tuple[int, int]) -> StudyRun:
     """A run with total and self time (s) of functions, whose names have __ for the dot."""
     measured: Row = {
         name.replace("__", "."): {"calls": 1, "total": total * SECOND, "self": own * SECOND}
@@ -84,26 +84,26 @@ def test_what_agrees_with_the_paper() -> None:
     claims = [(claim.verdict, claim.because) for claim in FUNCTIONS.conclude(samples).claims]
     waits = ": a DataNode waits in them for a client that computes while it writes or reads"
     assert claims == [
-        (Verdict.differs, f"wordcount: place 2, sort: place 1; before it {BLOCK}{waits}"),
-        (Verdict.differs, f"{CLOSE} is at place 3 with 4.00 s"),
-        (Verdict.agrees, "wordcount: place 1, sort: place 1"),
-        (Verdict.agrees, f"{CLOSE} is at place 2 with 4.00 s"),
+        (ClaimVerdict.differs, f"wordcount: place 2, sort: place 1; before it {BLOCK}{waits}"),
+        (ClaimVerdict.differs, f"{CLOSE} is at place 3 with 4.00 s"),
+        (ClaimVerdict.agrees, "wordcount: place 1, sort: place 1"),
+        (ClaimVerdict.agrees, f"{CLOSE} is at place 2 with 4.00 s"),
         (
-            Verdict.agrees,
+            ClaimVerdict.agrees,
             "writing, flushing and syncing of DataNodes 0 µs, creating file systems 8.00 s",
         ),
         (
-            Verdict.agrees,
+            ClaimVerdict.agrees,
             "self time outside of NameNode and DataNode: wordcount 90 %, sort 90 %",
         ),
-        (Verdict.unknown, "bayes runs on Spark and was not asked for"),
+        (ClaimVerdict.unknown, "bayes runs on Spark and was not asked for"),
     ]
 
 
 def test_what_was_not_run_cannot_be_compared() -> None:
     claims = FUNCTIONS.conclude([job("teragen", servers=900, fs__connect=(5, 5))]).claims
     verdicts = [claim.verdict for claim in claims]
-    unknown, differs = Verdict.unknown, Verdict.differs
+    unknown, differs = ClaimVerdict.unknown, ClaimVerdict.differs
     assert verdicts == [unknown, unknown, unknown, unknown, unknown, differs, unknown]
 
 
@@ -111,7 +111,7 @@ def test_bayes_reads_what_datanodes_send() -> None:
     samples = [job("bayes", fs__connect=(3, 3), datanode__send_block=(4, 1))]
     (bayes,) = (one for one in FUNCTIONS.conclude(samples).claims if "Bayes" in one.says)
     assert (bayes.verdict, bayes.because) == (
-        Verdict.agrees,
+        ClaimVerdict.agrees,
         "datanode.send_block is at place 1; datanode.send_block has 4.00 s",
     )
 
@@ -120,7 +120,7 @@ def test_local_io_that_takes_long() -> None:
     samples = [job("wordcount", fs__connect=(8, 8), datanode__disk_flush=(3, 3))]
     claims = {claim.says: claim.verdict for claim in FUNCTIONS.conclude(samples).claims}
     (local,) = (verdict for says, verdict in claims.items() if "local I/O" in says)
-    assert local == Verdict.differs
+    assert local == ClaimVerdict.differs
 
 
 def test_waiting_for_the_reader_of_a_block_is_no_self_time() -> None:
@@ -143,4 +143,4 @@ def test_waiting_for_the_reader_of_a_block_is_no_self_time() -> None:
     assert own.rows == [["terasort", f"{CREATE} 200.0 ms"]]
     claims = FUNCTIONS.conclude([sample("terasort", measured)]).claims
     (client,) = (claim for claim in claims if "client node" in claim.says)
-    assert (client.verdict, client.because[-3:]) == (Verdict.agrees, "7 %")  # 200 of 300 ms
+    assert (client.verdict, client.because[-3:]) == (ClaimVerdict.agrees, "7 %")  # 200 of 300 ms

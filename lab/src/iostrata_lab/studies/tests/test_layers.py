@@ -7,7 +7,7 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, row_of_sum
 from iostrata_lab.studies.catalog import STUDIES
-from iostrata_lab.studies.interface import Sample, Verdict
+from iostrata_lab.studies.interface import ClaimVerdict, StudyRun
 from iostrata_lab.studies.layers import LOWER, STREAM, UPPER
 from iostrata_lab.studies.tests.made import sample
 
@@ -42,7 +42,7 @@ def test_each_layer_has_what_belongs_to_it_in_bins_of_half_a_second(tmp_path: Pa
     }
 
 
-def run(upper: list[int], lower: list[int]) -> Sample:
+def run(upper: list[int], lower: list[int]) -> StudyRun:
     measured = {
         "bin": 0.5,
         UPPER: {"calls": upper, "bytes": [0] * len(upper)},
@@ -62,17 +62,17 @@ def test_the_two_layers_side_by_side() -> None:
     ]
     more, pattern, waves = outcome.claims
     assert (more.verdict, more.because) == (
-        Verdict.agrees,
+        ClaimVerdict.agrees,
         "records written over writes of DataNodes into blocks: 10.0 times",
     )
-    assert pattern.verdict == Verdict.agrees
-    assert waves.verdict == Verdict.unknown
+    assert pattern.verdict == ClaimVerdict.agrees
+    assert waves.verdict == ClaimVerdict.unknown
     assert ElementTree.fromstring(outcome.figure)
 
 
 def test_layers_with_hardly_fewer_requests_are_alike() -> None:
     more, pattern, _ = LAYERS.conclude([run([0, 6, 9, 0], [0, 4, 6, 0])]).claims
-    assert (more.verdict, pattern.verdict) == (Verdict.agrees, Verdict.differs)
+    assert (more.verdict, pattern.verdict) == (ClaimVerdict.agrees, ClaimVerdict.differs)
     assert pattern.because.endswith("in which there are any: 1.00")
     fewer, *_ = LAYERS.conclude([run([1, 1], [2, 2])]).claims  # nothing to correlate either
-    assert fewer.verdict == Verdict.differs
+    assert fewer.verdict == ClaimVerdict.differs

@@ -4,14 +4,14 @@ import json
 from dataclasses import replace
 
 from iostrata_lab.studies.catalog import STUDIES
-from iostrata_lab.studies.interface import Claim, Outcome, Sample, Table, Verdict
+from iostrata_lab.studies.interface import Claim, ClaimVerdict, Outcome, StudyRun, Table
 from iostrata_lab.studies.page import document, markdown, text
 from iostrata_lab.studies.tests.made import WHOLE, sample
 
 STUDY = replace(STUDIES.named("layers"), differences=("one machine",))
 OUTCOME = Outcome(
     [Table("Calls", ["layer", "calls"], [["a|b", "12"], ["c", "3"]])],
-    [Claim("more above", Verdict.agrees, "12 over 3")],
+    [Claim("more above", ClaimVerdict.agrees, "12 over 3")],
     "<svg/>",
 )
 
@@ -74,5 +74,5 @@ def test_a_terminal_gets_the_same() -> None:
 def test_samples_come_back_from_the_document() -> None:
     samples = [sample("a", {"x": 1}), sample("a", {"x": 2}, repeat=2, asked_bytes=5)]
     said = json.loads(json.dumps(document(STUDY, OUTCOME, samples)))
-    assert [Sample(**row) for row in said["samples"]] == samples
+    assert [StudyRun(**row) for row in said["samples"]] == samples
     assert said["claims"] == [{"says": "more above", "verdict": "agrees", "because": "12 over 3"}]

@@ -9,7 +9,7 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, row_of_call, row_of_sum
 from iostrata_lab.studies.catalog import STUDIES
-from iostrata_lab.studies.interface import Row, Sample, Verdict
+from iostrata_lab.studies.interface import ClaimVerdict, Row, StudyRun
 from iostrata_lab.studies.requests import FUNCTIONS
 from iostrata_lab.studies.tests.made import sample
 
@@ -17,7 +17,7 @@ REQUESTS = STUDIES.named("requests")
 MS = 1_000_000
 
 
-def at(alpha: str, total: float, repeat: int = 1, **delays: float) -> Sample:
+def at(alpha: str, total: float, repeat: int = 1, **delays: float) -> StudyRun:
     """A run in which a request took `total` ms, and each function what `delays` says."""
     measured: Row = {
         name: {"calls": 3, "mean": delays[name] * MS, "p50": MS, "longest": 300 * MS}
@@ -28,7 +28,7 @@ def at(alpha: str, total: float, repeat: int = 1, **delays: float) -> Sample:
     return sample(alpha, measured, repeat, **numbers, **times)
 
 
-def three(*blocks: float) -> list[Sample]:
+def three(*blocks: float) -> list[StudyRun]:
     """Of three rates; `sendBlock` takes what `blocks` says."""
     rates = ("0.001", "0.01", "0.1")
     return [
@@ -87,14 +87,14 @@ def test_the_table_is_that_of_the_paper_with_medians_over_repeats() -> None:
 @pytest.mark.parametrize(
     ("blocks", "verdict"),
     [
-        ((5, 1, 3), Verdict.agrees),
-        ((5, 3, 1), Verdict.differs),  # it only falls
-        ((1, 3, 5), Verdict.differs),  # it only rises
-        ((5, 4.5, 4.6), Verdict.differs),  # by less than repeats differ by
+        ((5, 1, 3), ClaimVerdict.agrees),
+        ((5, 3, 1), ClaimVerdict.differs),  # it only falls
+        ((1, 3, 5), ClaimVerdict.differs),  # it only rises
+        ((5, 4.5, 4.6), ClaimVerdict.differs),  # by less than repeats differ by
     ],
 )
 def test_a_delay_falls_and_rises_again_or_does_not(
-    blocks: tuple[float, ...], verdict: Verdict
+    blocks: tuple[float, ...], verdict: ClaimVerdict
 ) -> None:
     claims = REQUESTS.conclude(three(*blocks)).claims
     (claim,) = (claim for claim in claims if claim.says.startswith("sendBlock becomes"))
@@ -108,7 +108,7 @@ def test_what_mainly_causes_the_delay() -> None:
 
     mainly = "the delay of a request is mainly caused by sendBlock"
     client = "the bottleneck is neither in NameNode nor in DataNode"
-    assert verdicts(30, 25, 30)[mainly] == Verdict.agrees
-    assert verdicts(30, 25, 30)[client] == Verdict.differs
-    assert verdicts(1, 2, 3)[mainly] == Verdict.differs
-    assert verdicts(1, 2, 3)[client] == Verdict.agrees
+    assert verdicts(30, 25, 30)[mainly] == ClaimVerdict.agrees
+    assert verdicts(30, 25, 30)[client] == ClaimVerdict.differs
+    assert verdicts(1, 2, 3)[mainly] == ClaimVerdict.differs
+    assert verdicts(1, 2, 3)[client] == ClaimVerdict.agrees

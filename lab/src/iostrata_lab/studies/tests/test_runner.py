@@ -10,10 +10,10 @@ import pytest
 from iostrata.errors import UserError
 from iostrata.store.tests.made import make_run, row_of_sum
 from iostrata_lab.studies.catalog import STUDIES
-from iostrata_lab.studies.interface import Sample
-from iostrata_lab.studies.runner import Request, perform, plan
+from iostrata_lab.studies.interface import StudyRun
+from iostrata_lab.studies.runner import StudyOrder, perform, plan
 from iostrata_lab.workload.parameters import values
-from iostrata_lab.workload.runner import Asked
+from iostrata_lab.workload.runner import WorkloadOrder
 
 CREATION = STUDIES.named("creation")
 
@@ -26,10 +26,10 @@ class Recorder:
         self.breaks_at = breaks_at
         self.names: list[str] = []
 
-    def __call__(self, asked: Asked, run: str) -> dict[str, Any]:
+    def __call__(self, order: WorkloadOrder, run: str) -> dict[str, Any]:
         state = "interrupted" if len(self.names) == self.breaks_at else "ok"
         self.names.append(run)
-        size = int(asked.values["size"])
+        size = int(order.values["size"])
         made = row_of_sum("fs", "connect", role="map", count=size >> 20, timed_dur=size)
         make_run(self.store, run, [made, row_of_sum("fs", "write", role="map")], [], state=state)
         if state == "interrupted":
@@ -37,9 +37,9 @@ class Recorder:
         return {"result": {"asked_bytes": size}}
 
 
-def request(store: Path, repeats: int = 1, seed: int = 1, cluster: str = "here") -> Request:
+def request(store: Path, repeats: int = 1, seed: int = 1, cluster: str = "here") -> StudyOrder:
     chosen = values(CREATION.parameters, ["size=4MB", "factor=2", "steps=2"])
-    return Request(CREATION, chosen, seed, repeats, cluster, store)
+    return StudyOrder(CREATION, chosen, seed, repeats, cluster, store)
 
 
 def test_every_other_round_goes_backwards(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_what_is_recorded_is_measured_and_not_recorded_again(tmp_path: Path) -> 
     assert [(one.label, one.repeat) for one in samples] == [
         ("2.0 MiB", 1), ("2.0 MiB", 2), ("4.0 MiB", 1), ("4.0 MiB", 2),
     ]  # fmt: skip
-    assert samples[0] == Sample(
+    assert samples[0] == StudyRun(
         "2.0 MiB", 1, record.names[0], "2023-11-14T22:13:20+00:00", 3.0, {"asked_bytes": 2 << 20},
         {"map": {"calls": 2, "time": 2 << 20}}, samples[0].traced,
     )  # fmt: skip
@@ -93,7 +93,7 @@ def test_an_interrupted_study_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_is_not_taken(tmp_path: Path) -> None:
-    def fails(asked: Asked, run: str) -> dict[str, Any]:
+    def fails(order: WorkloadOrder, run: str) -> dict[str, Any]:
         raise UserError("no space")
 
     with pytest.raises(UserError, match="no space"):
@@ -104,7 +104,7 @@ def test_a_run_that_fails_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_a_run_in_which_nothing_was_traced_is_not_taken(tmp_path: Path) -> None:
-    def records(asked: Asked, run: str) -> dict[str, Any]:
+    def records(order: WorkloadOrder, run: str) -> dict[str, Any]:
         make_run(tmp_path, run, [], [])
         return {"result": {"asked_bytes": 1}}
 

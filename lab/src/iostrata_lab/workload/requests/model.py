@@ -27,7 +27,7 @@ _NAMED_FILES = ("open", "stat")  # those whose files the generator draws
 
 
 @dataclass(frozen=True)
-class Request:
+class RecordedRequest:
     """A request that was kept: ns, operation of the trace, file or folder, (process, thread)."""
 
     start: int
@@ -43,7 +43,7 @@ class Observed:
     `read` and `write` for the bytes of files.
     """
 
-    requests: Sequence[Request]
+    requests: Sequence[RecordedRequest]
     totals: Mapping[str, tuple[int, int]]
 
 
@@ -149,12 +149,12 @@ def _mean(totals: Mapping[str, tuple[int, int]], moved: str, ops: tuple[str, ...
     return round(totals.get(moved, (0, 0))[1] / calls) if calls else 0
 
 
-def _sessions(requests: Sequence[Request], pause: float) -> list[list[Request]]:
+def _sessions(requests: Sequence[RecordedRequest], pause: float) -> list[list[RecordedRequest]]:
     """In order of their first requests; a request belongs to the last session of its thread if it
     begins less than `pause` s after that one's last was done.
     """
-    sessions: list[list[Request]] = []
-    last: dict[tuple[int, int], list[Request]] = defaultdict(list)
+    sessions: list[list[RecordedRequest]] = []
+    last: dict[tuple[int, int], list[RecordedRequest]] = defaultdict(list)
     for request in requests:
         one = last[request.thread]
         if one and pause and request.start - one[-1].start - one[-1].dur < pause * 1e9:

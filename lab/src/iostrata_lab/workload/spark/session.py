@@ -13,8 +13,8 @@ INPUT, RUN = "input", "run"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a program is asked for: values of its parameters, and where its folder is."""
+class ProgramArguments:
+    """What a program is arguments for: values of its parameters, and where its folder is."""
 
     values: Mapping[str, Any]
     seed: int
@@ -25,7 +25,10 @@ class Asked:
         return f"{self.folder}/in"
 
 
-def main(make: Callable[[Any, Asked], None], work: Callable[[Any, Asked], dict[str, Any]]) -> None:
+def main(
+    make: Callable[[Any, ProgramArguments], None],
+    work: Callable[[Any, ProgramArguments], dict[str, Any]],
+) -> None:
     """Makes the input or does the work, as the file says that is this program's argument.
 
     Both get the session; the file is what `submit` wrote.
@@ -33,14 +36,14 @@ def main(make: Callable[[Any, Asked], None], work: Callable[[Any, Asked], dict[s
     from pyspark.sql import SparkSession
 
     said = json.loads(Path(sys.argv[1]).read_text())
-    asked = Asked(said["values"], said["seed"], said["folder"])
+    arguments = ProgramArguments(said["values"], said["seed"], said["folder"])
     spark = SparkSession.builder.getOrCreate()
     try:
         if said["half"] == INPUT:
-            make(spark, asked)
+            make(spark, arguments)
             result: dict[str, Any] = {}
         else:
-            result = work(spark, asked)
+            result = work(spark, arguments)
     finally:
         spark.stop()
     Path(said["result"]).write_text(json.dumps(result))

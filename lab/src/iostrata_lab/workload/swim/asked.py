@@ -10,7 +10,7 @@ from iostrata.errors import UserError
 from iostrata_lab.workload.interface import Context
 from iostrata_lab.workload.parameters import BYTES, Parameter
 from iostrata_lab.workload.swim.fit import Fit
-from iostrata_lab.workload.swim.plan import Plan, Popularity, Scaling, planned
+from iostrata_lab.workload.swim.plan import Popularity, ReplayPlan, Scaling, planned
 from iostrata_lab.workload.swim.synthesis import drawn
 from iostrata_lab.workload.swim.trace import HEAVY, TraceJob, read, without_outages
 
@@ -59,7 +59,7 @@ TERABYTE = 10**12  # what S3, section 3.1, gives to the part that is heavy
 MOST_TASKS = 100_000  # of a job: its ApplicationMaster holds them all in memory
 
 
-def plan(context: Context) -> tuple[Plan, int]:
+def plan(context: Context) -> tuple[ReplayPlan, int]:
     """The plan, and how many outages of the trace were left out; raises UserError."""
     jobs, outages = _jobs(context)
     made = planned(jobs, _scaling(context), _popularity(context), context.seed)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iostrata.errors import UserError
-from iostrata_lab.workload.cluster import Cluster
+from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.swim.plan import total
 from iostrata_lab.workload.swim.trace import TraceJob
 
@@ -56,7 +56,7 @@ class History:
         }
 
 
-def jobs_of(cluster: Cluster, folders: Sequence[str]) -> History:
+def jobs_of(cluster: ClusterClient, folders: Sequence[str]) -> History:
     """The jobs whose history lies in these folders or below, else those of the cluster's own.
 
     Raises UserError where nothing can be read, or where there is no job.

@@ -61,7 +61,7 @@ def total(jobs: Sequence[TraceJob | PlannedJob]) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReplayPlan:
     """Jobs in order, and the bytes of each input file: as many as its greediest job reads."""
 
     jobs: tuple[PlannedJob, ...]
@@ -78,7 +78,9 @@ class Plan:
         return sum(self.files) + self.total[2]
 
 
-def planned(jobs: Sequence[TraceJob], scaling: Scaling, popularity: Popularity, seed: int) -> Plan:
+def planned(
+    jobs: Sequence[TraceJob], scaling: Scaling, popularity: Popularity, seed: int
+) -> ReplayPlan:
     """What is asked of the cluster; the first job is submitted at 0 ms."""
     inputs = scaled([job.input for job in jobs], scaling.data, scaling.floor)
     shuffles = scaled([job.shuffle for job in jobs], scaling.data, scaling.floor)
@@ -93,7 +95,7 @@ def planned(jobs: Sequence[TraceJob], scaling: Scaling, popularity: Popularity, 
     most = [0] * (max(files, default=-1) + 1)
     for row in rows:
         most[row.file] = max(most[row.file], row.input)
-    return Plan(tuple(rows), tuple(most))
+    return ReplayPlan(tuple(rows), tuple(most))
 
 
 def scaled(sizes: Sequence[int], factor: Fraction, floor: int = 0) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any
 from iostrata.errors import UserError
 from iostrata_lab.workload.interface import Context, Result
 from iostrata_lab.workload.swim.asked import plan
-from iostrata_lab.workload.swim.plan import Plan, PlannedJob
+from iostrata_lab.workload.swim.plan import PlannedJob, ReplayPlan
 
 IN_TIME = 100  # ms
 SIZES = ("input", "shuffle", "output")
@@ -58,7 +58,7 @@ def replay(context: Context) -> Result:
 
 
 def _options(context: Context) -> tuple[str, ...]:
-    """What `Asked` of java/jobs reads, and where outputs stay."""
+    """What `ReplaySettings` of java/jobs reads, and where outputs stay."""
     said = {
         "record": context.number("record"),
         "random": context.real("random"),
@@ -68,7 +68,7 @@ def _options(context: Context) -> tuple[str, ...]:
     return (*context.options, *(f"-Diostrata.swim.{name}={said[name]}" for name in said))
 
 
-def _plan_file(context: Context, made: Plan) -> str:
+def _plan_file(context: Context, made: ReplayPlan) -> str:
     path = context.scratch / "plan.tsv"
     path.write_text("".join(_line(i, job) for i, job in enumerate(made.jobs)), "utf-8")
     return str(path)
@@ -119,7 +119,7 @@ def row_of(asked: PlannedJob, one: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def summary_of(made: Plan, outages: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def summary_of(made: ReplayPlan, outages: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
     sent = [row for row in rows if row["submit_ms"] is not None]
     late = [row["submit_ms"] - row["planned_ms"] for row in sent]
     gaps = [abs(after - before) for before, after in pairwise(late)]

@@ -83,7 +83,7 @@ def stored(context: Context) -> int:
 
 
 def options(context: Context) -> tuple[str, ...]:
-    """What `Asked` of java/jobs reads."""
+    """What `TfidfSettings` of java/jobs reads."""
     said = {
         "seed": context.seed,
         "training": context.number("training"),

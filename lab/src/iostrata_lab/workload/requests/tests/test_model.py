@@ -9,7 +9,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata_lab.workload.parameters import values
-from iostrata_lab.workload.requests.model import Observed, Request, gaps_of, model_of
+from iostrata_lab.workload.requests.model import Observed, RecordedRequest, gaps_of, model_of
 from iostrata_lab.workload.requests.presets import SPOTIFY
 
 SECOND = 10**9
@@ -19,11 +19,11 @@ TOTALS = {
 }  # fmt: skip
 
 
-def _requests(gaps: list[float]) -> list[Request]:
+def _requests(gaps: list[float]) -> list[RecordedRequest]:
     """A read of one of 40 files after each of these gaps, each in a thread of its own."""
     starts = accumulate(gaps, initial=0.0)
     return [
-        Request(int(at * SECOND), 1000, "open", f"/f{i % 40}", (1, i))
+        RecordedRequest(int(at * SECOND), 1000, "open", f"/f{i % 40}", (1, i))
         for i, at in enumerate(starts)
     ]
 
@@ -60,7 +60,8 @@ def test_a_thread_has_sessions_with_pauses() -> None:
     """A request each 0.1 s, after each third one 2 s of nothing."""
     gaps = [2.0 if i % 3 == 0 else 0.1 for i in range(1, 90)]
     whole = [
-        Request(one.start, SECOND // 20, one.op, one.target, (1, 7)) for one in _requests(gaps)
+        RecordedRequest(one.start, SECOND // 20, one.op, one.target, (1, 7))
+        for one in _requests(gaps)
     ]
     seen = Observed(whole, {"open": (90, 0)})
     found = model_of(seen, pause=1.0)

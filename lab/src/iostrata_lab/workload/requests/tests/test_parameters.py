@@ -9,7 +9,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.progress import silent
-from iostrata_lab.workload.cluster import Cluster
+from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context, Workload
 from iostrata_lab.workload.parameters import values
 from iostrata_lab.workload.requests import REQUESTS
@@ -22,7 +22,7 @@ KIB = 1024
 
 def asked(*given: str, of: Workload = SPOTIFY) -> Context:
     chosen = values(of.parameters, given)
-    return Context(chosen, 5, Cluster({}, Path()), "/tmp/here", Path(), silent, "tag")
+    return Context(chosen, 5, ClusterClient({}, Path()), "/tmp/here", Path(), silent, "tag")
 
 
 @pytest.mark.parametrize("workload", REQUESTS, ids=lambda one: one.name)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from iostrata_lab.workload.spark.session import Asked, main
+from iostrata_lab.workload.spark.session import ProgramArguments, main
 
 TRAINED_ON = 0.8
 OWN_WORDS = 100  # of each class
 
 
-def make(spark: Any, asked: Asked) -> None:
+def make(spark: Any, arguments: ProgramArguments) -> None:
     """Lines CLASS TAB WORDS: a word is one of the class with `signal`, else a common one."""
-    values, seed = asked.values, asked.seed
+    values, seed = arguments.values, arguments.seed
 
     def line(document: int) -> str:
         draws = random.Random(f"{seed} {document}")
@@ -27,31 +27,31 @@ def make(spark: Any, asked: Asked) -> None:
         return f"{label}\t{' '.join(words)}"
 
     documents = spark.sparkContext.range(values["documents"], numSlices=values["partitions"])
-    documents.map(line).saveAsTextFile(asked.input)
+    documents.map(line).saveAsTextFile(arguments.input)
 
 
-def work(spark: Any, asked: Asked) -> dict[str, Any]:
+def work(spark: Any, arguments: ProgramArguments) -> dict[str, Any]:
     """Trains on most documents, judges by the others."""
     from pyspark.ml import Pipeline
     from pyspark.ml.classification import NaiveBayes
     from pyspark.ml.feature import HashingTF, Tokenizer
 
-    rows = spark.read.csv(asked.input, sep="\t", schema="label double, text string")
-    training, others = rows.randomSplit([TRAINED_ON, 1 - TRAINED_ON], asked.seed)
+    rows = spark.read.csv(arguments.input, sep="\t", schema="label double, text string")
+    training, others = rows.randomSplit([TRAINED_ON, 1 - TRAINED_ON], arguments.seed)
     steps: list[Any] = [
         Tokenizer(inputCol="text", outputCol="words"),
-        HashingTF(numFeatures=asked.values["buckets"], inputCol="words", outputCol="features"),
+        HashingTF(numFeatures=arguments.values["buckets"], inputCol="words", outputCol="features"),
         NaiveBayes(smoothing=1.0),
     ]
     model = Pipeline(stages=steps).fit(training)
-    model.write().save(f"{asked.folder}/model")
+    model.write().save(f"{arguments.folder}/model")
     judged = model.transform(others).selectExpr("count(*)", "avg(int(prediction = label))")
     counted, accuracy = judged.collect()[0]
     return {
         "trained_on": training.count(),
         "judged_by": counted,
         "accuracy": accuracy,
-        "accuracy_of_a_guess": 1 / asked.values["classes"],
+        "accuracy_of_a_guess": 1 / arguments.values["classes"],
     }
 
 

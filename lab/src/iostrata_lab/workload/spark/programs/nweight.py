@@ -10,15 +10,15 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from iostrata_lab.workload.spark.session import Asked, main
+from iostrata_lab.workload.spark.session import ProgramArguments, main
 
 SCHEMA = "source long, target long, weight double"
 TOP = 5
 
 
-def make(spark: Any, asked: Asked) -> None:
+def make(spark: Any, arguments: ProgramArguments) -> None:
     """Lines SOURCE TAB TARGET TAB WEIGHT; the weights of the edges of a source sum up to 1."""
-    vertices, edges, seed = asked.values["vertices"], asked.values["edges"], asked.seed
+    vertices, edges, seed = arguments.values["vertices"], arguments.values["edges"], arguments.seed
 
     def lines(source: int) -> Iterator[str]:
         draws = random.Random(f"{seed} {source}")
@@ -27,32 +27,32 @@ def make(spark: Any, asked: Asked) -> None:
         for step, weight in zip(steps, weights, strict=True):
             yield f"{source}\t{(source + step) % vertices}\t{weight / sum(weights)!r}"
 
-    numbers = spark.sparkContext.range(vertices, numSlices=asked.values["partitions"])
-    numbers.flatMap(lines).saveAsTextFile(asked.input)
+    numbers = spark.sparkContext.range(vertices, numSlices=arguments.values["partitions"])
+    numbers.flatMap(lines).saveAsTextFile(arguments.input)
 
 
-def work(spark: Any, asked: Asked) -> dict[str, Any]:
+def work(spark: Any, arguments: ProgramArguments) -> dict[str, Any]:
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    edges = spark.read.csv(asked.input, sep="\t", schema=SCHEMA).cache()
+    edges = spark.read.csv(arguments.input, sep="\t", schema=SCHEMA).cache()
     step = edges.selectExpr("source as target", "target as next", "weight as by")
     strongest = Window.partitionBy("source").orderBy(f.desc("weight"), "target")
     tied = edges
-    for _ in range(asked.values["hops"] - 1):
+    for _ in range(arguments.values["hops"] - 1):
         longer = tied.join(step, "target").selectExpr("source", "next", "weight * by as weight")
         tied = longer.groupBy("source", f.col("next").alias("target")).agg(
             f.sum("weight").alias("weight")
         )
-        if asked.values["most"]:
+        if arguments.values["most"]:
             ranked = tied.withColumn("place", f.row_number().over(strongest))
-            tied = ranked.filter(ranked.place <= asked.values["most"]).drop("place")
+            tied = ranked.filter(ranked.place <= arguments.values["most"]).drop("place")
     tied = tied.cache()
-    tied.write.csv(f"{asked.folder}/out", sep="\t")
+    tied.write.csv(f"{arguments.folder}/out", sep="\t")
     pairs, total = tied.selectExpr("count(*)", "sum(weight)").collect()[0]
     heaviest = tied.orderBy(f.desc("weight"), "source", "target").limit(TOP).collect()
     return {
-        "vertices": asked.values["vertices"],
+        "vertices": arguments.values["vertices"],
         "edges": edges.count(),
         "pairs": pairs,
         "weight_sum": total,

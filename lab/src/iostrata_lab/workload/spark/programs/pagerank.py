@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator
 from operator import add
 from typing import Any
 
-from iostrata_lab.workload.spark.session import Asked, main
+from iostrata_lab.workload.spark.session import ProgramArguments, main
 
 DAMPING = 0.85
 TOP = 5
 
 
-def make(spark: Any, asked: Asked) -> None:
+def make(spark: Any, arguments: ProgramArguments) -> None:
     """Lines SOURCE TAB TARGET; pages of low numbers are linked to more often."""
-    pages, links, seed = asked.values["pages"], asked.values["links"], asked.seed
+    pages, links, seed = arguments.values["pages"], arguments.values["links"], arguments.seed
 
     def lines(page: int) -> Iterator[str]:
         draws = random.Random(f"{seed} {page}")
@@ -27,12 +27,12 @@ def make(spark: Any, asked: Asked) -> None:
             target = int(pages * draws.random() ** 2)
             yield f"{page}\t{(target + 1) % pages if target == page else target}"
 
-    numbers = spark.sparkContext.range(pages, numSlices=asked.values["partitions"])
-    numbers.flatMap(lines).saveAsTextFile(asked.input)
+    numbers = spark.sparkContext.range(pages, numSlices=arguments.values["partitions"])
+    numbers.flatMap(lines).saveAsTextFile(arguments.input)
 
 
-def work(spark: Any, asked: Asked) -> dict[str, Any]:
-    partitions = asked.values["partitions"]
+def work(spark: Any, arguments: ProgramArguments) -> dict[str, Any]:
+    partitions = arguments.values["partitions"]
 
     def link(line: str) -> tuple[int, int]:
         source, _, target = line.partition("\t")
@@ -45,14 +45,14 @@ def work(spark: Any, asked: Asked) -> dict[str, Any]:
         for target in targets:
             yield target, rank / count
 
-    lines = spark.sparkContext.textFile(asked.input, partitions)
+    lines = spark.sparkContext.textFile(arguments.input, partitions)
     links = lines.map(link).distinct(partitions).groupByKey(partitions).cache()
     ranks = links.mapValues(lambda _: 1.0)
-    for _ in range(asked.values["iterations"]):
+    for _ in range(arguments.values["iterations"]):
         summed = links.join(ranks, partitions).flatMap(shares).reduceByKey(add, partitions)
         ranks = summed.mapValues(lambda sum_: 1 - DAMPING + DAMPING * sum_)
     ranks.cache()
-    ranks.saveAsTextFile(f"{asked.folder}/out")
+    ranks.saveAsTextFile(f"{arguments.folder}/out")
     top = ranks.takeOrdered(TOP, key=lambda page: (-page[1], page[0]))
     return {
         "pages": ranks.count(),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from iostrata_lab.workload.spark.programs import bayes, logistic, nweight, pagerank
-from iostrata_lab.workload.spark.session import Asked
+from iostrata_lab.workload.spark.session import ProgramArguments
 
 pytestmark = pytest.mark.spark
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.spark
 def done(
     spark: Any, folder: Path, program: ModuleType, seed: int = 1, **values: Any
 ) -> dict[str, Any]:
-    asked = Asked({"partitions": 2, **values}, seed, folder.as_uri())
+    asked = ProgramArguments({"partitions": 2, **values}, seed, folder.as_uri())
     program.make(spark, asked)
     found: dict[str, Any] = program.work(spark, asked)
     return found
@@ -88,7 +88,7 @@ def test_classes_with_words_of_their_own_are_told_apart(spark: Any, tmp_path: Pa
 def test_the_same_seed_makes_the_same_input(spark: Any, tmp_path: Path) -> None:
     made = []
     for name, seed, partitions in (("a", 1, 2), ("b", 1, 3), ("c", 2, 2)):
-        asked = Asked(
+        asked = ProgramArguments(
             {"partitions": partitions, "pages": 50, "links": 3}, seed, (tmp_path / name).as_uri()
         )
         pagerank.make(spark, asked)

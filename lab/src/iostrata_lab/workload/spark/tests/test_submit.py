@@ -11,7 +11,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.progress import silent
-from iostrata_lab.workload.cluster import Cluster, Facts
+from iostrata_lab.workload.cluster import ClusterClient, Facts
 from iostrata_lab.workload.interface import Context
 from iostrata_lab.workload.parameters import values
 from iostrata_lab.workload.spark import submit
@@ -21,7 +21,7 @@ from iostrata_lab.workload.spark.workloads import PAGERANK
 SMALL = Facts(1 << 40, 1, 1, 1, 2 << 30, 4, 1 << 30)
 
 
-class Known(Cluster):
+class Known(ClusterClient):
     """A cluster whose facts are given."""
 
     facts = SMALL

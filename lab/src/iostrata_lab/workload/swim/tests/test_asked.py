@@ -9,7 +9,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.progress import silent
-from iostrata_lab.workload.cluster import Cluster
+from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context
 from iostrata_lab.workload.parameters import values
 from iostrata_lab.workload.swim.asked import PARAMETERS, plan
@@ -21,7 +21,9 @@ from iostrata_lab.workload.swim.trace import read
 def asked(*given: str, scale: float = 1.0, seed: int = 1) -> Context:
     """Of no cluster: a plan asks none."""
     said = values(PARAMETERS, given, scale)
-    return Context(said, seed, Cluster({}, Path()), "/folder", Path("/scratch"), silent, "tag")
+    return Context(
+        said, seed, ClusterClient({}, Path()), "/folder", Path("/scratch"), silent, "tag"
+    )
 
 
 def test_the_default_is_the_first_50_jobs() -> None:

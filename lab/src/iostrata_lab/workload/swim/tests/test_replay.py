@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iostrata_lab.workload.swim.plan import Plan, PlannedJob
+from iostrata_lab.workload.swim.plan import PlannedJob, ReplayPlan
 from iostrata_lab.workload.swim.replay import outcomes_of, row_of, summary_of
 
-PLAN = Plan(
+PLAN = ReplayPlan(
     tuple(PlannedJob(f"j{i}", i * 100, 0, 10, 20, 30, 1, 1) for i in range(4)),
     (10,),
 )

@@ -9,7 +9,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.progress import silent
-from iostrata_lab.workload.cluster import Cluster, Facts
+from iostrata_lab.workload.cluster import ClusterClient, Facts
 from iostrata_lab.workload.interface import Context
 from iostrata_lab.workload.parameters import values
 from iostrata_lab.workload.tfidf import TFIDF
@@ -36,7 +36,7 @@ FACTS = Facts(
 
 
 def asked(*given: str, scale: float = 1) -> Context:
-    cluster = Cluster({}, Path())
+    cluster = ClusterClient({}, Path())
     vars(cluster)["facts"] = FACTS  # as the cached property keeps what it was told
     chosen = values(TFIDF.parameters, given, scale)
     return Context(chosen, 5, cluster, "/tmp/here", Path(), silent, "tag")
