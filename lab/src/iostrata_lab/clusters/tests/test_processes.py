@@ -39,10 +39,13 @@ def test_a_killed_child_is_gone_not_a_zombie(sleeper: Identity) -> None:
 
 def test_descendants_are_found_through_all_generations() -> None:
     with subprocess.Popen(["bash", "-c", "bash -c 'sleep 61; :' & wait"]) as top:
+        # Between fork and exec a child still has the command of its parent.
         deadline = time.monotonic() + 5
-        while len(found := processes.descendants([top.pid])) < 2 and time.monotonic() < deadline:
+        commands: list[str] = []
+        while commands != ["bash", "sleep"] and time.monotonic() < deadline:
             time.sleep(0.02)
-        commands = sorted(processes.command(pid)[0] for pid in found)
+            found = processes.descendants([top.pid])
+            commands = sorted(processes.command(pid)[0] for pid in found)
         for pid in (*found, top.pid):
             os.kill(pid, signal.SIGKILL)
     assert commands == ["bash", "sleep"]
