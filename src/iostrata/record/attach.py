@@ -6,7 +6,7 @@ from pathlib import Path
 
 from iostrata.artifacts import agent_for, agent_jar
 from iostrata.errors import UserError
-from iostrata.record.collector import Collector
+from iostrata.record.collector import Collector, key_values
 from iostrata.record.hotspot import Attachment, JvmProcess, find_target
 from iostrata.record.jvms import has_live_agent
 from iostrata.records import Record
@@ -115,10 +115,9 @@ def _load(target: JvmProcess, agent: Path, options: str) -> dict[str, str]:
     try:
         with attachment.answer_file() as (name, path):
             attachment.load(agent, f"{options},answer={name}")
-            lines = Path(path).read_text("utf-8", "replace").splitlines()
+            answer = key_values(Path(path))
     finally:
         attachment.close()
-    answer = dict(line.split("=", 1) for line in lines if "=" in line)
     if not answer:
         raise UserError(f"pid {target.pid}: the agent did not answer", "see its standard error")
     if "refused" in answer:

@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iostrata.artifacts import native_binary
@@ -110,7 +110,7 @@ def start_collector(directory: Path, store: Path, name: str, exit_when_idle: boo
     while time.monotonic() < deadline:
         started = collector_of(directory)
         if started is not None and started.pid == child.pid:
-            return Collector(**{**started.__dict__, "started": True})
+            return replace(started, started=True)
         if child.poll() is not None:
             raise UserError(f"the collector did not start: {last_line(log)}", f"see {log}")
         time.sleep(0.01)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 NOT_FOUND = 127
@@ -40,12 +40,7 @@ class Signals:
         self._before = {number: signal.signal(number, self._take) for number in self.FORWARDED}
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

@@ -11,12 +11,13 @@ STORE/RUN/live-HOST.json  once a second while it records: what `iostrata top` sh
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from iostrata.errors import UserError
 from iostrata.processes import start_ticks
@@ -58,11 +59,10 @@ class RunProgress:
 def read_progress(collector: Collector, run: str) -> RunProgress:
     """The last answer about a run; an empty one when there is none so far."""
     try:
-        value = json.loads((collector.store / run / "progress.json").read_text("utf-8"))
-    except (OSError, ValueError):
+        answer = (collector.store / run / "progress.json").read_bytes()
+        return msgspec.json.decode(answer, type=RunProgress)
+    except (OSError, msgspec.DecodeError):
         return RunProgress()
-    fields = {name: value[name] for name in RunProgress.__dataclass_fields__ if name in value}
-    return RunProgress(**fields)
 
 
 def announce(

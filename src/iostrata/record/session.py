@@ -113,20 +113,14 @@ def _private(request: RecordRequest) -> Collector:
         raise
 
 
+@dataclass
 class _Recording:
-    def __init__(
-        self,
-        request: RecordRequest,
-        collector: Collector,
-        signals: Signals,
-        show: Callable[[RunProgress], None],
-    ) -> None:
-        self.request = request
-        self.collector = collector
-        self.signals = signals
-        self.show = show
-        self.start = time.time_ns()
-        self.next_look = 0.0
+    request: RecordRequest
+    collector: Collector
+    signals: Signals
+    show: Callable[[RunProgress], None]
+    start: int = field(default_factory=time.time_ns)
+    next_look: float = 0.0
 
     def run(self, option: str) -> Recorded:
         """Waits until every process records, runs the command, waits until all is published."""

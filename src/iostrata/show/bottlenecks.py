@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from iostrata.analyse.calltree.bottlenecks import RANKS, Bottleneck, Bottlenecks
-from iostrata.text import columns, count, percent, plural, seconds
+from iostrata.analyse.calltree.bottlenecks import Bottleneck, Bottlenecks
+from iostrata.show.tables import Column, named, number, table
+from iostrata.text import count, percent, plural, seconds
 
 
 def bottleneck_lines(ranked: Bottlenecks, most: int) -> list[str]:
@@ -12,27 +13,25 @@ def bottleneck_lines(ranked: Bottlenecks, most: int) -> list[str]:
         return ["no calls were recorded: iostrata summary says why"]
     holding = [row for row in ranked.functions if getattr(row, ranked.by) > 0]
     whole = ranked.wall if ranked.by == "critical" else sum(getattr(r, ranked.by) for r in holding)
-    cells = [_cells(row, ranked.by, whole) for row in holding[:most]]
-    names = ["function", "role", "host", f"of {ranked.by}", "working", "waiting", "calls"]
-    lines = columns([*names, "critical path", "self", "total"], cells, range(3, 10))
-    left = len(holding) - len(cells)
-    more = [f"({plural(left, 'function')} more)"] if left else []
-    return [_headline(ranked), "", *lines, *more]
+    by = "self" if ranked.by == "total" else ranked.by
 
+    def waiting(row: Bottleneck) -> int:
+        return int(getattr(row, f"{by}_waiting"))
 
-def _cells(row: Bottleneck, by: str, whole: int) -> list[str]:
-    measured = by if by != "total" else "self"
-    waiting: int = getattr(row, f"{measured}_waiting")
-    return [
-        row.name,
-        row.role,
-        row.host,
-        percent(getattr(row, by) / whole if whole else 0.0, 1),
-        seconds(getattr(row, measured) - waiting),
-        seconds(waiting),
-        count(row.calls),
-        *(seconds(getattr(row, name)) for name in RANKS),
+    def share(row: Bottleneck) -> str:
+        return percent(getattr(row, ranked.by) / whole if whole else 0.0, 1)
+
+    shown = [
+        *(named("function", "name"), named("role"), named("host")),
+        Column(f"of {ranked.by}", share, number=True),
+        Column("working", lambda row: seconds(getattr(row, by) - waiting(row)), number=True),
+        Column("waiting", lambda row: seconds(waiting(row)), number=True),
+        *(number("calls", count), number("critical path", seconds, "critical")),
+        *(number("self", seconds), number("total", seconds)),
     ]
+    left = len(holding) - most
+    more = [f"({plural(left, 'function')} more)"] if left > 0 else []
+    return [_headline(ranked), "", *table(holding[:most], shown), *more]
 
 
 def _headline(ranked: Bottlenecks) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from iostrata.analyse.live import LiveRates, LiveTotals, LiveView
-from iostrata.schema.directions import BYTES_COLUMN
-from iostrata.text import columns, count, plural, printable, seconds, size
+from iostrata.show.tables import Column, directions, named, number, table
+from iostrata.text import count, plural, printable, seconds
 
 MOST_RATES = 24
 MOST_OPEN = 12
@@ -44,58 +44,37 @@ def _seconds(ns: int) -> str:
 
 
 def _rates(rows: list[LiveRates]) -> list[str]:
-    moved = _moved(rows)
-    header = ["layer", "host", "job", "calls/s", *(f"{direction}/s" for direction in moved)]
-    header += ["recorded", "mean", "median", "99 %"]
-    cells = [
-        [
-            row.layer,
-            row.host,
-            row.job or "-",
-            count(round(row.calls)),
-            *(size(round(getattr(row, column))) for column in moved.values()),
-            count(row.recorded),
-            *("" if time is None else seconds(time) for time in (row.mean, row.p50, row.p99)),
-        ]
-        for row in rows[:MOST_RATES]
+    times = {"mean": "mean", "median": "p50", "99 %": "p99"}
+    shown = [
+        *(named("layer"), named("host"), Column("job", lambda row: row.job or "-")),
+        number("calls/s", lambda calls: count(round(calls)), "calls"),
+        *directions(rows, always=(), made=_rate),
+        number("recorded", count),
+        *(number(title, seconds, field) for title, field in times.items()),
     ]
-    lines = columns(header, cells, range(3, len(header)))
-    return lines + _more(len(rows) - MOST_RATES)
+    return table(rows[:MOST_RATES], shown) + _more(len(rows) - MOST_RATES)
+
+
+def _rate(direction: str, text: Callable[[int], str], field: str) -> Column:
+    return number(f"{direction}/s", lambda moved: text(round(moved)), field)
 
 
 def _open(view: LiveView) -> list[str]:
-    cells = [
-        [
-            seconds(max(0, call.age)),
-            f"{call.layer}.{call.op}",
-            call.target or "-",
-            f"{call.role or 'java'} {call.pid} on {call.host}",
-            call.thread or "-",
-            call.task or call.job or "-",
-        ]
-        for call in view.open[:MOST_OPEN]
+    shown = [
+        number("open for", lambda age: seconds(max(0, age)), "age"),
+        Column("call", lambda call: f"{call.layer}.{call.op}"),
+        Column("target", lambda call: call.target or "-"),
+        Column("process", lambda call: f"{call.role or 'java'} {call.pid} on {call.host}"),
+        Column("thread", lambda call: call.thread or "-"),
+        Column("task", lambda call: call.task or call.job or "-"),
     ]
-    lines = columns(["open for", "call", "target", "process", "thread", "task"], cells, [0])
-    return lines + _more(len(view.open) - MOST_OPEN + view.more_open)
+    more = len(view.open) - MOST_OPEN + view.more_open
+    return table(view.open[:MOST_OPEN], shown) + _more(more)
 
 
 def _totals(rows: list[LiveTotals]) -> list[str]:
-    moved = _moved(rows)
-    cells = [
-        [row.layer, count(row.calls), *(size(getattr(row, column)) for column in moved.values())]
-        for row in rows
-    ]
-    header = ["since it began", "calls", *moved]
-    return columns(header, cells, range(1, len(header)))
-
-
-def _moved(rows: Sequence[LiveRates | LiveTotals]) -> dict[str, str]:
-    """The directions in which anything moved, and their columns."""
-    return {
-        direction: column
-        for direction, column in BYTES_COLUMN.items()
-        if any(getattr(row, column) for row in rows)
-    }
+    whose = (named("since it began", "layer"), number("calls", count))
+    return table(rows, [*whose, *directions(rows, always=())])
 
 
 def _more(rows: int) -> list[str]:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from datetime import datetime
 
 from iostrata.analyse.cost import Cost
 from iostrata.analyse.intervals import LEAST
 from iostrata.analyse.latencies import Latency
-from iostrata.analyse.summary import SIZES, Summary
+from iostrata.analyse.summary import SIZES, Sizes, Summary
 from iostrata.analyse.targets import Target
-from iostrata.analyse.totals import Total
+from iostrata.analyse.totals import TaskTotal, Total
 from iostrata.schema.detail import budget_text
-from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.names import left_out, sampling_text
+from iostrata.show.tables import Column, directions, estimate, named, number, table
 from iostrata.text import (
     FEW,
     between,
-    columns,
     count,
     margin,
     near,
@@ -46,8 +44,8 @@ def summary_lines(summary: Summary) -> list[str]:
     lines += ["", *_by_layer(summary), *_other_layers(summary)]
     lines += ["", *_by_op(summary)]
     for made in (_sizes, _latencies, _targets, _tasks):
-        table = made(summary)
-        lines += ["", *table] if table else []
+        part = made(summary)
+        lines += ["", *part] if part else []
     return lines
 
 
@@ -211,29 +209,10 @@ def _time(row: Total) -> str:
     return f"~{seconds(row.time)}" + (f" {margin(off)}" if off else "")
 
 
-def _directions(rows: Sequence[Total] | Sequence[Target]) -> dict[str, str]:
-    """The directions worth a column: reading and writing always, the network when used."""
-    return {
-        name: column
-        for name, column in BYTES_COLUMN.items()
-        if name in ("read", "written") or any(getattr(row, column) for row in rows)
-    }
-
-
 def _by_layer(summary: Summary) -> list[str]:
-    directions = _directions(summary.layers)
-    rows = [
-        [
-            row.layer,
-            count(row.calls),
-            *(size(getattr(row, column)) for column in directions.values()),
-            _time(row),
-            count(row.errors),
-        ]
-        for row in summary.layers
-    ]
-    header = ["layer", "calls", *directions, "time of all threads", "errors"]
-    return columns(header, rows, range(1, len(header)))
+    shown = [named("layer"), number("calls", count), *directions(summary.layers)]
+    time = Column("time of all threads", _time, number=True)
+    return table(summary.layers, [*shown, time, number("errors", count)])
 
 
 def _other_layers(summary: Summary) -> list[str]:
@@ -252,17 +231,9 @@ def _other_layers(summary: Summary) -> list[str]:
 
 
 def _by_op(summary: Summary) -> list[str]:
-    rows = [
-        [
-            row.layer,
-            f"({row.op})" if row.nested else row.op,
-            count(row.calls),
-            size(row.bytes),
-            _time(row),
-        ]
-        for row in summary.ops
-    ]
-    lines = columns(["layer", "operation", "calls", "bytes", "time"], rows, range(2, 5))
+    operation = Column("operation", lambda row: f"({row.op})" if row.nested else row.op)
+    numbers = (number("calls", count), number("bytes", size), Column("time", _time, number=True))
+    lines = table(summary.ops, [named("layer"), operation, *numbers])
     if any(row.nested for row in summary.ops):
         lines.append("(in brackets: within a call of the same layer, in no total of the layer)")
     return lines
@@ -272,12 +243,16 @@ def _sizes(summary: Summary) -> list[str]:
     if not summary.sizes:
         return []
     names = [name for name in SIZES if name != "unknown" or any(r.unknown for r in summary.sizes)]
-    rows = [
-        [row.layer, row.op, *(count(calls) if calls else "·" for calls in row.counts().values())]
-        for row in summary.sizes
-    ]
-    header = ["calls by size", "", *names]
-    return columns(header, [row[: len(header)] for row in rows], range(2, len(header)))
+    shown = [_class(name) for name in names]
+    return table(summary.sizes, [named("calls by size", "layer"), named("", "op"), *shown])
+
+
+def _class(name: str) -> Column:
+    def text(row: Sizes) -> str:
+        calls = row.counts()[name]
+        return count(calls) if calls else "·"
+
+    return Column(name, text, number=True)
 
 
 def _latencies(summary: Summary) -> list[str]:
@@ -285,19 +260,16 @@ def _latencies(summary: Summary) -> list[str]:
     if not summary.latencies:
         return []
 
-    def cells(row: Latency) -> list[str]:
-        times = (
-            (row.mean, row.mean_low, row.mean_high),
-            (row.p50, row.p50_low, row.p50_high),
-            (row.p95, row.p95_low, row.p95_high),
-            (row.p99, row.p99_low, row.p99_high),
-        )
-        calls = near(row.calls, row.calls_bound, count)
-        return [row.layer, row.op, calls, *(between(*time, seconds) for time in times)]
+    def time(title: str, field: str) -> Column:
+        def text(row: Latency) -> str:
+            low, high = getattr(row, f"{field}_low"), getattr(row, f"{field}_high")
+            return between(getattr(row, field), low, high, seconds)
 
-    header = ["time of a call", "", "calls", "mean", "median", "95 %", "99 %"]
-    rows = [cells(row) for row in summary.latencies[:MOST_LATENCIES]]
-    return [*columns(header, rows, range(2, len(header))), *_of_detail(summary)]
+        return Column(title, text, number=True)
+
+    whose = (named("time of a call", "layer"), named("", "op"), estimate("calls", count))
+    times = (time("mean", "mean"), time("median", "p50"), time("95 %", "p95"), time("99 %", "p99"))
+    return [*table(summary.latencies[:MOST_LATENCIES], [*whose, *times]), *_of_detail(summary)]
 
 
 def _of_detail(summary: Summary) -> list[str]:
@@ -312,23 +284,12 @@ def _name(target: Target) -> str:
 def _targets(summary: Summary) -> list[str]:
     if not summary.targets:
         return []
-    directions = _directions(summary.targets)
-    rows = [
-        [
-            row.layer,
-            row.category or "",
-            near(row.calls, row.calls_bound, count),
-            *(
-                near(getattr(row, column), getattr(row, f"{column}_bound"), size)
-                for column in directions.values()
-            ),
-            near(row.time, row.time_bound, seconds),
-            _name(row),
-        ]
-        for row in summary.targets[:MOST_TARGETS]
+    shown = [
+        *(named("hottest", "layer"), named("category"), estimate("calls", count)),
+        *directions(summary.targets, made=estimate),
+        *(estimate("time", seconds), Column("target", _name)),
     ]
-    header = ["hottest", "category", "calls", *directions, "time", "target"]
-    lines = [*columns(header, rows, range(2, len(header) - 1)), *_of_detail(summary)]
+    lines = [*table(summary.targets[:MOST_TARGETS], shown), *_of_detail(summary)]
     if summary.sampled:
         lines.append(
             "(~ is scaled up from the requests that were recorded individually, and within ± for "
@@ -341,26 +302,18 @@ def _tasks(summary: Summary) -> list[str]:
     """The tasks that took longest, each with its layers."""
     if not summary.tasks:
         return []
-    directions = _directions(summary.tasks)
     time: dict[tuple[str, str], int] = {}
     for row in summary.tasks:
-        key = (row.job or "", row.task or "")
-        time[key] = time.get(key, 0) + row.time
+        time[_task(row)] = time.get(_task(row), 0) + row.time
     shown = sorted(time, key=lambda key: -time[key])[:MOST_TASKS]
-    rows = [
-        [
-            row.task or row.job or "",
-            row.layer,
-            count(row.calls),
-            *(size(getattr(row, column)) for column in directions.values()),
-            seconds(row.time),
-        ]
-        for key in shown
-        for row in summary.tasks
-        if (row.job or "", row.task or "") == key
-    ]
-    header = ["job or task", "layer", "calls", *directions, "time"]
-    lines = columns(header, rows, range(2, len(header)))
+    rows = [row for key in shown for row in summary.tasks if _task(row) == key]
+    whose = (Column("job or task", lambda row: row.task or row.job or ""), named("layer"))
+    numbers = (number("calls", count), *directions(summary.tasks), number("time", seconds))
+    lines = table(rows, [*whose, *numbers])
     if len(time) > len(shown):
         lines.append(f"and {len(time) - len(shown)} more (--json lists all)")
     return lines
+
+
+def _task(row: TaskTotal) -> tuple[str, str]:
+    return row.job or "", row.task or ""

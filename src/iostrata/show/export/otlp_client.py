@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -48,12 +47,7 @@ class OtlpClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._connection.close()
 
     def send(self, request: ExportTraceServiceRequest) -> None:

@@ -35,17 +35,16 @@ def write(source: Source, out: BinaryIO) -> int:
     """Writes the trace; how many slices are in it."""
     packets = _Packets(out)
     _clocks(packets, source.start)
-    places: set[int] = set()
     slices = 0
     of_thread = attrgetter("host", "proc", "tid")
     threads = groupby(source.calls(CallOrder.threads), of_thread)
     for sequence, (_, calls) in enumerate(threads, 2):
-        thread = _SliceThread(packets, sequence, places)
+        thread = _SliceThread(packets, sequence)
         for edge in nested(calls):
             thread.add(edge)
             slices += edge.opens
     for host, rows in groupby(source.system(), lambda row: row.host or ""):
-        _counters(packets, places, host, list(rows))
+        _counters(packets, host, list(rows))
     packets.flush()
     return slices
 
@@ -56,6 +55,7 @@ class _Packets:
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self._trace = Trace()
+        self._known: set[int] = set()
 
     def add(self, sequence: int = 1) -> TracePacket:
         """A new packet, to be filled before the next one is added."""
@@ -75,6 +75,17 @@ class _Packets:
         track.sibling_merge_behavior = TrackDescriptor.SIBLING_MERGE_BEHAVIOR_NONE
         return track
 
+    def place(self, uuid: int, name: str, parent: int = 0) -> int:
+        """The track of a host or a process, which is made once; its `uuid`."""
+        if uuid not in self._known:
+            self._known.add(uuid)
+            self.track(uuid, name, parent)
+        return uuid
+
+    def host(self, name: str) -> int:
+        """The track of a host; its uuid."""
+        return self.place(identity("host", name), name or "host")
+
     def flush(self) -> None:
         """Writes what was added."""
         self._out.write(self._trace.SerializeToString())
@@ -84,10 +95,9 @@ class _Packets:
 class _SliceThread:
     """The slices of one thread, each lane a track."""
 
-    def __init__(self, packets: _Packets, sequence: int, places: set[int]) -> None:
+    def __init__(self, packets: _Packets, sequence: int) -> None:
         self._packets = packets
         self._sequence = sequence
-        self._places = places
         self._lanes: list[int] = []
         self._interned: dict[tuple[str, str], int] = {}
 
@@ -104,12 +114,9 @@ class _SliceThread:
             event.type = TrackEvent.TYPE_SLICE_END
             return
         event.type = TrackEvent.TYPE_SLICE_BEGIN
-        cleared = not self._interned
-        packet.sequence_flags = (
-            TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
-            if cleared
-            else TracePacket.SEQ_NEEDS_INCREMENTAL_STATE
-        )
+        packet.sequence_flags = TracePacket.SEQ_NEEDS_INCREMENTAL_STATE
+        if not self._interned:
+            packet.sequence_flags = TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
         event.name_iid = self._iid(packet, "event_names", call.name)
         event.category_iids.append(self._iid(packet, "event_categories", call.layer))
         for name, value in (("layer", call.layer), ("op", call.op), *call.facts()):
@@ -118,8 +125,7 @@ class _SliceThread:
             if isinstance(value, int):
                 note.int_value = value
             else:
-                iid = self._iid(packet, "debug_annotation_string_values", value)
-                note.string_value_iid = iid
+                note.string_value_iid = self._iid(packet, "debug_annotation_string_values", value)
         # A flow has one begin and one end: what causes three calls begins three.
         event.flow_ids.extend(identity(proc, span) for proc, span in call.effects or ())
         if call.caused:
@@ -140,11 +146,8 @@ class _SliceThread:
         return iid
 
     def _lane(self, call: Call, lane: int) -> int:
-        host = _host(self._packets, self._places, call.host)
-        process = identity(call.host, call.proc)
-        if process not in self._places:
-            self._places.add(process)
-            self._packets.track(process, f"{call.role or 'process'} {call.pid}", host)
+        host, name = self._packets.host(call.host), f"{call.role or 'process'} {call.pid}"
+        process = self._packets.place(identity(call.host, call.proc), name, host)
         uuid = identity(call.host, call.proc, call.tid, lane)
         name = call.thread if lane == 0 else f"{call.thread} ({lane + 1})"
         self._packets.track(uuid, name, process)
@@ -160,17 +163,9 @@ def _clocks(packets: _Packets, start: int) -> None:
     snapshot.primary_trace_clock = BUILTIN_CLOCK_BOOTTIME
 
 
-def _host(packets: _Packets, places: set[int], name: str) -> int:
-    uuid = identity("host", name)
-    if uuid not in places:
-        places.add(uuid)
-        packets.track(uuid, name or "host")
-    return uuid
-
-
-def _counters(packets: _Packets, places: set[int], host: str, rows: list[HostSecond]) -> None:
+def _counters(packets: _Packets, host: str, rows: list[HostSecond]) -> None:
     """A track per history of a host: what passed from the begin of a second, levels at its end."""
-    parent = _host(packets, places, host)
+    parent = packets.host(host)
     for name in (*_CPU, "disk_busy", *_RATES, *_LEVELS):
         uuid = identity("counter", host, name)
         counter = packets.track(uuid, name, parent).counter

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from shutil import copyfileobj
@@ -50,46 +51,40 @@ def write(source: Source, out: BinaryIO) -> int:
     return opened
 
 
+@dataclass
 class _FrameThread:
     """The time lines of one thread, one a lane, and what it adds to the merged profiles."""
 
-    def __init__(
-        self,
-        start: int,
-        frames: dict[tuple[str, str], int],
-        everything: Counter[Stack],
-        attempts: dict[str, Counter[Stack]],
-    ) -> None:
-        self._start = start
-        self._frames = frames
-        self._everything = everything
-        self._attempts = attempts
-        self._lanes: list[_Lane] = []
+    start: int
+    frames: dict[tuple[str, str], int]
+    everything: Counter[Stack]
+    attempts: dict[str, Counter[Stack]]
+    lanes: list[_Lane] = field(default_factory=list)
 
     def add(self, edge: Edge) -> None:
         """Opens or closes a frame."""
         call = edge.call
-        if edge.lane == len(self._lanes):
-            self._lanes.append(_Lane(call, edge.at - self._start))
-        lane = self._lanes[edge.lane]
-        at = edge.at - self._start
+        at = edge.at - self.start
+        if edge.lane == len(self.lanes):
+            self.lanes.append(_Lane(call, at))
+        lane = self.lanes[edge.lane]
         if edge.opens:
-            frame = self._frames.setdefault((call.layer, call.name), len(self._frames))
+            frame = self.frames.setdefault((call.layer, call.name), len(self.frames))
             lane.open(frame, at)
             return
         if call.task:
             lane.tasks.add(call.task)
         stack, alone = lane.close(at, call.dur)
-        self._everything[stack] += alone
+        self.everything[stack] += alone
         if call.task:
-            self._attempts.setdefault(call.task, Counter())[stack] += alone
+            self.attempts.setdefault(call.task, Counter())[stack] += alone
 
     def write(self, out: BinaryIO, first: bool) -> int:
         """Writes the lanes; how many there are."""
-        for number, lane in enumerate(self._lanes):
+        for number, lane in enumerate(self.lanes):
             out.write(b"" if first and number == 0 else b",\n")
             lane.write(out, number)
-        return len(self._lanes)
+        return len(self.lanes)
 
 
 class _Lane:

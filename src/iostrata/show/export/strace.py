@@ -8,8 +8,8 @@ threads of the JVM: the main thread of a process has its pid, every other one a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import count
 from typing import BinaryIO
 
 from iostrata.show.export.source import Call, CallOrder, Source
@@ -78,7 +78,7 @@ def _numbers(source: Source) -> dict[tuple[str, int, int], int]:
     """A number per thread: its pid for the first of a process, unless that is taken."""
     threads = [(row.host, row.proc, row.tid, row.pid) for row in source.threads()]
     pids = {pid for *_, pid in threads}
-    unused = _above(max(pids, default=0))
+    unused = count(max(pids, default=0) + 1)
     numbers: dict[tuple[str, int, int], int] = {}
     started: set[tuple[str, int]] = set()
     for host, proc, tid, pid in threads:
@@ -88,12 +88,6 @@ def _numbers(source: Source) -> dict[tuple[str, int, int], int]:
             pids.remove(pid)
         numbers[host, proc, tid] = pid if first else next(unused)
     return numbers
-
-
-def _above(number: int) -> Iterator[int]:
-    while True:
-        number += 1
-        yield number
 
 
 def _text(call: Call, files: _Files) -> str:

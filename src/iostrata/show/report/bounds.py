@@ -14,8 +14,8 @@ import msgspec
 from iostrata.analyse.calltree.trees import cut
 from iostrata.explain.finding import Finding
 from iostrata.records import builtins
-from iostrata.show.report.encoded import encoded
 from iostrata.show.report.model import Bounded, Completeness, Critical, ReportDocument, Task
+from iostrata.show.report.page import encoded
 
 MOST_BYTES = 2_500_000  # of a document as the page holds it
 # Rows of a list at most; the first are kept, of the critical path the longest.

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from iostrata.errors import UserError
-from iostrata.show.report.encoded import encoded
+from iostrata.records import builtins
 from iostrata.show.report.model import VERSION, ReportDocument
 from iostrata.text import printable
 
@@ -48,6 +48,12 @@ def page_of(document: Any, script_name: str, title: str) -> str:
             raise UserError(f"{BUNDLE}/page.html has no {mark}", "build it again: make build")
         made = before + text + after
     return made
+
+
+def encoded(document: Any) -> str:
+    """The text that stands in the page: JSON in ASCII that no markup can end or enter."""
+    text = json.dumps(builtins(document), separators=(",", ":"), ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def example() -> ReportDocument:
