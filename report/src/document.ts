@@ -638,7 +638,7 @@ export interface Critical {
    * nanoseconds
    */
   wall: number;
-  parts: Part[];
+  parts: PathPart[];
   by_function: PathTime[];
   /**
    * a number of things
@@ -648,7 +648,7 @@ export interface Critical {
 /**
  * A stretch of the critical path.
  */
-export interface Part {
+export interface PathPart {
   layer: string;
   op: string;
   role: string;

@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { brushed } from "../brush.ts";
-import type { Critical, Part, PathTime, ReportDocument } from "../document.ts";
+import type { Critical, PathPart, PathTime, ReportDocument } from "../document.ts";
 import { h, name, section } from "../dom.ts";
 import { drawn, figure, LEFT, layerColour, legend, RIGHT, timeAxis } from "../figure.ts";
 import type { Selection } from "../selection.ts";
@@ -77,7 +77,7 @@ function said(rows: PathTime[], path: Critical, selection: Selection): string {
 }
 
 /** The parts within the interval, cut at its edges, by function. */
-export function byFunction(parts: Part[], selection: Selection): PathTime[] {
+export function byFunction(parts: PathPart[], selection: Selection): PathTime[] {
   const found = new Map<string, PathTime>();
   for (const { layer, op, start, end, waiting } of parts) {
     const time = selection.within(start, end);
@@ -130,7 +130,7 @@ function functionTable(rows: PathTime[]): HTMLElement {
   );
 }
 
-function strip(parts: Part[], { axis }: Selection, width: number): SVGElement | HTMLElement {
+function strip(parts: PathPart[], { axis }: Selection, width: number): SVGElement | HTMLElement {
   const bars = parts.map((part) => ({
     from: (part.start - axis.start) / 1e9,
     until: (part.end - axis.start) / 1e9,

@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { brushed } from "../brush.ts";
-import type { Part, ReportDocument, Task } from "../document.ts";
+import type { PathPart, ReportDocument, Task } from "../document.ts";
 import { caption, h, name, section } from "../dom.ts";
 import { type Drawing, drawn, figure, legend, RIGHT, redraw, SERIES, timeAxis } from "../figure.ts";
 import type { Selection } from "../selection.ts";
@@ -179,13 +179,13 @@ function margin(width: number): number {
   return width < 600 ? 92 : 170;
 }
 
-function laneHeight(tasks: number, path: Part[]): number {
+function laneHeight(tasks: number, path: PathPart[]): number {
   return 18 * (tasks + (path.length ? 1 : 0)) + 34;
 }
 
 function lanes(
   shown: Task[],
-  path: Part[],
+  path: PathPart[],
   { axis }: Selection,
   colour: Map<string, string>,
   width: number,
@@ -266,7 +266,7 @@ function inPhases(rows: Task[], start: number): Bar[] {
   );
 }
 
-function onPath(path: Part[], start: number): Bar[] {
+function onPath(path: PathPart[], start: number): Bar[] {
   return path.map((part) => ({
     lane: PATH,
     from: (part.start - start) / 1e9,

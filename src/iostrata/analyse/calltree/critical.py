@@ -30,7 +30,7 @@ BETWEEN = "outside"
 _REQUESTS = r"\.(submitApplication|startContainers|registerAppl\w+)$"
 
 
-class Part(Record, frozen=True):
+class PathPart(Record, frozen=True):
     """A stretch of the critical path."""
 
     layer: str
@@ -67,7 +67,7 @@ class CriticalPath(Record, frozen=True):
     """
 
     wall: Ns
-    parts: list[Part]
+    parts: list[PathPart]
     by_function: list[PathFunction]
 
 
@@ -91,7 +91,7 @@ def by_operation(path: CriticalPath) -> list[PathTime]:
     return sorted(found, key=lambda row: -row.working - row.waiting)
 
 
-class Process(Record, frozen=True):
+class PathProcess(Record, frozen=True):
     """One traced process that is no daemon.
 
     `done`: when others could go on: an attempt's process takes a while to end after its task.
@@ -106,7 +106,7 @@ class Process(Record, frozen=True):
     end: EpochNs
     done: EpochNs
 
-    def shifted(self, offset: Ns) -> Process:
+    def shifted(self, offset: Ns) -> PathProcess:
         """On a clock that is so much ahead."""
         times = {name: getattr(self, name) + offset for name in ("start", "end", "done")}
         return msgspec.structs.replace(self, **times)
@@ -179,7 +179,7 @@ def critical_path(
     offsets = {clock.host: clock.offset for clock in (trees or call_trees(opened)).clocks}
     processes = [
         process.shifted(offsets.get(process.host, 0))
-        for process in engine.records(_processes(), Process)
+        for process in engine.records(_processes(), PathProcess)
     ]
     windows = _Way(processes, _marks(engine, offsets)).go()
     pipes = engine.records(long_pipe_reads(), LongPipeRead)
@@ -209,7 +209,7 @@ def _processes() -> ir.Table:
     rows = rows.mutate(end=ibis.coalesce(rows.ended, rows.last))
     rows = rows.mutate(done=ibis.least(ibis.coalesce(rows.done, rows.end), rows.end))
     rows = rows.filter(rows.end > rows.start)
-    return rows.select(*Process.__struct_fields__).order_by("start", "proc")
+    return rows.select(*PathProcess.__struct_fields__).order_by("start", "proc")
 
 
 def _marked() -> ir.Table:
@@ -251,7 +251,7 @@ class _Way:
     known waiting. `until`: what lies between the begin and here has no window yet.
     """
 
-    def __init__(self, processes: list[Process], marks: Marks) -> None:
+    def __init__(self, processes: list[PathProcess], marks: Marks) -> None:
         self.windows: list[_Window] = []
         self.marks = marks
         self.masters = [p for p in processes if p.job and not p.task]
@@ -277,7 +277,7 @@ class _Way:
         self._wait(BETWEEN, self.begin, None, waiting=False)
         return self.windows[::-1]
 
-    def _client(self, client: Process) -> Process | None:
+    def _client(self, client: PathProcess) -> PathProcess | None:
         """A client waits for the job that was done last; before it began there was another."""
         jobs = [m for m in self.masters if client.start <= m.start < self.until]
         master = self._latest(jobs, self._done)
@@ -290,12 +290,12 @@ class _Way:
             self._wait(BETWEEN, before.end, None, waiting=False)
         return before
 
-    def _done(self, master: Process) -> int:
+    def _done(self, master: PathProcess) -> int:
         """When the last attempt of the job had ended: its master lives on for a while."""
         ends = [a.done for a in self.attempts if a.job == master.job]
         return max(ends, default=master.end)
 
-    def _master(self, master: Process) -> Process | None:
+    def _master(self, master: PathProcess) -> PathProcess | None:
         """A master waits for the attempt that ended last; it began when a client had submitted."""
         attempt = self._ended(master.job)
         if attempt is not None:
@@ -308,7 +308,7 @@ class _Way:
             self._wait(START, self._last(submits), master)
         return client
 
-    def _attempt(self, attempt: Process) -> Process | None:
+    def _attempt(self, attempt: PathProcess) -> PathProcess | None:
         """A reduce waits for the map whose output came last; an attempt for its container."""
         outputs = [one for one in self.marks.outputs.get(attempt.proc, []) if one[0] <= self.until]
         last = max(outputs, default=(0, ""))[1]
@@ -331,20 +331,22 @@ class _Way:
         """The last one until now, else now."""
         return max((moment for moment in moments if moment <= self.until), default=self.until)
 
-    def _ended(self, job: str) -> Process | None:
+    def _ended(self, job: str) -> PathProcess | None:
         ended = [a for a in self.attempts if a.job == job and a.done <= self.until]
         return self._latest(ended, lambda a: a.done)
 
-    def _latest(self, among: list[Process], when: Callable[[Process], int]) -> Process | None:
+    def _latest(
+        self, among: list[PathProcess], when: Callable[[PathProcess], int]
+    ) -> PathProcess | None:
         return max((p for p in among if p.proc not in self.visited), key=when, default=None)
 
-    def _work(self, process: Process, start: int) -> None:
+    def _work(self, process: PathProcess, start: int) -> None:
         begin = self._begin(start)
         if begin < self.until:
             self.windows.append(_Worked(begin, self.until, process.proc))
         self.until = begin
 
-    def _wait(self, op: str, start: int, of: Process | None, *, waiting: bool = True) -> None:
+    def _wait(self, op: str, start: int, of: PathProcess | None, *, waiting: bool = True) -> None:
         begin = self._begin(start)
         if begin < self.until:
             role, host = (of.role, of.host) if of else ("", "")

@@ -42,7 +42,7 @@ class Choice:
         return [f"--order={self.order}", f"--by={self.by}", *keep, *drop]
 
 
-class Estimate(Record, frozen=True):
+class SampledTotal(Record, frozen=True):
     """A total that requests of a sample add, its variance, and the squares of the terms of that."""
 
     total: float
@@ -50,14 +50,14 @@ class Estimate(Record, frozen=True):
     squares: float
 
 
-class Sample(Record, frozen=True):
+class NodeSample(Record, frozen=True):
     """What the requests that were drawn say, to be added to what was recorded in any case."""
 
     requests: Count
-    calls: Estimate
-    total: Estimate
-    self: Estimate
-    bytes: Estimate
+    calls: SampledTotal
+    total: SampledTotal
+    self: SampledTotal
+    bytes: SampledTotal
 
 
 class Merged(Record, frozen=True):
@@ -88,7 +88,7 @@ class MergedNode(Merged, frozen=True):
     id: str
     parent: str | None
     depth: int
-    sample: Sample | None = None
+    sample: NodeSample | None = None
 
 
 class MergedFunction(Merged, frozen=True):
@@ -96,7 +96,7 @@ class MergedFunction(Merged, frozen=True):
 
     role: str
     host: str
-    sample: Sample | None = None
+    sample: NodeSample | None = None
 
 
 class Clock(Record, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 
 from iostrata.analyse.axis import Axis, Series
-from iostrata.analyse.calltree.critical import Part, PathTime
+from iostrata.analyse.calltree.critical import PathPart, PathTime
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.categories import Category
 from iostrata.analyse.totals import LayerTotal, OperationTotal
@@ -231,7 +231,7 @@ class Critical(Record, frozen=True):
     """The chain of calls that the end of the job waited for; `more`: the shortest parts."""
 
     wall: Ns
-    parts: list[Part]
+    parts: list[PathPart]
     by_function: list[PathTime]
     more: Count
 
