@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,8 +40,8 @@ class Module:
 
     prefix: str
     layer: str
-    data: dict[str, tuple[str, ...]]
-    other: dict[str, tuple[str, ...]]
+    data: Mapping[str, tuple[str, ...]]
+    other: Mapping[str, tuple[str, ...]]
     untimed: tuple[str, ...] = ()  # of `other`: their time is in that of writes, or not known
     sizes: str = ""  # of counters of size classes, with {way} and {name}
 
@@ -50,56 +50,30 @@ def _all_kinds(what: str) -> tuple[str, ...]:
     return tuple(f"{kind}_{what}" for kind in ("INDEP", "COLL", "SPLIT", "NB"))
 
 
+_PLAIN = {"read": ("READS",), "write": ("WRITES",)}
+_OF_ALL_KINDS = {"read": _all_kinds("READS"), "write": _all_kinds("WRITES")}
+_HDF5 = {"open": ("OPENS",), "flush": ("FLUSHES",)}
+_AGGREGATED = "SIZE_{way}_AGG_{name}"
+_OF_POSIX = {
+    "open": ("OPENS",),
+    "seek": ("SEEKS",),
+    "stat": ("STATS",),
+    "rename": ("RENAME_SOURCES",),
+    "sync": ("FSYNCS", "FDSYNCS"),
+    "map": ("MMAPS",),
+}
+_OF_STDIO = {"open": ("OPENS",), "seek": ("SEEKS",), "flush": ("FLUSHES",)}
+_OF_MPI = {"open": ("INDEP_OPENS", "COLL_OPENS"), "sync": ("SYNCS",)}
+_OF_PNETCDF = {"open": ("CREATES", "OPENS"), "sync": ("SYNCS",)}
 MODULES = {
-    "POSIX": Module(
-        "POSIX",
-        "posix",
-        {"read": ("READS",), "write": ("WRITES",)},
-        {
-            "open": ("OPENS",),
-            "seek": ("SEEKS",),
-            "stat": ("STATS",),
-            "rename": ("RENAME_SOURCES",),
-            "sync": ("FSYNCS", "FDSYNCS"),
-            "map": ("MMAPS",),
-        },
-        ("sync", "map"),
-        "SIZE_{way}_{name}",
-    ),
-    "STDIO": Module(
-        "STDIO",
-        "posix",
-        {"read": ("READS",), "write": ("WRITES",)},
-        {"open": ("OPENS",), "seek": ("SEEKS",), "flush": ("FLUSHES",)},
-        ("flush",),
-    ),
-    "MPI-IO": Module(
-        "MPIIO",
-        "fs",
-        {"read": _all_kinds("READS"), "write": _all_kinds("WRITES")},
-        {"open": ("INDEP_OPENS", "COLL_OPENS"), "sync": ("SYNCS",)},
-        ("sync",),
-        "SIZE_{way}_AGG_{name}",
-    ),
-    "H5F": Module("H5F", "record", {}, {"open": ("OPENS",), "flush": ("FLUSHES",)}),
-    "H5D": Module(
-        "H5D",
-        "record",
-        {"read": ("READS",), "write": ("WRITES",)},
-        {"open": ("OPENS",), "flush": ("FLUSHES",)},
-        (),
-        "SIZE_{way}_AGG_{name}",
-    ),
-    "PNETCDF_FILE": Module(
-        "PNETCDF_FILE", "record", {}, {"open": ("CREATES", "OPENS"), "sync": ("SYNCS",)}
-    ),
+    "POSIX": Module("POSIX", "posix", _PLAIN, _OF_POSIX, ("sync", "map"), "SIZE_{way}_{name}"),
+    "STDIO": Module("STDIO", "posix", _PLAIN, _OF_STDIO, ("flush",)),
+    "MPI-IO": Module("MPIIO", "fs", _OF_ALL_KINDS, _OF_MPI, ("sync",), _AGGREGATED),
+    "H5F": Module("H5F", "record", {}, _HDF5),
+    "H5D": Module("H5D", "record", _PLAIN, _HDF5, (), _AGGREGATED),
+    "PNETCDF_FILE": Module("PNETCDF_FILE", "record", {}, _OF_PNETCDF),
     "PNETCDF_VAR": Module(
-        "PNETCDF_VAR",
-        "record",
-        {"read": _all_kinds("READS"), "write": _all_kinds("WRITES")},
-        {"open": ("OPENS",)},
-        (),
-        "SIZE_{way}_AGG_{name}",
+        "PNETCDF_VAR", "record", _OF_ALL_KINDS, {"open": ("OPENS",)}, (), _AGGREGATED
     ),
 }
 _DXT = {"DXT_POSIX": "posix", "DXT_MPIIO": "fs"}

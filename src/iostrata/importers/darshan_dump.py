@@ -37,7 +37,6 @@ COUNTED = {
 }
 TRACED = ("DXT_POSIX", "DXT_MPIIO")
 _BATCH = 10_000
-_ID = "struct darshan_base_record"
 
 
 def dump(path: str) -> Iterator[Line]:

@@ -157,15 +157,14 @@ class _EventLog:
         pid, tid = int(event["pid"]), int(event["tid"])
         if not (0 <= pid < 1 << 31 and 0 <= tid < 1 << 62):
             raise ValueError(f"no process id: {pid}")
-        hashed = str(args.get("hhash", ""))
-        host = self._names["HH"].get(hashed, "")
-        if not host and len(self._names["HH"]) == 1:
-            host = next(iter(self._names["HH"].values()))
+        hosts = self._names["HH"]
+        only = next(iter(hosts.values())) if len(hosts) == 1 else ""
+        host = hosts.get(str(args.get("hhash", ""))) or only
         key = (host, pid, tid)
         if key not in self._threads:
-            proc = self._processes.get((host, pid))
-            if proc is None:
-                proc = self._processes[host, pid] = _next(self._writer)
+            if (host, pid) not in self._processes:
+                self._processes[host, pid] = _next(self._writer)
+            proc = self._processes[host, pid]
             row = Thread(proc, pid, tid, host=host, exit="running")
             self._threads[key] = self._writer.thread(row)
         return self._threads[key]
@@ -174,10 +173,8 @@ class _EventLog:
         hashed = args.get("fhash", args.get("fname"))
         if hashed is None:
             return None
-        name = self._names["FH"].get(str(hashed))
-        if name is None:
-            name = str(args["fname"]) if "fname" in args else f"file {hashed}"
-        return of_path(name)
+        unnamed = str(args.get("fname", f"file {hashed}"))
+        return of_path(self._names["FH"].get(str(hashed), unnamed))
 
     def _offset(
         self,

@@ -202,7 +202,8 @@ class _CallLog:
             self._executed(thread, arguments, result.value)
         performed = perform(name, arguments, result, thread.process.files)
         if not performed:
-            self._account.left_out[_kind(name)] += 1
+            blind = f"{name}: what it reads or writes is not in the trace"
+            self._account.left_out[blind if name in calls.BLIND else _NO_IO] += 1
         for each in performed:
             self._write(thread, at, result.dur, each)
         return True
@@ -246,9 +247,3 @@ def _word(argument: str) -> str:
     """A word of a command, of which strace may have shown the begin only."""
     whole = string(argument)
     return unescaped(argument[1:-4]) + "…" if whole is None else whole
-
-
-def _kind(name: str) -> str:
-    if name in calls.BLIND:
-        return f"{name}: what it reads or writes is not in the trace"
-    return _NO_IO

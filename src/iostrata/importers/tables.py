@@ -23,21 +23,11 @@ _BATCH = 10_000
 # A line of rows.csv. `place`: the offset of a call, the size class of a sum; `bytes` of a call are
 # empty where they are not known. `count`, `time` and `most` are of sums.
 ROWS = {
-    "kind": "VARCHAR",
-    "layer": "VARCHAR",
-    "op": "VARCHAR",
-    "error": "VARCHAR",
-    "flags": "INTEGER",
-    "thread": "INTEGER",
-    "start": "BIGINT",
-    "dur": "BIGINT",
+    **dict.fromkeys(("kind", "layer", "op", "error"), "VARCHAR"),
+    **dict.fromkeys(("flags", "thread"), "INTEGER"),
+    **dict.fromkeys(("start", "dur"), "BIGINT"),
     "target": "INTEGER",
-    "place": "BIGINT",
-    "bytes": "BIGINT",
-    "asked": "BIGINT",
-    "count": "BIGINT",
-    "time": "BIGINT",
-    "most": "BIGINT",
+    **dict.fromkeys(("place", "bytes", "asked", "count", "time", "most"), "BIGINT"),
 }
 
 
@@ -206,19 +196,14 @@ _CALLS = """
     FROM rows LEFT JOIN targets ON targets.number = target WHERE kind <> 'sum'"""
 _HOST = "coalesce(host, 'unknown')"  # streams of requests are compared by it: never null
 _MADE = {
+    **{field: f"h.{field}" for field in ("proc", "role", "pid", "tid", "job", "task")},
     "host": _HOST,
-    "proc": "h.proc",
-    "role": "h.role",
-    "pid": "h.pid",
-    "tid": "h.tid",
     "thread": "h.name",
     "target": "t.name",
     "block": "t.block",
     "peer": "t.peer",
     "asked": "nullif(e.asked, e.bytes)",
     "trace": "CASE WHEN e.kind <> 'sum' THEN h.proc END",
-    "job": "h.job",
-    "task": "h.task",
 }
 # Columns that nothing says anything of: who asked for a call, what caused it, what was sampled.
 _UNKNOWN = ["point", "parent", "parent_proc", "owner", "phase"]
@@ -239,13 +224,8 @@ _EVENTS = f"""
 # Processes of which nothing was lost on the way here; what is not in the trace, nobody knows.
 _CONSTANT = {
     "traced": "true",
-    "reason": "''",
-    "points_woven": "0",
-    "points_faulted": "''",
-    "dropped": "0",
-    "folded": "0",
-    "lost": "0",
-    "refused": "0",
+    **dict.fromkeys(("reason", "points_faulted"), "''"),
+    **dict.fromkeys(("points_woven", "dropped", "folded", "lost", "refused"), "0"),
 }
 _FIRST = ("pid", "uid", "role", "main", "job", "task")
 

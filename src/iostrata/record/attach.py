@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from iostrata.artifacts import agent_for, agent_jar
@@ -111,13 +112,9 @@ def _check_seen(target: JvmProcess, path: Path) -> None:
 
 def _load(target: JvmProcess, agent: Path, options: str) -> dict[str, str]:
     """Loads the agent; the key=value lines it answered. Raises UserError when it refuses."""
-    attachment = Attachment(target)
-    try:
-        with attachment.answer_file() as (name, path):
-            attachment.load(agent, f"{options},answer={name}")
-            answer = key_values(Path(path))
-    finally:
-        attachment.close()
+    with closing(Attachment(target)) as attachment, attachment.answer_file() as (name, path):
+        attachment.load(agent, f"{options},answer={name}")
+        answer = key_values(Path(path))
     if not answer:
         raise UserError(f"pid {target.pid}: the agent did not answer", "see its standard error")
     if "refused" in answer:

@@ -41,7 +41,8 @@ def _jvm(place: Path) -> Jvm | None:
     if traced is None:
         reason = f"it belongs to uid {uid} and cannot be looked into"
         return Jvm(pid, uid, name, reason, "run iostrata doctor as root")
-    remedy = f"start it again with {_variable(name)} naming the agent (iostrata prepare hadoop)"
+    variable = OPTIONS.get(name, "JAVA_TOOL_OPTIONS")
+    remedy = f"start it again with {variable} naming the agent (iostrata prepare hadoop)"
     return Jvm(pid, uid, name, "no agent", remedy)
 
 
@@ -58,10 +59,6 @@ def main_class(words: list[str]) -> str:
         elif word and not word.startswith(("-", "@")):
             return word.rpartition(".")[2]
     return "java"
-
-
-def _variable(name: str) -> str:
-    return OPTIONS.get(name, "JAVA_TOOL_OPTIONS")
 
 
 def has_live_agent(pid: int, proc: Path = Path("/proc")) -> bool:

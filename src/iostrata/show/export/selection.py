@@ -63,13 +63,13 @@ class Selection:
         """Not all of the time is wanted."""
         return self.begin is not None or self.end is not None
 
-    def where(self, start: int, windowed: bool = True) -> tuple[str, list[Any]]:
+    def where(self, start: int) -> tuple[str, list[Any]]:
         """Its condition in SQL, with parameters; `start` of the run in ns since the epoch."""
         begin, length = ("time", '"interval"') if self.table == "system" else ("start", "dur")
         chosen: list[tuple[str, Any]] = []
-        if windowed and self.begin is not None:
+        if self.begin is not None:
             chosen.append((f"{begin} + {length} >= ?", start + round(self.begin * _SECOND)))
-        if windowed and self.end is not None:
+        if self.end is not None:
             chosen.append((f"{begin} < ?", start + round(self.end * _SECOND)))
         if self.job is not None:
             chosen.append(("job = ?", self.job))

@@ -10,6 +10,7 @@ import heapq
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from iostrata.analyse.calltree.trees import cut
 from iostrata.explain.finding import Finding
@@ -76,15 +77,16 @@ def _listed(document: ReportDocument, divisor: int) -> ReportDocument:
     kept_hosts = hosts[: MOST_HOSTS // divisor + 1]
     more_hosts = document.system.more + len(hosts) - len(kept_hosts)
     findings, tree, critical = document.findings, document.tree, document.critical
-    return msgspec.structs.replace(
+    rows = MOST_ROWS // divisor
+    return replace(
         document,
         targets=_first(document.targets, MOST_TARGETS // divisor),
         tasks=_tasks(document.tasks, divisor),
-        categories=_first(document.categories, MOST_ROWS // divisor),
-        time_spent=_first(document.time_spent, MOST_ROWS // divisor),
-        system=msgspec.structs.replace(document.system, hosts=kept_hosts, more=more_hosts),
-        ops=document.ops[: MOST_ROWS // divisor],
-        sizes=document.sizes[: MOST_ROWS // divisor],
+        categories=_first(document.categories, rows),
+        time_spent=_first(document.time_spent, rows),
+        system=replace(document.system, hosts=kept_hosts, more=more_hosts),
+        ops=document.ops[:rows],
+        sizes=document.sizes[:rows],
         completeness=_completeness(document.completeness, MOST_PROCESSES // divisor),
         findings=findings and [_finding(row, divisor) for row in findings[:MOST_FINDINGS]],
         tree=tree and cut(tree, MOST_NODES // divisor, MOST_DEPTH),
@@ -93,20 +95,19 @@ def _listed(document: ReportDocument, divisor: int) -> ReportDocument:
 
 
 def _first(bounded: Bounded[_T], most: int) -> Bounded[_T]:
-    left = max(0, len(bounded.rows) - most)
-    return Bounded(bounded.rows[:most], bounded.more + left)
+    return Bounded(bounded.rows[:most], bounded.more + max(0, len(bounded.rows) - most))
 
 
 def _tasks(bounded: Bounded[Task], divisor: int) -> Bounded[Task]:
     first = _first(bounded, MOST_TASKS // divisor)
     most = MOST_PHASES // divisor + 1
-    rows = [msgspec.structs.replace(row, phases=row.phases[:most]) for row in first.rows]
+    rows = [replace(row, phases=row.phases[:most]) for row in first.rows]
     return Bounded(rows, first.more)
 
 
 def _completeness(known: Completeness, most: int) -> Completeness:
     left = max(0, len(known.lines) - most)
-    return msgspec.structs.replace(
+    return replace(
         known,
         lines=known.lines[:most],
         more_lines=known.more_lines + left,
@@ -118,7 +119,7 @@ def _completeness(known: Completeness, most: int) -> Completeness:
 
 def _finding(row: Finding, divisor: int) -> Finding:
     most = MOST_EVIDENCE // divisor + 1
-    return msgspec.structs.replace(row, evidence=row.evidence[:most], change=row.change[:most])
+    return replace(row, evidence=row.evidence[:most], change=row.change[:most])
 
 
 def _critical(path: Critical, divisor: int) -> Critical:
