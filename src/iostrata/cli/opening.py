@@ -14,7 +14,6 @@ from iostrata.text import plural
 
 if TYPE_CHECKING:
     from iostrata.api import TracedRun
-    from iostrata.store.opened import OpenedRun
 
 _MOST_LINES = 8
 
@@ -32,13 +31,6 @@ def traced_run(store: Path | None, name: str | None, say: bool = True) -> Iterat
         if say:
             say_incomplete(run.name, run.incomplete)
         yield run
-
-
-@contextmanager
-def opened_run(store: Path | None, name: str | None) -> Iterator[OpenedRun]:
-    """Its tables, likewise."""
-    with traced_run(store, name) as run:
-        yield run.opened
 
 
 def say_incomplete(name: str, lines: Sequence[str]) -> None:

@@ -146,14 +146,14 @@ def _observed(run: str | None, store: Path | None, quiet: bool) -> Observed:
         hdfs_request_totals,
         hdfs_requests,
     )
-    from iostrata.cli.opening import opened_run
+    from iostrata.cli.opening import traced_run
     from iostrata_lab.workload.requests.model import Observed, RecordedRequest
 
     with progress(("read", "add up"), quiet) as step:
         step("read")
-        with opened_run(store, run) as opened:
+        with traced_run(store, run) as traced:
             step("add up")
-            engine = DuckDb(opened)
+            engine = DuckDb(traced.opened)
             asked = engine.records(hdfs_requests(), HdfsRequest)
             totals = engine.records(hdfs_request_totals(), HdfsRequestTotal)
     requests = [

@@ -15,7 +15,7 @@ from iostrata.cli.arguments import (
     command,
 )
 from iostrata.cli.console import print_json, progress
-from iostrata.cli.opening import opened_run
+from iostrata.cli.opening import traced_run
 
 
 class Rank(StrEnum):
@@ -53,8 +53,8 @@ def bottlenecks(
     from iostrata.analyse.calltree.bottlenecks import bottlenecks as ranked
     from iostrata.show.bottlenecks import bottleneck_lines
 
-    with opened_run(store, run) as opened, progress(STEPS, quiet) as step:
-        functions = ranked(opened, by.value, step)
+    with traced_run(store, run) as traced, progress(STEPS, quiet) as step:
+        functions = ranked(traced.opened, by.value, step)
     if json:
         print_json(functions)
     else:

@@ -15,7 +15,7 @@ from iostrata.cli.arguments import (
     command,
 )
 from iostrata.cli.console import print_json, progress
-from iostrata.cli.opening import opened_run
+from iostrata.cli.opening import traced_run
 
 
 class Order(StrEnum):
@@ -81,10 +81,10 @@ def calltree(
 
     choice = Choice(order.value, by.value, tuple(keep or ()), tuple(drop or ()))
     with (
-        opened_run(store, run) as opened,
+        traced_run(store, run) as traced,
         progress(("call tree",), quiet) as step,
     ):
-        roots = call_tree(opened, call_trees(opened, choice, step))
+        roots = call_tree(traced.opened, call_trees(traced.opened, choice, step))
     if json:
         print_json(roots)
     else:

@@ -11,7 +11,7 @@ import typer
 from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.commands.report import write_html
 from iostrata.cli.console import note, print_json
-from iostrata.cli.opening import opened_run
+from iostrata.cli.opening import traced_run
 from iostrata.errors import UserError
 from iostrata.store.location import default_store
 from iostrata.store.runs import Run, find_runs
@@ -51,8 +51,8 @@ def compare(
     def read(run: Run) -> Measured:
         if sys.stderr.isatty():
             note(f"reading run {run.name}")
-        with opened_run(place, run.name) as opened:
-            return measured(opened)
+        with traced_run(place, run.name) as traced:
+            return measured(traced.opened)
 
     before, after = ([read(run) for run in runs] for runs in sides)
     comparison = compare_runs(before, after, (first, second))

@@ -13,7 +13,7 @@ import typer
 from iostrata.cli.arguments import RunArgument, StoreOption, command
 from iostrata.cli.console import note, progress
 from iostrata.cli.files import whole_file
-from iostrata.cli.opening import opened_run
+from iostrata.cli.opening import traced_run
 from iostrata.errors import InternalError, UserError
 from iostrata.show.export.formats import FORMATS, ExportFormat
 from iostrata.show.export.selection import TABLES, Selection
@@ -83,9 +83,9 @@ def export(
     if endpoint is not None and format != "otlp":
         raise UserError(f"{format} is sent nowhere", "--endpoint is for otlp")
     selection = Selection(table or "calls", begin, end, job, task, tuple(layer or ()))
-    with opened_run(store, run) as opened:
+    with traced_run(store, run) as traced:
         with progress(("export",), quiet=False) as step:
-            source = Source(opened, selection, chosen.pauses, step)
+            source = Source(traced.opened, selection, chosen.pauses, step)
             _check_any(source)
             if format == "otlp" and output is None:
                 place = endpoint or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _ENDPOINT

@@ -12,7 +12,7 @@ from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.point_calls import UserPoint, calls_of_points, user_points
 from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.console import note, print_json, print_table
-from iostrata.cli.opening import opened_run
+from iostrata.cli.opening import traced_run
 from iostrata.errors import UserError
 from iostrata.records import builtins
 from iostrata.schema.pointfile import USER_FIELDS
@@ -63,9 +63,9 @@ def points(
     users: list[UserPoint] = []
     if fired is not None:
         name = None if fired == "latest" else fired
-        with opened_run(store, name) as opened:
-            engine = DuckDb(opened)
-            counts, users = calls_of_points(engine), user_points(engine, opened.run)
+        with traced_run(store, name) as traced:
+            engine = DuckDb(traced.opened)
+            counts, users = calls_of_points(engine), user_points(engine, traced.opened.run)
     if json:
         print_json([*(_facts(point, counts) for point in POINTS), *builtins(users)])
         return

@@ -12,7 +12,7 @@ import typer
 
 from iostrata.cli.arguments import StoreOption, command
 from iostrata.cli.console import print_table
-from iostrata.cli.opening import opened_run
+from iostrata.cli.opening import traced_run
 
 
 class Format(StrEnum):
@@ -41,8 +41,8 @@ def query(
     Times are in ns, sizes in bytes; flag 1 marks calls that are nested in a call of the same layer.
     The SQL can read the run and nothing else, and cannot write.
     """
-    with opened_run(store, run) as opened:
-        names, rows = opened.user_query(sql)
+    with traced_run(store, run) as traced:
+        names, rows = traced.opened.user_query(sql)
     if format is Format.csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)

@@ -23,8 +23,7 @@ class Origins(Record, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    rows = locality(workforce.racks)
-    rows = rows.filter(rows.role.isin(workforce.roles))
+    rows = workforce.rows(locality(workforce.racks))
     return rows.agg(**totals(rows, "local", "rack_local", "remote"), hosts=rows.host.nunique())
 
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
-from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, account, named, one
 from iostrata.text import count, seconds
 
 LEAST = 100  # locks
-
-
-def evidence(workforce: Workforce) -> ir.Table:
-    rows = account(named("namenode.read_lock", "namenode.write_lock"), "layer", "op")
-    return rows.order_by("op")
+LOCKS = ("namenode.read_lock", "namenode.write_lock")
 
 
 @rule(
     title="Requests wait for the lock of the NameNode",
-    evidence=Query(evidence, OperationSum),
+    evidence=Query(lambda _: account(named(*LOCKS), "layer", "op").order_by("op"), OperationSum),
     why="One lock guards the namespace. A request that holds it to write keeps all others out.",
     unless="requests wait for a checkpoint or a start, which ends by itself.",
     explains=("metadata-storm", "rpc-queueing"),
 )
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
-    read, write = one(rows, "namenode.read_lock"), one(rows, "namenode.write_lock")
+    read, write = (one(rows, lock) for lock in LOCKS)
     waited = read.time + write.time
     if read.calls + write.calls < LEAST:
         return None

@@ -16,13 +16,11 @@ from iostrata.text import plural, seconds
     explains=("straggler",),
 )
 def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
-    maps = [row for row in rows if row.role == "map"]
-    reduces = [row for row in rows if row.role == "reduce"]
-    if not maps or not reduces:
-        return None
-    last = max(row.start or facts.begin for row in maps)
-    begins = [row.start or facts.begin for row in reduces]
-    early = [begin for begin in begins if begin < last]
+    maps, reduces = (
+        [row.start or facts.begin for row in rows if row.role == role] for role in ("map", "reduce")
+    )
+    last = max(maps, default=0)
+    early = [begin for begin in reduces if begin < last]
     # while they sat there, maps were still to be started
     held = sum(last - begin for begin in early)
     if not early:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
+import ibis
 
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.text import seconds, size
 
 TIMES = 3
 LEAST = 1 << 20  # bytes
 
 
-def evidence(workforce: Workforce) -> ir.Table:
-    rows = stragglers()
-    return rows.filter(rows.role == "reduce")
-
-
 @rule(
     title="One reduce has most of the data (skew)",
-    evidence=Query(evidence, Straggler),
+    evidence=Query(lambda _: stragglers().filter(ibis._.role == "reduce"), Straggler),
     why="The job ends when its last reduce ends: reduces with little data wait for the one that "
     "has much.",
     unless="one key holds most of the data, and its reduce cannot be divided.",

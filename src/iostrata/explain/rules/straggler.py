@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from ibis.expr import types as ir
-
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.text import seconds
 
 TIMES = 2.0
 
 
-def evidence(workforce: Workforce) -> ir.Table:
-    rows = stragglers()
-    return rows.filter(rows.role.isin(workforce.roles))
-
-
 @rule(
     title="One attempt runs much longer than the others",
-    evidence=Query(evidence, Straggler),
+    evidence=Query(lambda workforce: workforce.rows(stragglers()), Straggler),
     why="The other attempts have ended and wait for this one. The job ends when it ends.",
     unless="its work is larger and cannot be divided.",
 )

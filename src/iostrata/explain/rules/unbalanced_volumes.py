@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import ibis
 from ibis.expr import types as ir
 
@@ -44,20 +46,17 @@ def evidence(workforce: Workforce) -> ir.Table:
     explains=("datanode-sync", "slow-disk"),
 )
 def judge(rows: list[Volume], facts: RunFacts) -> Judgement | None:
-    worst = None
+    uneven = []
     for proc in {row.proc for row in rows}:
-        volumes = [row for row in rows if row.proc == proc]
+        volumes = sorted((row for row in rows if row.proc == proc), key=lambda row: row.blocks)
+        least, most = volumes[0], volumes[-1]
         blocks = sum(row.blocks for row in volumes)
-        *_, most = ordered = sorted(volumes, key=lambda row: row.blocks)
-        least = ordered[0]
-        if len(volumes) > 1 and blocks >= LEAST and most.blocks >= TIMES * least.blocks:
+        if blocks >= LEAST and most.blocks >= TIMES * least.blocks:
             even = sum(row.time for row in volumes) / len(volumes)
-            cost = most.time - even
-            if worst is None or cost > worst[0]:
-                worst = (cost, most, least)
-    if worst is None:
+            uneven.append((most.time - even, most, least))
+    if not uneven:
         return None
-    cost, most, least = worst
+    cost, most, least = max(uneven, key=itemgetter(0))
     return Judgement(
         share=facts.share(cost),
         text=f"{count(most.blocks)} blocks went to {most.volume}, but only {count(least.blocks)} "
