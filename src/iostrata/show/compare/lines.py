@@ -36,16 +36,13 @@ def _table(table: ComparedTable, rows: list[Difference]) -> list[str]:
     used = [name for name in ("calls", *_BYTES) if any(name in row.metrics for row in rows)]
     titles = [_TITLES.get(name, name) for name in used]
     header = [*table.keys, "time A", "time B", "grew", "time", *titles, "verdict"]
-    cells = [
-        [
-            *row.key,
-            *_times(row),
-            *(change_text(row.metrics.get(name), _unit(name)) for name in used),
-            verdict(row),
-        ]
-        for row in rows
-    ]
+    cells = [[*row.key, *_times(row), *_changes(row, used), verdict(row)] for row in rows]
     return columns(header, cells, range(len(table.keys), len(header) - 1))
+
+
+def _changes(row: Difference, metrics: list[str]) -> list[str]:
+    units = {name: size if name in _BYTES else count for name in metrics}
+    return [change_text(row.metrics.get(name), unit) for name, unit in units.items()]
 
 
 def _times(row: Difference) -> list[str]:
@@ -106,10 +103,6 @@ def verdict(row: Difference) -> str:
         return row.verdict
     names = [_TITLES.get(name, name) for name, m in row.metrics.items() if m.verdict == CHANGED]
     return f"changed: {', '.join(names)}"
-
-
-def _unit(name: str) -> Callable[[int], str]:
-    return size if name in _BYTES else count
 
 
 def _short(line: str, most: int = 240) -> str:

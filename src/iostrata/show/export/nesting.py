@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
-from iostrata.show.export.source import Call
+from iostrata.show.export.source import Call, CallOrder, Source
 
 
 class Edge(NamedTuple):
@@ -15,6 +18,13 @@ class Edge(NamedTuple):
     at: int
     call: Call
     opens: bool
+
+
+def threads(source: Source, causes: bool = True) -> Iterator[Iterator[Edge]]:
+    """Begins and ends of the chosen calls, thread by thread."""
+    of_thread = attrgetter("host", "proc", "tid")
+    for _, calls in groupby(source.calls(CallOrder.threads, causes), of_thread):
+        yield nested(calls)
 
 
 def nested(calls: Iterable[Call]) -> Iterator[Edge]:
@@ -35,12 +45,10 @@ def nested(calls: Iterable[Call]) -> Iterator[Edge]:
         lanes[lane].append(call)
         yield Edge(lane, call.start, call, True)
     for lane, above in enumerate(lanes):
-        while above:
-            ended = above.pop()
-            yield Edge(lane, ended.end, ended, False)
+        yield from _ended(lane, above, math.inf)
 
 
-def _ended(lane: int, above: list[Call], until: int) -> Iterator[Edge]:
+def _ended(lane: int, above: list[Call], until: float) -> Iterator[Edge]:
     while above and above[-1].end <= until:
         ended = above.pop()
         yield Edge(lane, ended.end, ended, False)

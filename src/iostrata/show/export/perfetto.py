@@ -7,7 +7,6 @@ writes is a packet sequence of its own, so that the names it interned are forgot
 from __future__ import annotations
 
 from itertools import groupby
-from operator import attrgetter
 from typing import BinaryIO
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
@@ -20,8 +19,8 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
     TrackEvent,
 )
 
-from iostrata.show.export.nesting import Edge, nested
-from iostrata.show.export.source import Call, CallOrder, HostSecond, Source, identity
+from iostrata.show.export.nesting import Edge, threads
+from iostrata.show.export.source import Call, HostSecond, Source, identity
 
 _PACKETS = 1000
 _Unit = CounterDescriptor.Unit
@@ -36,11 +35,9 @@ def write(source: Source, out: BinaryIO) -> int:
     packets = _Packets(out)
     _clocks(packets, source.start)
     slices = 0
-    of_thread = attrgetter("host", "proc", "tid")
-    threads = groupby(source.calls(CallOrder.threads), of_thread)
-    for sequence, (_, calls) in enumerate(threads, 2):
+    for sequence, edges in enumerate(threads(source), 2):
         thread = _SliceThread(packets, sequence)
-        for edge in nested(calls):
+        for edge in edges:
             thread.add(edge)
             slices += edge.opens
     for host, rows in groupby(source.system(), lambda row: row.host or ""):

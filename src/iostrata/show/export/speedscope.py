@@ -10,14 +10,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import attrgetter
 from shutil import copyfileobj
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO
 
-from iostrata.show.export.nesting import Edge, nested
-from iostrata.show.export.source import Call, CallOrder, Source
+from iostrata.show.export.nesting import Edge, threads
+from iostrata.show.export.source import Call, Source
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _IN_MEMORY = 1 << 20
@@ -32,10 +30,9 @@ def write(source: Source, out: BinaryIO) -> int:
     opened = profiles = 0
     out.write(f'{{"$schema":"{_SCHEMA}","name":{_json(source.run.name)},'.encode())
     out.write(b'"exporter":"iostrata","profiles":[\n')
-    of_thread = attrgetter("host", "proc", "tid")
-    for _, calls in groupby(source.calls(CallOrder.threads, causes=False), of_thread):
+    for edges in threads(source, causes=False):
         thread = _FrameThread(source.start, frames, everything, attempts)
-        for edge in nested(calls):
+        for edge in edges:
             thread.add(edge)
             opened += edge.opens
         profiles += thread.write(out, first=profiles == 0)
