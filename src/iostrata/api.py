@@ -16,7 +16,6 @@ import html
 import os
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar
 
 from iostrata.explain.verdict import Explanation, explanation
@@ -77,12 +76,7 @@ class TracedRun:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, at: object) -> None:
         self.opened.__exit__(kind, error, at)
 
     def close(self) -> None:

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import duckdb
@@ -112,12 +111,7 @@ class OpenedRun:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _at: object) -> None:
         self.close()
         if isinstance(error, _PUZZLED):
             self._blame(error)
