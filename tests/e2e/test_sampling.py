@@ -16,9 +16,9 @@ from tests.e2e.labs import Labs
 from tests.e2e.trees import Call, Tree
 
 from iostrata.analyse import sample
-from iostrata.analyse.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
+from iostrata.store.tests.made import Row
 
 pytestmark = pytest.mark.cluster
 

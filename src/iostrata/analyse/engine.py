@@ -9,7 +9,6 @@ import ibis
 from ibis.expr import operations as ops
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.records import records
 from iostrata.store.opened import OpenedRun
 
@@ -19,12 +18,8 @@ _R = TypeVar("_R")
 class Engine(Protocol):
     """Answers expressions over the tables of one run."""
 
-    def rows(self, expression: ir.Table) -> list[Row]:
-        """The rows of an expression, in its order; values are those of Python."""
-        ...
-
     def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
-        """The rows of an expression as records, a field for each of its columns."""
+        """The rows of an expression, in its order, as records: a field for each of its columns."""
         ...
 
     def sql(self, expression: ir.Table) -> str:
@@ -38,12 +33,9 @@ class DuckDb:
     def __init__(self, opened: OpenedRun) -> None:
         self._opened = opened
 
-    def rows(self, expression: ir.Table) -> list[Row]:
-        return self._opened.rows(self.sql(expression))
-
     def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
         """See `Engine.records`."""
-        return records(self.rows(expression), kind)
+        return records(self._opened.rows(self.sql(expression)), kind)
 
     def sql(self, expression: ir.Table) -> str:
         """See `Engine.sql`; `iostrata query` takes it as it is."""

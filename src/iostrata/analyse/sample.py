@@ -17,14 +17,13 @@ from iostrata.analyse.intervals import LEAST, Spread, half_widths, share_bounds
 from iostrata.analyse.tables import CALLS
 from iostrata.records import Record
 
-Row = dict[str, Any]
 Key = tuple[Any, ...]
 
 
-class Database(Protocol):
+class _Database(Protocol):
     """A run: store.opened.OpenedRun, with its views `events`, `calls` and `sums`."""
 
-    def rows(self, sql: str, parameters: list[Any] | None = None) -> list[Row]:
+    def rows(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
         """The rows of a query."""
 
 
@@ -50,17 +49,17 @@ UNKNOWN = Estimate(None, None, None)
 SAMPLE = ibis.table({**CALLS.schema(), "w": "float64", "request": "int64"}, name="sample")
 
 
-def is_sampled(db: Database) -> bool:
+def is_sampled(db: _Database) -> bool:
     """Not all requests of the run were kept."""
     return bool(db.rows("SELECT 1 FROM calls WHERE inclusion < 1 LIMIT 1"))
 
 
-def is_drawn(db: Database) -> bool:
+def is_drawn(db: _Database) -> bool:
     """The table `sample` is there."""
     return bool(db.rows("SELECT 1 FROM duckdb_tables() WHERE table_name = 'sample'"))
 
 
-def draw(db: Database) -> None:
+def draw(db: _Database) -> None:
     """Makes the table `sample`: all calls with their weight `w` and the number of their `request`.
 
     `w` is one over the inclusion probability; a call that was kept in any case has no request.
@@ -69,7 +68,7 @@ def draw(db: Database) -> None:
 
 
 def totals(
-    db: Database, keys: str, value: str, where: str = "true", table: str = "sample"
+    db: _Database, keys: str, value: str, where: str = "true", table: str = "sample"
 ) -> dict[Key, Estimate]:
     """The sum of `value` (0 or more) of calls per `keys`.
 
@@ -86,7 +85,7 @@ def totals(
 
 
 def means(
-    db: Database, keys: str, value: str, where: str = "true", table: str = "sample"
+    db: _Database, keys: str, value: str, where: str = "true", table: str = "sample"
 ) -> dict[Key, Estimate]:
     """The mean of `value` (0 or more) of a call per `keys`.
 
@@ -105,7 +104,7 @@ def means(
 
 
 def quantiles(
-    db: Database, keys: str, value: str, at: float, where: str = "true", table: str = "sample"
+    db: _Database, keys: str, value: str, at: float, where: str = "true", table: str = "sample"
 ) -> dict[Key, Estimate]:
     """The quantile `at` (0 to 1) of `value` per `keys`.
 
@@ -145,7 +144,7 @@ def _worth(at: float, spread: Spread, weight: float, calls: int) -> float:
     return float(calls)
 
 
-def _estimates(rows: list[Row], keys: str) -> dict[Key, Estimate]:
+def _estimates(rows: list[dict[str, Any]], keys: str) -> dict[Key, Estimate]:
     """Of rows with `keys`, `value`, the `total` that the spread is of, and SPREAD."""
     offs = half_widths([Spread(row["requests"], row["variance"], row["squares"]) for row in rows])
     found = {}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import Row
 from iostrata.errors import UserError
 from iostrata.records import records
 from iostrata.schema.columns import READ_AS, as_read
@@ -46,13 +45,10 @@ class Spark:
             where = " AND ".join(conditions)
             self.session.table("events").where(where).createOrReplaceTempView(name)
 
-    def rows(self, expression: ir.Table) -> list[Row]:
-        """See `Engine.rows`."""
-        return [row.asDict() for row in self.session.sql(self.sql(expression)).collect()]
-
     def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
         """See `Engine.records`."""
-        return records(self.rows(expression), kind)
+        rows = self.session.sql(self.sql(expression)).collect()
+        return records((row.asDict() for row in rows), kind)
 
     def sql(self, expression: ir.Table) -> str:
         """See `Engine.sql`."""

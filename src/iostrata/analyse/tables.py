@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ibis
 from ibis.expr import types as ir
 
@@ -11,8 +9,6 @@ from iostrata.schema import columns
 from iostrata.schema.directions import DIRECTION_OF, DIRECTIONS
 from iostrata.schema.events import FLAG
 from iostrata.schema.types import TYPES
-
-Row = dict[str, Any]
 
 
 def _table(name: str, types: dict[str, str]) -> ir.Table:

@@ -19,7 +19,7 @@ def test_what_was_traced_and_what_was_lost(traced: Traced) -> None:
         ],
     )
     names = ("host", "role", "processes", "traced", "killed", "calls", "detail")
-    found = engine.rows(losses())
+    found = engine.records(losses(), dict)
     assert [tuple(row[name] for name in names) for row in found] == [
         ("a", "map", 3, 2, 1, 110, 70),
         ("b", "map", 1, 1, 0, 1, 1),
@@ -42,7 +42,7 @@ def test_where_calls_are_missing(traced: Traced) -> None:
         ]
     )
     names = ("proc", "gaps", "calls", "first", "last")
-    assert [tuple(row[name] for name in names) for row in engine.rows(gaps())] == [
+    assert [tuple(row[name] for name in names) for row in engine.records(gaps(), dict)] == [
         (2, 1, 100, 30, 35),
         (1, 2, 10, 20, 60),
     ]
@@ -65,7 +65,7 @@ def test_causes_are_found_across_processes(traced: Traced) -> None:
             call(3, 14, 5),  # its cause was never done
         ]
     )
-    assert engine.rows(causes()) == [
+    assert engine.records(causes(), dict) == [
         {
             "layer": "java",
             "role": "map",
@@ -92,7 +92,7 @@ def test_every_call_has_one_kind_of_cause(traced: Traced) -> None:
         )
         for span in range(80)
     ]
-    found = traced(calls).rows(causes())
+    found = traced(calls).records(causes(), dict)
     assert sum(row["calls"] for row in found) == 80
     for row in found:
         kinds = ("roots", "within", "across", "missing")

@@ -11,14 +11,13 @@ import pytest
 from scipy import stats
 
 from iostrata.analyse import sample, sampled
-from iostrata.analyse.sample import Row
 from iostrata.analyse.summary import summary
 from iostrata.records import builtins
 from iostrata.schema.points import POINTS
 from iostrata.show.summary import summary_lines
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+from iostrata.store.tests.made import Row, make_run, process, row_of_call, row_of_sum
 
 READ = next(p.id for p in POINTS if (p.layer, p.op, p.mode) == ("java", "read", "call"))
 CERTAIN = 50

@@ -17,7 +17,7 @@ def test_requests_that_moved_data_count_by_their_size(traced: Traced) -> None:
         row_of_call("java", "open", "/a", bytes=7),  # moves nothing
         row_of_call("hdfs", "write", "/h", bytes=0),
     ]
-    assert traced(calls).rows(sizes()) == [
+    assert traced(calls).records(sizes(), dict) == [
         {"layer": "hdfs", "op": "write", "bucket": 0, "calls": 1, "bytes": 0},
         {"layer": "java", "op": "read", "bucket": 82, "calls": 2, "bytes": 201},
         {"layer": "java", "op": "read", "bucket": 84, "calls": 1, "bytes": 104},
@@ -32,7 +32,7 @@ def test_classes_of_all_that_moved_data_come_from_sums(traced: Traced) -> None:
         row_of_sum("java", "read", size_class=7, count=9, bytes=900, flags=COVERED),
         row_of_call("java", "read", "/a", bytes=100),
     ]
-    assert traced(sums).rows(size_classes()) == [
+    assert traced(sums).records(size_classes(), dict) == [
         {"layer": "java", "op": "read", "size_class": 1, "calls": 5, "bytes": 5},
         {"layer": "java", "op": "read", "size_class": 7, "calls": 1001, "bytes": 100_064},
     ]

@@ -21,7 +21,7 @@ def test_the_longest_target_comes_first(traced: Traced) -> None:
         ]
     )
     names = ("target", "block", "calls", "time", *BYTES_COLUMN.values())
-    assert [tuple(row[name] for name in names) for row in engine.rows(targets())] == [
+    assert [tuple(row[name] for name in names) for row in engine.records(targets(), dict)] == [
         ("BP-1", 7, 1, 50, 0, 0, 0, 100),
         ("BP-1", 8, 1, 40, 0, 0, 0, 100),
         ("/a", None, 2, 10, 13, 7, 0, 0),
@@ -38,7 +38,9 @@ def test_targets_that_differ_in_long_numbers_are_of_a_kind(traced: Traced) -> No
         ]
     )
     names = ("target", "calls", "time", "bytes_read", "bytes_written")
-    assert [tuple(row[name] for name in names) for row in engine.rows(targets_alike(2))] == [
+    assert [
+        tuple(row[name] for name in names) for row in engine.records(targets_alike(2), dict)
+    ] == [
         ("/data-1/job_#_#/part-#", 2, 11, 30, 0),
         ("/data-2/job_#_#/part-#", 1, 7, 0, 40),
     ]
@@ -56,7 +58,7 @@ def test_sums_that_know_their_targets_are_all_there_is(traced: Traced) -> None:
     )
     # THEN no call is counted twice, and none is missing
     names = ("layer", "target", "calls", "time", "bytes_read", "bytes_written")
-    assert [tuple(row[name] for name in names) for row in engine.rows(targets())] == [
+    assert [tuple(row[name] for name in names) for row in engine.records(targets(), dict)] == [
         ("posix", "/a", 4, 4000, 40, 0),
         ("fs", "/b", 1, 1000, 0, 20),
     ]
@@ -75,7 +77,7 @@ def test_small_files_are_counted_by_file_system(traced: Traced) -> None:
             row_of_call("java", "read", "/tmp/blk", bytes=10, category="blk"),
         ]
     )
-    assert engine.rows(small_files(below=1001)) == [
+    assert engine.records(small_files(below=1001), dict) == [
         {
             "layer": "hdfs",
             "category": "input",

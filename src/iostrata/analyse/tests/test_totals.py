@@ -17,7 +17,7 @@ def test_what_was_moved_by_host_layer_and_job(traced: Traced) -> None:
         ]
     )
     names = ("host", "layer", "job", "calls", "bytes_read", "bytes_written", "bytes_sent")
-    assert [tuple(row[name] for name in names) for row in engine.rows(by_host())] == [
+    assert [tuple(row[name] for name in names) for row in engine.records(by_host(), dict)] == [
         ("a", "java", "j", 3, 25, 0, 0),
         ("b", "java", "", 1, 0, 9, 0),
     ]

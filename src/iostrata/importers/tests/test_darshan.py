@@ -161,7 +161,7 @@ def test_all_that_reads_runs_reads_it(imported: Imported) -> None:
         "posix",
     }
     assert {row.requests for row in engine.records(patterns(), Pattern)} == {8, 12}
-    hottest = engine.rows(targets())
+    hottest = engine.records(targets(), dict)
     assert sum(row["calls"] for row in hottest) == sum(row["calls"] for row in shown["layers"])
 
 

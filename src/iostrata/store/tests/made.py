@@ -13,6 +13,7 @@ from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VER
 from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
 
+Row = dict[str, Any]
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from iostrata.analyse.sample import Row
-from iostrata.store.tests.made import row_of_call, row_of_sum
+from iostrata.store.tests.made import Row, row_of_call, row_of_sum
 
 # Role and host by process; the clock of a host is so many ns ahead.
 PROCESSES = {1: ("map", "a"), 2: ("map", "b"), 3: ("DataNode", "b"), 4: ("NameNode", "c")}

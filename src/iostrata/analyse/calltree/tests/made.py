@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from iostrata.analyse.calltree.trees import CallNode, call_tree
-from iostrata.analyse.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum
+from iostrata.store.tests.made import Row, make_run, process, row_of_call, row_of_sum
 
 MS = 1_000_000
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from iostrata.analyse.calltree.bottlenecks import Bottlenecks, bottlenecks
 from iostrata.analyse.calltree.critical import critical_path
-from iostrata.analyse.sample import Row
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum
+from iostrata.store.tests.made import START, Row, make_run, process, row_of_call, row_of_sum
 
 MS = 1_000_000
 CLIENT, MASTER, MAP, SLOW_MAP, REDUCE, NAMENODE = range(1, 7)

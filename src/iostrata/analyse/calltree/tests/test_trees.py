@@ -13,12 +13,11 @@ from iostrata.analyse.calltree.native import ORDERS, CallTrees, Choice, ask, cal
 from iostrata.analyse.calltree.tests.job import Job
 from iostrata.analyse.calltree.tests.made import MS, call, node, sums_of, tree
 from iostrata.analyse.calltree.trees import CallNode, call_tree, cut, walk
-from iostrata.analyse.sample import Row
 from iostrata.errors import UserError
 from iostrata.schema.events import COLUMNS
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import make_run, process, row_of_sum, write
+from iostrata.store.tests.made import Row, make_run, process, row_of_sum, write
 
 forests = st.lists(
     st.recursive(
