@@ -8,7 +8,7 @@ export interface ReportDocument {
   version: number;
   iostrata: string;
   run: Recording;
-  completeness: Completeness;
+  completeness: ReportCompleteness;
   empty: string;
   layers: LayerTotal[];
   ops: OperationTotal[];
@@ -20,7 +20,7 @@ export interface ReportDocument {
   categories: BoundedCategory;
   size_classes: string[];
   sizes: RequestSizes[];
-  targets: BoundedTarget;
+  targets: BoundedReportTarget;
   time_spent: BoundedTimeSpent;
   verdict: Verdict | null;
   findings: Finding[] | null;
@@ -58,7 +58,7 @@ export interface Recording {
 /**
  * How much of the run was traced: `lines` are the first of the summary, word by word.
  */
-export interface Completeness {
+export interface ReportCompleteness {
   lines: string[];
   /**
    * a number of things
@@ -80,13 +80,13 @@ export interface Completeness {
    */
   unfinished: number;
   faulted_points: string[];
-  losses: Losses;
-  processes: BoundedProcess;
+  losses: ReportLosses;
+  processes: BoundedReportProcess;
 }
 /**
  * Calls that are in totals only, without task and category, or in no total.
  */
-export interface Losses {
+export interface ReportLosses {
   /**
    * a number of things
    */
@@ -107,8 +107,8 @@ export interface Losses {
 /**
  * The first rows of a list, and how many more there were.
  */
-export interface BoundedProcess {
-  rows: Process[];
+export interface BoundedReportProcess {
+  rows: ReportProcess[];
   /**
    * a number of things
    */
@@ -117,7 +117,7 @@ export interface BoundedProcess {
 /**
  * A process that was traced, or should have been; null where nothing is known.
  */
-export interface Process {
+export interface ReportProcess {
   role: string | null;
   pid: number | null;
   host: string | null;
@@ -432,8 +432,8 @@ export interface RequestSizes {
 /**
  * The first rows of a list, and how many more there were.
  */
-export interface BoundedTarget {
-  rows: Target[];
+export interface BoundedReportTarget {
+  rows: ReportTarget[];
   /**
    * a number of things
    */
@@ -445,7 +445,7 @@ export interface BoundedTarget {
  * Where only some requests were recorded, numbers are `estimated`, each within its bound for 95 of
  * 100; where too few were, `few` says that the numbers mean nothing.
  */
-export interface Target {
+export interface ReportTarget {
   layer: string;
   category: string | null;
   target: string;

@@ -1,7 +1,7 @@
 // What each layer did in total: the first table of the summary, and its operations.
 
 import { DIRECTIONS, type Direction, type Moved } from "../directions.ts";
-import type { LayerTotal, OperationTotal, ReportDocument, Target } from "../document.ts";
+import type { LayerTotal, OperationTotal, ReportDocument, ReportTarget } from "../document.ts";
 import { caption, h, section } from "../dom.ts";
 import { type Column, table } from "../table.ts";
 import { count, seconds, size } from "../text.ts";
@@ -50,7 +50,7 @@ function margin(off: number): string {
 
 /** `~450 ±15 %` where a number is scaled back from a sample of requests, `too few` to say. */
 export function near(
-  row: Target,
+  row: ReportTarget,
   name: "calls" | "time" | keyof Moved,
   text: (n: number) => string,
 ): string {

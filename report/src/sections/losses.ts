@@ -1,11 +1,11 @@
 // What the tracer itself lost, by process.
 
-import type { Losses, Process, ReportDocument } from "../document.ts";
+import type { ReportDocument, ReportLosses, ReportProcess } from "../document.ts";
 import { caption, h, name } from "../dom.ts";
 import { table } from "../table.ts";
 import { count } from "../text.ts";
 
-const KINDS: [keyof Losses, string][] = [
+const KINDS: [keyof ReportLosses, string][] = [
   ["dropped", "Calls in totals only, without detail: a buffer was full."],
   ["collapsed", "Calls in totals, but without task and category: a table of counters was full."],
   ["lost", "Calls in no total."],
@@ -42,8 +42,8 @@ export function losses({ completeness }: ReportDocument): HTMLElement[] {
   ];
 }
 
-function byProcess(rows: Process[]): HTMLElement {
-  return table<Process>(
+function byProcess(rows: ReportProcess[]): HTMLElement {
+  return table<ReportProcess>(
     [
       { title: "process", cell: (row) => name(row.role || "java"), by: (row) => row.role ?? "" },
       { title: "pid", number: true, cell: (row) => `${row.pid ?? ""}`, by: (row) => row.pid ?? 0 },
@@ -58,8 +58,8 @@ function byProcess(rows: Process[]): HTMLElement {
       ...KINDS.map(([kind]) => ({
         title: kind,
         number: true,
-        cell: (row: Process) => count(row[kind] ?? 0),
-        by: (row: Process) => row[kind] ?? 0,
+        cell: (row: ReportProcess) => count(row[kind] ?? 0),
+        by: (row: ReportProcess) => row[kind] ?? 0,
       })),
     ],
     rows,

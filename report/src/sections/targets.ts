@@ -1,6 +1,6 @@
 // The hottest targets: files, blocks and peers.
 
-import type { ReportDocument, Target } from "../document.ts";
+import type { ReportDocument, ReportTarget } from "../document.ts";
 import { caption, name, section } from "../dom.ts";
 import { table } from "../table.ts";
 import { count, printable, seconds, size } from "../text.ts";
@@ -18,7 +18,7 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
   return section(
     "targets",
     "Hottest targets",
-    table<Target>(
+    table<ReportTarget>(
       [
         { title: "layer", cell: (row) => row.layer, by: (row) => row.layer },
         { title: "kind", cell: (row) => row.category ?? "–", by: (row) => row.category ?? "" },
@@ -32,8 +32,8 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
           ? directions(rows).map((direction) => ({
               title: direction,
               number: true,
-              cell: (row: Target) => near(row, `bytes_${direction}`, size),
-              by: (row: Target) => row[`bytes_${direction}`],
+              cell: (row: ReportTarget) => near(row, `bytes_${direction}`, size),
+              by: (row: ReportTarget) => row[`bytes_${direction}`],
             }))
           : moved(rows)),
         {
@@ -61,12 +61,12 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
 }
 
 /** A block's target is its pool: the number says which. */
-function title(row: Target): string {
+function title(row: ReportTarget): string {
   return row.block === null ? row.target : `blk_${row.block} of ${row.target}`;
 }
 
 /** A block's number alone; its pool is the title, and found by a search. */
-function label(row: Target): HTMLElement {
+function label(row: ReportTarget): HTMLElement {
   const element = name(row.block === null ? row.target : `blk_${row.block}`);
   element.title = printable(title(row));
   return element;

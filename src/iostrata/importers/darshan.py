@@ -276,7 +276,7 @@ class DarshanRecord:
                 if op not in self.module.untimed:
                     left, timed = left - share, timed - count
                 when = self._when("OPEN_START", "CLOSE_END")
-                self._sum(op, when, histogram.Sizes(count, 0, 0), share, estimated=True)
+                self._sum(op, when, histogram.SizeCount(count, 0, 0), share, estimated=True)
 
     def _data(self, op: str, count: int) -> None:
         way, moved = _MOVED[op]
@@ -289,9 +289,9 @@ class DarshanRecord:
             left, calls = left - share, calls - part.count
             self._sum(op, when, part, share, most)
 
-    def _sizes(self, way: str, count: int, size: int) -> list[histogram.Sizes]:
+    def _sizes(self, way: str, count: int, size: int) -> list[histogram.SizeCount]:
         if not self.module.sizes:
-            return [histogram.Sizes(count, size, None if size else 0)] if count else []
+            return [histogram.SizeCount(count, size, None if size else 0)] if count else []
         prefix = self.module.prefix
         names = [self.module.sizes.format(way=way, name=name) for name in histogram.NAMES]
         counts = [self._count((name,)) for name in names]
@@ -305,7 +305,7 @@ class DarshanRecord:
         self,
         op: str,
         when: tuple[int, int],
-        part: histogram.Sizes,
+        part: histogram.SizeCount,
         time: int,
         most: int | None = None,
         estimated: bool = False,

@@ -1,4 +1,4 @@
-"""Sizes of requests, of which Darshan keeps ten classes, as size classes of iostrata.
+"""SizeCount of requests, of which Darshan keeps ten classes, as size classes of iostrata.
 
 Darshan says how many requests each class has and what all had together. What one class had is
 estimated: its most common sizes where the log names them, else the geometric middle, moved as far
@@ -18,7 +18,7 @@ NAMES += ["1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"]
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SizeCount:
     """So many requests with so many bytes; `size_class` as in the store, None: not known."""
 
     count: int
@@ -26,7 +26,7 @@ class Sizes:
     size_class: int | None
 
 
-def split(counts: list[int], count: int, size: int, common: dict[int, int]) -> list[Sizes]:
+def split(counts: list[int], count: int, size: int, common: dict[int, int]) -> list[SizeCount]:
     """`count` requests of `size` bytes by class; exact in sum.
 
     `counts` are those of the ten classes; `common` sizes, and how often each comes. Where classes
@@ -35,12 +35,12 @@ def split(counts: list[int], count: int, size: int, common: dict[int, int]) -> l
     if count == 0:
         return []
     if size == 0:
-        return [Sizes(count, 0, 0)]
+        return [SizeCount(count, 0, 0)]
     used = [i for i, number in enumerate(counts) if number > 0]
     least = sum(counts[i] * _least(i) for i in used)
     most = sum(counts[i] * _most(i, size) for i in used)
     if sum(counts[i] for i in used) != count or not least <= size <= most:
-        return [Sizes(count, size, None)]
+        return [SizeCount(count, size, None)]
     guessed = {i: counts[i] * _middle(i, size, common) for i in used}
     missing = size - sum(guessed.values())
     limit = {i: counts[i] * (_most(i, size) if missing > 0 else _least(i)) for i in used}
@@ -48,7 +48,7 @@ def split(counts: list[int], count: int, size: int, common: dict[int, int]) -> l
     share = abs(missing) / room if room else 0.0
     sizes = {i: int(guessed[i] + (limit[i] - guessed[i]) * share) for i in used}
     sizes[used[-1]] += size - sum(sizes.values())
-    return [Sizes(counts[i], sizes[i], (sizes[i] // counts[i]).bit_length()) for i in used]
+    return [SizeCount(counts[i], sizes[i], (sizes[i] // counts[i]).bit_length()) for i in used]
 
 
 def _least(position: int) -> int:

@@ -53,7 +53,7 @@ class Cluster(_Facts, frozen=True):
     unasked: tuple[str, ...] = ()
 
 
-class Source(_Facts, frozen=True):
+class ImportSource(_Facts, frozen=True):
     """What an imported run was made of, and what of it is not in the run.
 
     `unit` is what its files consist of: lines, records; `left_out` counts what was understood and
@@ -70,7 +70,7 @@ class Source(_Facts, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class RunFacts(_Facts, frozen=True):
+class RecordedFacts(_Facts, frozen=True):
     """run.json, of the recorder."""
 
     schema: Number = 0
@@ -91,7 +91,7 @@ class RunFacts(_Facts, frozen=True):
     collector: Text = ""
     points: Annotated[tuple[UserPointFacts, ...], Meta(description="a list of points")] = ()
     cluster: Annotated[Cluster, Meta(description="what a cluster lists")] = Cluster()
-    source: Annotated[Source | None, Meta(description="an object")] = None
+    source: Annotated[ImportSource | None, Meta(description="an object")] = None
 
 
 class ProgressFacts(_Facts, frozen=True):
@@ -113,7 +113,7 @@ class ProgressFacts(_Facts, frozen=True):
 
 
 FILES = ("run.json", "progress.json")
-_F = TypeVar("_F", RunFacts, ProgressFacts)
+_F = TypeVar("_F", RecordedFacts, ProgressFacts)
 
 
 def read_facts(path: Path, kind: type[_F]) -> tuple[_F, list[str]]:

@@ -14,9 +14,9 @@ from iostrata.schema.events import VERSION
 from iostrata.store.facts import (
     FILES,
     Cluster,
+    ImportSource,
     ProgressFacts,
-    RunFacts,
-    Source,
+    RecordedFacts,
     UserPointFacts,
     read_facts,
 )
@@ -56,7 +56,7 @@ class Run(Record, frozen=True):
     budget: int = 0
     sampling: int = 0
     points: tuple[UserPointFacts, ...] = ()
-    source: Source | None = None
+    source: ImportSource | None = None
     schema: int = 0
     processes: Count = 0
     published: bool = True
@@ -65,7 +65,7 @@ class Run(Record, frozen=True):
     @property
     def cluster(self) -> Cluster:
         """What the cluster's own lists said, from run.json: there may be many attempts."""
-        return read_facts(self.path / "run.json", RunFacts)[0].cluster
+        return read_facts(self.path / "run.json", RecordedFacts)[0].cluster
 
     @property
     def racks(self) -> dict[str, str]:
@@ -159,7 +159,7 @@ def _read(path: Path) -> Run | None:
     """The run at `path`, None when it is none or may not be read."""
     if not any(os.path.lexists(path / name) for name in (*FILES, "events")):
         return None
-    facts, damage = read_facts(path / "run.json", RunFacts)
+    facts, damage = read_facts(path / "run.json", RecordedFacts)
     progress, more = read_facts(path / "progress.json", ProgressFacts)
     return Run(
         name=path.name,
@@ -168,7 +168,7 @@ def _read(path: Path) -> Run | None:
         message=facts.message or progress.message,
         published=progress.state == "done",
         damage=(*damage, *more),
-        source=None if facts.source == Source() else facts.source,
+        source=None if facts.source == ImportSource() else facts.source,
         **{name: getattr(facts, name) for name in _OF_RECORDER},
         **{name: getattr(progress, name) for name in _OF_COLLECTOR},
     )
@@ -181,7 +181,7 @@ _OF_RECORDER = (
 _OF_COLLECTOR = ("events", "bytes", "processes", "level", "budget", "sampling")
 
 
-def _state(facts: RunFacts) -> str:
+def _state(facts: RecordedFacts) -> str:
     if facts.state != "recording":
         return facts.state
     return "recording" if alive(facts.recorder_pid, facts.recorder_start) else "incomplete"

@@ -17,7 +17,8 @@ import pytest
 from scipy import stats
 
 from iostrata.analyse import sample
-from iostrata.analyse.sample import UNKNOWN, Estimate, Key, Row
+from iostrata.analyse.sample import UNKNOWN, Estimate, Key
+from iostrata.store.tests.made import Row
 
 SEEDS = 500
 HOLDS = int(stats.binom.ppf(0.001, SEEDS, 0.95))  # 458

@@ -10,8 +10,8 @@ from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
 
 
-class Pauses(Record, frozen=True):
-    """Pauses for garbage collection of all workers."""
+class CollectorPauses(Record, frozen=True):
+    """CollectorPauses for garbage collection of all workers."""
 
     pauses: Count
     time: Ns
@@ -32,13 +32,13 @@ def evidence(workforce: Workforce) -> ir.Table:
 
 @rule(
     title="Garbage collection stops the job",
-    evidence=Query(evidence, Pauses),
+    evidence=Query(evidence, CollectorPauses),
     why="While a JVM collects garbage, none of its threads reads, writes or computes. Faster "
     "storage does not change that.",
     unless="the heap is as large as the host allows.",
     explains=("cpu-bound", "straggler"),
 )
-def judge(rows: list[Pauses], facts: RunFacts) -> Judgement | None:
+def judge(rows: list[CollectorPauses], facts: RunFacts) -> Judgement | None:
     row = rows[0]
     if not row.pauses:
         return None

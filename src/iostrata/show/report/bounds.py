@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from iostrata.analyse.calltree.trees import cut
 from iostrata.explain.finding import Finding
 from iostrata.records import builtins
-from iostrata.show.report.model import Bounded, Completeness, Critical, ReportDocument, Task
+from iostrata.show.report.model import Bounded, Critical, ReportCompleteness, ReportDocument, Task
 from iostrata.show.report.page import encoded
 
 MOST_BYTES = 2_500_000  # of a document as the page holds it
@@ -105,7 +105,7 @@ def _tasks(bounded: Bounded[Task], divisor: int) -> Bounded[Task]:
     return Bounded(rows, first.more)
 
 
-def _completeness(known: Completeness, most: int) -> Completeness:
+def _completeness(known: ReportCompleteness, most: int) -> ReportCompleteness:
     left = max(0, len(known.lines) - most)
     return replace(
         known,

@@ -22,7 +22,7 @@ from iostrata.analyse.hosts import HostBin
 from iostrata.analyse.hosts import hosts as host_bins
 from iostrata.analyse.phases import Phase, phases
 from iostrata.analyse.summary import SIZES, SUMMARY_STEPS, Sizes, Summary, summary
-from iostrata.analyse.targets import Target as HotTarget
+from iostrata.analyse.targets import Target
 from iostrata.analyse.totals import RoleTotal, by_role
 from iostrata.explain.rank import RULE_STEPS
 from iostrata.explain.verdict import explanation
@@ -36,15 +36,15 @@ from iostrata.show.report.hosts import hosts
 from iostrata.show.report.model import (
     VERSION,
     Bounded,
-    Completeness,
     Critical,
     Hosts,
-    Losses,
-    Process,
     Recording,
+    ReportCompleteness,
     ReportDocument,
+    ReportLosses,
+    ReportProcess,
+    ReportTarget,
     RequestSizes,
-    Target,
     TimeSpent,
 )
 from iostrata.show.report.tasks import tasks
@@ -129,13 +129,13 @@ def _run(known: Summary) -> Recording:
     return Recording(**{name: facts[name] for name in Recording.__struct_fields__})
 
 
-def _completeness(known: Summary) -> Completeness:
-    names = Losses.__struct_fields__
+def _completeness(known: Summary) -> ReportCompleteness:
+    names = ReportLosses.__struct_fields__
     covered = known.processes
     worst = sorted(
         covered.processes, key=lambda one: -sum(getattr(one, name) or 0 for name in names)
     )
-    return Completeness(
+    return ReportCompleteness(
         lines=completeness_lines(known),
         more_lines=0,
         incomplete=known.incomplete,
@@ -145,8 +145,8 @@ def _completeness(known: Summary) -> Completeness:
         absent_layers=known.absent_layers,
         unfinished=known.unfinished,
         faulted_points=known.faulted_points,
-        losses=Losses(**{name: getattr(known, name) for name in names}),
-        processes=Bounded(_converted(worst, Process), 0),
+        losses=ReportLosses(**{name: getattr(known, name) for name in names}),
+        processes=Bounded(_converted(worst, ReportProcess), 0),
     )
 
 
@@ -154,11 +154,11 @@ def _sizes(row: Sizes) -> RequestSizes:
     return RequestSizes(row.layer, row.op, list(row.counts().values()))
 
 
-def _target(row: HotTarget) -> Target:
+def _target(row: Target) -> ReportTarget:
     block = None if row.block is None else str(row.block)
     known = builtins(row)
     shown = known | {name: known[name] or 0 for name in _NUMBERS}
-    return msgspec.convert(shown | {"block": block, "few": row.time is None}, Target)
+    return msgspec.convert(shown | {"block": block, "few": row.time is None}, ReportTarget)
 
 
 _NUMBERS = ("calls", "time", *BYTES_COLUMN.values())

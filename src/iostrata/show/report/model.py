@@ -44,7 +44,7 @@ class Recording(Record, frozen=True):
     command: str
 
 
-class Losses(Record, frozen=True):
+class ReportLosses(Record, frozen=True):
     """Calls that are in totals only, without task and category, or in no total."""
 
     dropped: Count
@@ -53,7 +53,7 @@ class Losses(Record, frozen=True):
     rejected: Count
 
 
-class Process(Record, frozen=True):
+class ReportProcess(Record, frozen=True):
     """A process that was traced, or should have been; null where nothing is known."""
 
     role: str | None
@@ -70,7 +70,7 @@ class Process(Record, frozen=True):
     rejected: Count | None
 
 
-class Completeness(Record, frozen=True):
+class ReportCompleteness(Record, frozen=True):
     """How much of the run was traced: `lines` are the first of the summary, word by word."""
 
     lines: list[str]
@@ -82,8 +82,8 @@ class Completeness(Record, frozen=True):
     absent_layers: list[str]
     unfinished: Count
     faulted_points: list[str]
-    losses: Losses
-    processes: Bounded[Process]
+    losses: ReportLosses
+    processes: Bounded[ReportProcess]
 
 
 class TimeSpent(Record, frozen=True):
@@ -161,7 +161,7 @@ class RequestSizes(Record, frozen=True):
     calls: list[Count]
 
 
-class Target(Record, frozen=True, omit_defaults=True):
+class ReportTarget(Record, frozen=True, omit_defaults=True):
     """A file, block or peer. Ids of blocks have more bits than a number of the page: they are text.
 
     Where only some requests were recorded, numbers are `estimated`, each within its bound for 95 of
@@ -244,7 +244,7 @@ class ReportDocument(Record, frozen=True):
     version: int
     iostrata: str
     run: Recording
-    completeness: Completeness
+    completeness: ReportCompleteness
     empty: str
     layers: list[LayerTotal]
     ops: list[OperationTotal]
@@ -256,7 +256,7 @@ class ReportDocument(Record, frozen=True):
     categories: Bounded[Category]
     size_classes: list[str]
     sizes: list[RequestSizes]
-    targets: Bounded[Target]
+    targets: Bounded[ReportTarget]
     time_spent: Bounded[TimeSpent]
     verdict: Verdict | None
     findings: list[Finding] | None
