@@ -134,7 +134,7 @@ def test_the_share_of_requests_is_changed_while_a_program_runs(
         end, after = time.time_ns(), data.stat().st_size
         said = iostrata("level", "r", "thread", "--sampling", "100%")
         assert said.stderr.startswith(
-            "iostrata: run r: level thread, budget off, record only in sums\n"
+            "iostrata: run r: level thread, budget off, record only summed\n"
         )
         changed = data.stat().st_size
         wait_until(lambda: data.stat().st_size > changed + 50)

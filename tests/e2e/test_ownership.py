@@ -16,6 +16,7 @@ from tests.e2e.cluster import DFSIO, JOB, Cluster, lab_up
 from tests.e2e.truth import Run
 
 import iostrata
+import iostrata_lab
 from iostrata.artifacts import agent_jar, native_binary
 from iostrata_lab import clusters
 
@@ -106,9 +107,13 @@ def provide(folder: Path) -> None:
     """Copies what other users cannot reach in a checkout below a closed home."""
     shutil.copy2(agent_jar(), folder / "iostrata-agent.jar")
     shutil.copy2(native_binary(), folder / "iostrata-native")
-    shutil.copytree(Path(iostrata.__file__).parent, folder / "site/iostrata")
+    for ours in (iostrata, iostrata_lab):
+        source = Path(str(ours.__file__)).parent
+        shutil.copytree(source, folder / "site" / source.name)
     for package in Path(sysconfig.get_path("purelib")).iterdir():
-        if package.suffix in ("", ".py", ".so", ".dist-info") and package.name != "iostrata":
+        # the clients need no Spark, which is most of all bytes
+        wanted = package.name not in ("iostrata", "iostrata_lab", "pyspark")
+        if wanted and package.suffix in ("", ".py", ".so", ".dist-info"):
             copy = shutil.copytree if package.is_dir() else shutil.copy2
             copy(package, folder / "site" / package.name)
     for user, (size, files) in PUTS.items():
