@@ -12,5 +12,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map(|(package, _)| package.trim().replace('.', "/"))
         .ok_or_else(|| format!("{}: no agent.package", pom.display()))?;
     println!("cargo::rustc-env=IOSTRATA_AGENT_PACKAGE={package}/agent");
+    println!("cargo::rustc-env=IOSTRATA_SEGMENT_PACKAGE={package}/segment");
     Ok(())
 }

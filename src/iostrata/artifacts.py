@@ -43,21 +43,22 @@ def native_loader() -> Path:
 def stage_agent(directory: Path) -> Path:
     """A copy of the agent in the directory of a collector, whose life it shares: what JVMs load.
 
-    That is the native loader, with the jar beside it, where it is there and runs, else the jar.
-    IOSTRATA_LOADER=native or javaagent chooses.
+    That is the native loader with the jar beside it; IOSTRATA_LOADER=javaagent chooses the jar,
+    which loads the library itself. Where nothing may run from the directory: the installed agent.
     A JVM maps the jar it loads: one that is built or installed again in place crashes every JVM
     that has it (SIGBUS in libzip). The copy is also within reach of every user of the directory.
     """
     jar = _staged(agent_jar(), directory / JAR)
-    wanted = loader()
-    if wanted != "javaagent":
-        try:
-            return _loadable(_staged(native_loader(), directory / LIBRARY))
-        except UserError:
-            if wanted == "native":
-                raise
-    (directory / LIBRARY).unlink(missing_ok=True)
-    return jar
+    library = _staged(native_loader(), directory / LIBRARY)
+    if not _runs_from(directory):
+        return installed_agent()
+    _loadable(library)
+    return jar if loader() == "javaagent" else library
+
+
+def _runs_from(directory: Path) -> bool:
+    """False for /dev/shm of a container, which is mounted noexec as a rule."""
+    return not os.statvfs(directory).f_flag & os.ST_NOEXEC
 
 
 def loader() -> str:
@@ -69,15 +70,12 @@ def loader() -> str:
 
 
 def _loadable(library: Path) -> Path:
-    """A JVM that is told to load a library and cannot does not start: so it is tried here first.
-
-    /dev/shm of a container is mounted noexec as a rule.
-    """
+    """A JVM that is told to load a library and cannot does not start: so it is tried here first."""
     try:
         loaded = ctypes.CDLL(str(library))
     except OSError as error:
         raise UserError(
-            f"{library} cannot be loaded: {error}", "use IOSTRATA_LOADER=javaagent"
+            f"{library} cannot be loaded: {error}", "install iostrata for this system"
         ) from error
     _ctypes.dlclose(loaded._handle)  # what stays mapped keeps its file system from being unmounted
     return library
@@ -96,6 +94,8 @@ def _staged(file: Path, copy: Path) -> Path:
 
 def agent_for(directory: Path) -> Path:
     """What a process of this directory loads: the copy there, else the installed jar."""
+    if not _runs_from(directory):
+        return installed_agent()
     names = (JAR,) if loader() == "javaagent" else (LIBRARY, JAR)
     for name in names:
         copy = directory / name
@@ -104,21 +104,16 @@ def agent_for(directory: Path) -> Path:
                 return copy
         except OSError:
             continue
-    return agent_jar()
+    return installed_agent()
 
 
 def installed_agent() -> Path:
-    """What JVMs load where jar and library lie in one folder, as on a node; else the jar."""
+    """What JVMs load where nothing is staged; jar and library lie in one folder there."""
     jar = agent_jar()
-    if loader() != "javaagent":
-        try:
-            library = native_loader()
-            if library.parent == jar.parent:
-                return _loadable(library)
-        except UserError:
-            if loader() == "native":
-                raise
-    return jar
+    library = jar.with_name(LIBRARY)
+    if not library.is_file():
+        raise UserError(f"{library} is not there", "build it: make build")
+    return jar if loader() == "javaagent" else _loadable(library)
 
 
 def native_binary() -> Path:

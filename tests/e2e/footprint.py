@@ -42,11 +42,6 @@ class Footprint:
         """Bytes of our classes, without the arrays and strings they lead to."""
         return sum(size for _, size in self.ours.values())
 
-    @property
-    def row_logs(self) -> tuple[int, int]:
-        """What is remembered of rows: how many, and their bytes."""
-        return self.ours.get("io.iostrata.segment.RowLog", (0, 0))
-
     def instances(self, name: str) -> int:
         """Of the one class of that name, wherever its package is."""
         return sum(n for cls, (n, _) in self.ours.items() if cls.rpartition(".")[2] == name)
@@ -59,7 +54,6 @@ class Footprint:
         return {
             "our_instances": sum(n for n, _ in self.ours.values()),
             "our_bytes": self.our_heap,
-            "row_logs": self.row_logs[0],
             "rows": self.rows,
             "heap_bytes": self.heap,
             "threads": self.threads,

@@ -17,7 +17,7 @@ from tests.e2e.labs import UNTRACED, Labs
 from tests.e2e.serving import Node, Serving, node, serving, wait_until
 from tests.e2e.truth import Run
 
-from iostrata.artifacts import agent_jar
+from iostrata.artifacts import agent_jar, native_loader
 from iostrata.record.jvms import has_live_agent
 
 CALLS = 300
@@ -138,6 +138,10 @@ def newer(folder: Path) -> Path:
             for before, after in changes:
                 content = content.replace(before, after)
             new.writestr(entry.filename.replace("v0_1_0", "v9_9_9"), content)
+    library = native_loader().read_bytes()
+    for before, after in changes:
+        library = library.replace(before, after)
+    (folder / native_loader().name).write_bytes(library)
     return jar
 
 

@@ -103,6 +103,15 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path, program: Path) -> Benc
     return Bench(tmp_path, java_home(request.param) / "bin/java", program)
 
 
+def test_checked_jni_has_nothing_to_say(bench: Bench, iostrata: Iostrata) -> None:
+    """-Xcheck:jni prints what native code does wrong, on stdout."""
+    checked = bench.command("-Xcheck:jni")
+    plain = bench.run(command=checked)
+    done = iostrata("record", "--run", "checked", "--", *checked)
+    assert (done.stdout, done.returncode) == (plain.out, plain.code)
+    assert "traced 1/1 processes" in done.stderr
+
+
 def test_the_second_jvm_gets_what_the_first_has_woven(bench: Bench) -> None:
     portable = bench.run(f"-javaagent:{bench.jar}=dir={bench.traces}")
     # WHEN
@@ -118,7 +127,7 @@ def test_the_second_jvm_gets_what_the_first_has_woven(bench: Bench) -> None:
     # AND the second has woven nothing itself
     loaded = log.read_text()
     assert ".agent.Hooks " in loaded
-    for not_needed in (".agent.asm.", "PointText", "JdkFiles", "OfJava8"):
+    for not_needed in (".agent.asm.", "PointText", "NativeWriter"):
         assert not_needed not in loaded
     assert len(kept) >= 4
     assert bench.entries() == kept

@@ -17,7 +17,7 @@ from tests.e2e.truth import Run
 
 import iostrata
 import iostrata_lab
-from iostrata.artifacts import agent_jar, native_binary
+from iostrata.artifacts import agent_jar, native_binary, native_loader
 from iostrata_lab import clusters
 
 PYTHON = Path("/usr/bin/python3.11")  # one that other users can run: /root is often closed
@@ -106,6 +106,7 @@ def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
 def provide(folder: Path) -> None:
     """Copies what other users cannot reach in a checkout below a closed home."""
     shutil.copy2(agent_jar(), folder / "iostrata-agent.jar")
+    shutil.copy2(native_loader(), folder / native_loader().name)
     shutil.copy2(native_binary(), folder / "iostrata-native")
     for ours in (iostrata, iostrata_lab):
         source = Path(str(ours.__file__)).parent

@@ -179,8 +179,8 @@ def as_it_was(role: str, rounds: list[Footprint]) -> None:
     most = max(one.threads for one in rounds)
     for one in (first, last):
         assert one.our_threads == 1, role
-        assert one.our_descriptors == 0, role
-        for name in ("Recorder", "Dictionary", "SegmentPool", "ProcessPage", "ControlPage"):
+        assert one.our_descriptors == 1, role  # the handle of its own folder
+        for name in ("Recorder", "ControlPage"):
             assert one.instances(name) == 1, (role, name)
         # one a living thread, and one that only counts what it loses
         assert one.instances("ThreadLog") <= one.threads + 1, role
@@ -189,13 +189,12 @@ def as_it_was(role: str, rounds: list[Footprint]) -> None:
         # A thread that calls for the first time gets one; what ended threads had is given again,
         # so there are never more of those than threads that once lived at a time.
         assert one.segments() <= 2 * most, role
-        # What threads remember of rows is of the last recording they worked for, or 128 at most
-        # of more of them: a job brings as many as another.
+        # Rows are of the last recording that a thread worked for, or 128 at most of more of them:
+        # a job brings as many as another.
         logs = one.instances("ThreadLog")
-        known, size = one.row_logs
-        assert known <= 3 * first.row_logs[0] + 128 * logs, role
-        # all else: calls that are open, points, and what one file of names is remembered of
-        assert one.our_heap - size <= logs * (32 << 10) + (1 << 20), role
+        assert one.rows <= 3 * first.rows + 128 * logs, role
+        # what the native writer has of them is outside of this heap
+        assert one.our_heap <= logs * (32 << 10) + (1 << 20), role
     assert last.heap < first.heap + HEAP_MOVES, role
     assert last.threads < first.threads + THREADS_MOVE, role
     assert last.descriptors < first.descriptors + DESCRIPTORS_MOVE, role

@@ -205,7 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scratch::ScratchDir;
+    use iostrata_segment::scratch::ScratchDir;
 
     const PAYLOAD: &[u8] = b"what the weaver made";
 

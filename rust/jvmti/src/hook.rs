@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 
-use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
+use jni_sys::{JNIEnv, jclass, jint, jobject};
 
 use crate::java::Agent;
 use crate::jni::{JavaException, Jni};
@@ -18,7 +18,7 @@ thread_local! {
 }
 
 pub fn callbacks() -> Callbacks {
-    Callbacks::new(vm_init, thread_end, class_file_load_hook, (pause_start, pause_end), object_free)
+    Callbacks::new(vm_init, thread_end, class_file_load_hook, (pause_start, pause_end))
 }
 
 extern "system" fn vm_init(_: *mut c_void, jni: *mut JNIEnv, _: jobject) {
@@ -38,10 +38,6 @@ extern "system" fn pause_start(_: *mut c_void) {
 
 extern "system" fn pause_end(_: *mut c_void) {
     loader::with(|loader| loader.pauses.end());
-}
-
-extern "system" fn object_free(_: *mut c_void, tag: jlong) {
-    loader::with(|loader| loader.mapped.freed(tag));
 }
 
 extern "system" fn class_file_load_hook(

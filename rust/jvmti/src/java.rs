@@ -18,9 +18,8 @@ macro_rules! class {
 }
 pub(crate) use class;
 
-/// `NativeAgent.start`: options, facts, container, numbers; what it has to say.
-const START: &CStr =
-    c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;[J)Ljava/lang/String;";
+/// `NativeAgent.start`: options, facts, container, point table; what it has to say.
+const START: &CStr = c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;J)Ljava/lang/String;";
 
 /// The class, found once, and its methods.
 #[derive(Debug)]
@@ -56,22 +55,22 @@ impl Agent {
 
     /// Starts the Java side; the line it has to say.
     ///
-    /// `options`: as written behind the library, `facts`: lines for the process page, `numbers`: as
-    /// `NativeAgent.start` says.
+    /// `options`: as written behind the library, `facts`: lines for the process page,
+    /// `points_hash`: identity of the point table.
     pub fn start(
         &self,
         jni: Jni,
         options: &str,
         facts: &str,
         container: Option<&str>,
-        numbers: &[i64],
+        points_hash: i64,
     ) -> Result<String, JavaException> {
         let start = jni.static_method(self.class, c"start", START)?;
         let with = [
             jvalue { l: jni.string(options)? },
             jvalue { l: jni.string(facts)? },
             jvalue { l: container.map_or(Ok(std::ptr::null_mut()), |name| jni.string(name))? },
-            jvalue { l: jni.longs(numbers)? },
+            jvalue { j: points_hash },
         ];
         jni.text(jni.call_object(self.class, start, &with)?)
     }

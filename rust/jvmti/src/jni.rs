@@ -114,6 +114,19 @@ impl Jni {
         Ok(text)
     }
 
+    /// A string's first characters, whatever they are; `text` takes none beyond Unicode's first
+    /// 65,536 as UTF-8 has them. Empty for null.
+    pub fn characters(self, string: jobject, most: usize) -> Result<String, JavaException> {
+        if string.is_null() {
+            return Ok(String::new());
+        }
+        let size = (call!(self, GetStringLength, string) as usize).min(most);
+        let mut characters = vec![0; size];
+        call!(self, GetStringRegion, string, 0, size as i32, characters.as_mut_ptr());
+        self.checked(())?;
+        Ok(String::from_utf16_lossy(&characters))
+    }
+
     pub fn array(self, bytes: &[u8]) -> Result<jobject, JavaException> {
         let size = i32::try_from(bytes.len()).map_err(|_| JavaException)?;
         let array = self.object(call!(self, NewByteArray, size))?;
@@ -140,16 +153,17 @@ impl Jni {
         self.checked(())
     }
 
-    pub fn longs(self, numbers: &[i64]) -> Result<jobject, JavaException> {
-        let size = numbers.len() as i32;
-        let array = self.object(call!(self, NewLongArray, size))?;
-        call!(self, SetLongArrayRegion, array, 0, size, numbers.as_ptr());
-        self.checked(array)
+    /// The beginning of an array.
+    pub fn longs<const N: usize>(self, array: jobject) -> Result<[i64; N], JavaException> {
+        let mut numbers = [0; N];
+        call!(self, GetLongArrayRegion, array, 0, N as i32, numbers.as_mut_ptr());
+        self.checked(numbers)
     }
 
-    /// A direct buffer over memory that outlives it: of the class `MappedByteBuffer`, as all are.
-    pub fn buffer(self, start: *mut u8, size: usize) -> Result<jobject, JavaException> {
-        self.object(call!(self, NewDirectByteBuffer, start.cast(), size as i64))
+    /// Overwrites the beginning of an array.
+    pub fn fill_longs(self, array: jobject, numbers: &[i64]) -> Result<(), JavaException> {
+        call!(self, SetLongArrayRegion, array, 0, numbers.len() as i32, numbers.as_ptr());
+        self.checked(())
     }
 
     /// Leaves an exception for Java.
@@ -158,6 +172,12 @@ impl Jni {
         if let Ok(class) = self.class(class) {
             call!(self, ThrowNew, class, message.as_ptr());
         }
+    }
+
+    /// So many local references will be made; without room the JVM makes them all the same.
+    pub fn make_room(self, references: i32) {
+        call!(self, EnsureLocalCapacity, references);
+        let _ = self.checked(());
     }
 
     /// An array of classes.

@@ -11,11 +11,8 @@ pub const EVENT_THREAD_END: jint = 53;
 pub const EVENT_CLASS_FILE_LOAD_HOOK: jint = 54;
 pub const EVENT_GARBAGE_COLLECTION_START: jint = 81;
 pub const EVENT_GARBAGE_COLLECTION_FINISH: jint = 82;
-pub const EVENT_OBJECT_FREE: jint = 83;
 const FIRST_EVENT: usize = 50;
 const LAST_EVENT: usize = 86;
-const CAN_TAG_OBJECTS: u128 = 1;
-const CAN_GENERATE_OBJECT_FREE_EVENTS: u128 = 1 << 32;
 const CAN_GENERATE_GARBAGE_COLLECTION_EVENTS: u128 = 1 << 31;
 const CAN_RETRANSFORM_CLASSES: u128 = 1 << 37;
 /// Up to `RetransformClasses`.
@@ -41,8 +38,6 @@ unsafe impl Sync for Env {}
 pub type ThreadCallback = extern "system" fn(*mut c_void, *mut JNIEnv, jobject);
 /// In a pause: without a thread, so without Java.
 pub type PauseCallback = extern "system" fn(*mut c_void);
-/// An object is gone; its tag.
-pub type ObjectCallback = extern "system" fn(*mut c_void, jlong);
 pub type ClassFileLoadHook = extern "system" fn(
     *mut c_void,
     *mut JNIEnv,
@@ -67,7 +62,6 @@ impl Callbacks {
         thread_end: ThreadCallback,
         class_file_load_hook: ClassFileLoadHook,
         pause: (PauseCallback, PauseCallback),
-        object_free: ObjectCallback,
     ) -> Callbacks {
         let mut all = [std::ptr::null(); LAST_EVENT - FIRST_EVENT + 1];
         let mut set = |event: jint, code: *const c_void| all[event as usize - FIRST_EVENT] = code;
@@ -76,7 +70,6 @@ impl Callbacks {
         set(EVENT_CLASS_FILE_LOAD_HOOK, class_file_load_hook as *const c_void);
         set(EVENT_GARBAGE_COLLECTION_START, pause.0 as *const c_void);
         set(EVENT_GARBAGE_COLLECTION_FINISH, pause.1 as *const c_void);
-        set(EVENT_OBJECT_FREE, object_free as *const c_void);
         Callbacks(all)
     }
 }
@@ -106,7 +99,6 @@ impl Env {
         deallocate = 47(memory: *mut u8);
         get_class_signature = 48(class: jclass, name: *mut *mut c_char, generic: *mut *mut c_char);
         get_loaded_classes = 78(count: *mut jint, classes: *mut *mut jclass);
-        set_tag = 107(object: jobject, tag: jlong);
         set_event_callbacks = 122(callbacks: *const Callbacks, size: jint);
         dispose_environment = 127();
         add_capabilities = 142(capabilities: *const u128);
@@ -130,11 +122,6 @@ impl Env {
 
     pub fn notify(self, event: jint, wanted: bool) -> Result<(), Error> {
         self.set_event_notification_mode(jint::from(wanted), event, std::ptr::null_mut())
-    }
-
-    /// What [`ObjectCallback`] is told when the object is gone.
-    pub fn tag(self, object: jobject, tag: jlong) -> Result<(), Error> {
-        self.set_tag(object, tag)
     }
 
     /// Classes of this jar are found by the bootstrap loader from now on.
@@ -186,7 +173,4 @@ impl Env {
     }
 }
 
-static WANTED: u128 = CAN_RETRANSFORM_CLASSES
-    | CAN_GENERATE_GARBAGE_COLLECTION_EVENTS
-    | CAN_TAG_OBJECTS
-    | CAN_GENERATE_OBJECT_FREE_EVENTS;
+static WANTED: u128 = CAN_RETRANSFORM_CLASSES | CAN_GENERATE_GARBAGE_COLLECTION_EVENTS;

@@ -6,7 +6,7 @@ woven bytes: from a cache on this host ([`cache`]), else made by the agent's wea
 What a JVM pays for `java.lang.instrument` and for ASM it therefore does not pay.
 
 * [`table`], [`woven`], [`cache`] and [`options`] know nothing of a JVM;
-* [`files`], [`mapped`] and [`memory`] are what the recorder asks of the operating system;
+* [`recording`] is the native writer as Java reaches it;
 * [`pauses`] writes what no Java code may run for;
 * [`jvmti`] and [`jni`] are the two interfaces of the JVM, as far as they are used;
 * [`hook`] is what the JVM calls, [`natives`] what Java calls, [`java`] what we call in
@@ -17,20 +17,16 @@ untraced.
 */
 
 pub mod cache;
-mod files;
 mod hook;
 mod java;
 mod jni;
 mod jvmti;
 mod loader;
 mod loaders;
-mod mapped;
-mod memory;
 mod natives;
 pub mod options;
 mod pauses;
-#[cfg(test)]
-mod scratch;
+mod recording;
 pub mod table;
 mod users;
 pub mod woven;
@@ -58,16 +54,35 @@ fn text(options: *const c_char) -> String {
 }
 
 /// `work`, and no panic out of it: unwinding into the JVM would end it.
+///
+/// What the host prints stays its own: a panic is said here in our one line, and counted elsewhere.
 fn guarded(work: impl FnOnce() -> Result<(), String>) {
+    std::panic::set_hook(Box::new(|_| {}));
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
         Ok(Ok(())) => {}
         Ok(Err(why)) => say(&format!("not tracing: {why}")),
-        Err(_) => say("not tracing: the loader has a bug, see above"),
+        Err(panic) => {
+            let message = panic.downcast_ref::<String>().map_or("no message", String::as_str);
+            say(&format!("not tracing: a fault of ours: {message}"));
+        }
     }
 }
 
 fn entrances() -> loader::Entrances {
     loader::Entrances { callbacks: hook::callbacks(), register: natives::register }
+}
+
+/// `System.load` of the portable agent, which needs nothing of us but the native writer.
+///
+/// # Safety
+/// Called by a JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn JNI_OnLoad(vm: *mut JavaVM, _: *mut c_void) -> jint {
+    guarded(|| {
+        let jni = loader::current(vm)?;
+        recording::register(jni).map_err(|_| "the agent's jar is not this library's".into())
+    });
+    loader::JNI_VERSION_1_6
 }
 
 /// The JVM starts with us.

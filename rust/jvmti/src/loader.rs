@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use iostrata_segment::points::POINTS_HASH;
-use iostrata_segment::writer::pid_start;
 use jni_sys::{JNIEnv, JavaVM, jint};
 
 use crate::cache::Cache;
@@ -17,16 +16,15 @@ use crate::jvmti::{
     EVENT_GARBAGE_COLLECTION_START, EVENT_THREAD_END, EVENT_VM_INIT, Env,
 };
 use crate::loaders::Loaders;
-use crate::mapped::MappedFiles;
 use crate::options::{JAR, Options};
 use crate::pauses::Pauses;
+use crate::say;
 use crate::table::Table;
 use crate::users::Users;
-use crate::{memory, say};
 
 static LOADER: OnceLock<Loader> = OnceLock::new();
 
-const JNI_VERSION_1_6: jint = 0x0001_0006;
+pub const JNI_VERSION_1_6: jint = 0x0001_0006;
 
 #[derive(Debug)]
 pub struct Loader {
@@ -36,7 +34,6 @@ pub struct Loader {
     pub loaders: Loaders,
     pub pauses: Pauses,
     pub users: Users,
-    pub mapped: MappedFiles,
     agent: OnceLock<Agent>,
     register: fn(Jni) -> Result<(), JavaException>,
 }
@@ -69,15 +66,21 @@ pub fn load(vm: *mut JavaVM, options: &str, entrances: Entrances) -> Result<(), 
 
 /// Into a running JVM: begins at once. An agent that was here before has left its loader.
 pub fn attach(vm: *mut JavaVM, options: &str, entrances: Entrances) -> Result<(), String> {
+    let jni = current(vm)?;
+    let options = Options::parse(options);
+    let loader = LOADER.get().map_or_else(|| make(vm, &options, entrances), Ok)?;
+    loader.start(jni, &options.agent)
+}
+
+/// The interface of a thread that the JVM calls us in.
+pub fn current(vm: *mut JavaVM) -> Result<Jni, String> {
     let mut env = std::ptr::null_mut();
     // SAFETY: the JVM passed us this pointer; the thread it calls us in is one of Java's
     let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &raw mut env, JNI_VERSION_1_6) };
     if code != 0 {
         return Err(format!("this thread is none of Java's: JNI error {code}"));
     }
-    let options = Options::parse(options);
-    let loader = LOADER.get().map_or_else(|| make(vm, &options, entrances), Ok)?;
-    loader.start(Jni::new(env.cast::<JNIEnv>()), &options.agent)
+    Ok(Jni::new(env.cast::<JNIEnv>()))
 }
 
 /// The JVM is up.
@@ -110,7 +113,6 @@ fn make(
         loaders: Loaders::default(),
         pauses: Pauses::default(),
         users: Users::default(),
-        mapped: MappedFiles::default(),
         agent: OnceLock::new(),
         register: entrances.register,
     };
@@ -150,15 +152,7 @@ impl Loader {
         let agent = self.agent.get_or_init(|| agent);
         let facts = format!("loader=native\ncache={}\n", self.cache.describe());
         let container = std::env::var("CONTAINER_ID").ok();
-        let pid = std::process::id();
-        let numbers = [
-            POINTS_HASH as i64,
-            i64::from(pid),
-            i64::from(rustix::process::geteuid().as_raw()),
-            pid_start(pid).unwrap_or(0) as i64,
-            memory::limit(),
-        ];
-        let line = agent.start(jni, options, &facts, container.as_deref(), &numbers);
+        let line = agent.start(jni, options, &facts, container.as_deref(), POINTS_HASH as i64);
         say(&line.map_err(|_| "the agent has thrown an exception")?);
         Ok(())
     }

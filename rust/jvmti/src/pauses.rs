@@ -19,7 +19,7 @@ use iostrata_segment::schema::{
     SEGMENT_GAPS, SEGMENT_OPEN_CAPACITY, SEGMENT_OPEN_SLOTS, SEGMENT_PROC, SEGMENT_RING_SLOTS,
     SEGMENT_ROWS, SEGMENT_SERIAL, SEGMENT_STATE, SEGMENT_TABLE_ROWS, SEGMENT_TID, STATE_ACTIVE,
 };
-use iostrata_segment::writer::{make, now};
+use iostrata_segment::writer::{files, now};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// Spans are serial << 40 and positive.
@@ -113,8 +113,7 @@ impl Log {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = openat(CWD, &process.directory, flags, Mode::empty()).ok()?;
         let name = format!("{SERIAL}.seg");
-        let file = make(&folder, &name, LAYOUT.size(), FILE_KIND_SEGMENT, Mapping::unguarded);
-        let memory = file.ok()?;
+        let memory = files::make(&folder, &name, LAYOUT.size(), FILE_KIND_SEGMENT).ok()?;
         memory.set_u64(SEGMENT_PROC, process.proc);
         memory.set_u32(SEGMENT_SERIAL, SERIAL);
         memory.set_u32(SEGMENT_EPOCH, 1);
@@ -177,7 +176,7 @@ mod tests {
     use iostrata_segment::segment::Segment;
 
     use super::*;
-    use crate::scratch::ScratchDir;
+    use iostrata_segment::scratch::ScratchDir;
 
     fn process_in(directory: &Path, seen: u32) {
         let mut page = vec![0; PROCESS_SIZE];

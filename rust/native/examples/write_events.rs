@@ -12,8 +12,7 @@ use clap::Parser;
 use iostrata_segment::points::POINTS_HASH;
 use iostrata_segment::ring::Event;
 use iostrata_segment::schema::{CATEGORY_CLIENT, CATEGORY_CONTEXT, CATEGORY_FILE, CATEGORY_JOB};
-use iostrata_segment::segment::OpenSpan;
-use iostrata_segment::writer::{Limits, Process, now};
+use iostrata_segment::writer::{Entry, Options, Process, Thread, now};
 
 #[derive(Parser)]
 struct Arguments {
@@ -36,10 +35,11 @@ struct Arguments {
     /// Sleep this long every 1,000 events
     #[arg(long, default_value_t = 0)]
     pause_us: u64,
-    #[arg(long, default_value_t = 65_536)]
-    ring_slots: u32,
     #[arg(long, default_value_t = 1 << 20)]
     dictionary: u32,
+    /// Bytes of all segments
+    #[arg(long, default_value_t = 256 << 20)]
+    cap: u64,
     /// Entry of category job to announce first
     #[arg(long)]
     job: Option<String>,
@@ -66,15 +66,19 @@ struct Arguments {
 fn main() {
     let arguments = Arguments::parse();
     let proc = u64::from_str_radix(&arguments.proc, 16).expect("--proc is hex");
-    let limits = Limits { ring_slots: arguments.ring_slots, dictionary: arguments.dictionary };
-    let text = arguments.text.join("\n");
-    let hash = arguments.hash.unwrap_or(POINTS_HASH);
-    let process = Process::create(&arguments.dir, proc, &text, hash, limits).expect("a directory");
+    let options = Options {
+        text: arguments.text.join("\n"),
+        points_hash: arguments.hash.unwrap_or(POINTS_HASH),
+        dictionary: arguments.dictionary,
+        cap: arguments.cap,
+        ..Options::default()
+    };
+    let process = Process::create(&arguments.dir, proc, options).expect("a directory");
     if let Some(job) = &arguments.job {
-        process.name(CATEGORY_JOB, job, -1, 0);
+        process.name(CATEGORY_JOB, job);
     }
     if let Some(client) = &arguments.client {
-        process.name(CATEGORY_CLIENT, client, -1, 0);
+        process.name(CATEGORY_CLIENT, client);
     }
     let control = std::fs::read(arguments.dir.join("control")).unwrap_or_default();
     if control.len() > 20 {
@@ -106,17 +110,17 @@ fn main() {
 }
 
 fn write(process: &std::sync::Arc<Process>, arguments: &Arguments, tid: u64) -> (u64, u64) {
-    let mut thread = process.thread(tid, &format!("writer-{tid}")).expect("a segment");
+    let mut thread = process.thread(tid, &format!("writer-{tid}"));
     if let Some(context) = &arguments.context {
-        let id = process.name(CATEGORY_CONTEXT, &context.replace('|', "\t"), -1, 0);
-        thread.context(id, 0);
+        let id = process.name(CATEGORY_CONTEXT, &context.replace('|', "\t"));
+        thread.push_context(0, id, None);
     }
     let (mut bytes, mut target) = (0, 0);
     let last = if arguments.events == 0 { u64::MAX } else { arguments.events };
     for i in 0..last {
         if i % 64 == 0 {
             let name = format!("/data/{tid}/{}", i / 64 % 4096);
-            target = process.name(CATEGORY_FILE, &name, -1, 0);
+            target = process.name(CATEGORY_FILE, &name);
         }
         if i % 256 == 0 && arguments.wait {
             while thread.free_slots() < 512 {
@@ -141,16 +145,16 @@ fn write(process: &std::sync::Arc<Process>, arguments: &Arguments, tid: u64) -> 
         };
         thread.call(event, CATEGORY_FILE);
     }
-    for depth in 0..arguments.open {
-        thread.begin(OpenSpan {
-            span: last + depth + 1,
-            start: now(),
-            target,
-            ..OpenSpan::default()
-        });
-    }
+    leave_open(&mut thread, arguments.open, target);
     if arguments.open == 0 {
-        thread.seal();
+        thread.end();
     }
     (last, bytes)
+}
+
+fn leave_open(thread: &mut Thread, calls: u64, target: u32) {
+    let target = u64::from(CATEGORY_FILE) << 32 | u64::from(target);
+    for _ in 0..calls {
+        thread.enter(&Entry { point: 1, target, offset: -1, ..Entry::default() }, None);
+    }
 }

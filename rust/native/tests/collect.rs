@@ -159,7 +159,7 @@ fn what_a_full_ring_drops_is_counted() {
     let site = Site::new();
     let collector = site.collector();
     site.begin("r1");
-    let arguments = ["--text", "run=r1", "--events", "2000000", "--ring-slots", "1024"];
+    let arguments = ["--text", "run=r1", "--events", "2000000", "--cap", "131072"];
     let (events, bytes) = site.writer(1, &arguments).finish();
     site.end("r1");
     collector.terminate();
@@ -168,7 +168,7 @@ fn what_a_full_ring_drops_is_counted() {
     let gaps = of_kind(&rows, "gap");
     let calls = of_kind(&rows, "call").len() as i64;
     let dropped = total(&gaps, "count");
-    assert!(dropped > 0, "a ring of 1,024 slots took {events} events at full speed");
+    assert!(dropped > 0, "128 KB took {events} events at full speed");
     assert_eq!(calls + dropped, events);
     let sums = of_kind(&rows, "sum");
     assert_eq!((total(&sums, "count"), total(&sums, "bytes")), (events, bytes));
@@ -188,7 +188,7 @@ fn what_was_open_at_the_end_is_unfinished() {
 
     let rows = site.events("r1");
     let open: Vec<_> = of_kind(&rows, "unfinished").iter().map(|row| long(row, "span")).collect();
-    assert_eq!(open, [11, 12]);
+    assert_eq!(open, [1 << 40 | 1, 1 << 40 | 2]);
     assert_eq!(text(of_kind(&rows, "unfinished")[0], "target"), "/data/0/0");
 }
 

@@ -2,8 +2,8 @@
 
 mod common;
 
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::symlink;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -50,7 +50,7 @@ fn names_and_files_that_make_no_sense_are_rejected_once_each() {
     let own = site.dir.join(rustix::process::geteuid().as_raw().to_string());
     let strangers = site.dir.join("4711");
     fs::create_dir(&strangers).unwrap();
-    fs::create_dir(&own).unwrap();
+    DirBuilder::new().mode(0o700).create(&own).unwrap();
     fs::create_dir(own.join("no-process")).unwrap();
     let lying = own.join(format!("{}-00000000000000aa", std::process::id()));
     fs::create_dir(&lying).unwrap();
@@ -280,7 +280,7 @@ fn a_full_spool_disk_costs_detail_only_and_heals() {
     let fill = || fs::write(&ballast, vec![0; 4 << 20]).is_err();
     assert!(fill(), "the disk is full now");
     let arguments = ["--text", "run=r1", "--events", "100000", "--linger-ms", "1500"];
-    let mut writer = site.writer(1, &[&arguments[..], &["--ring-slots", "4096"]].concat());
+    let mut writer = site.writer(1, &[&arguments[..], &["--cap", "131072"]].concat());
     let (events, bytes) = writer.written();
     wait("the complaint", || site.log().contains("cannot append to the spool"));
     fs::remove_file(&ballast).unwrap();

@@ -7,8 +7,7 @@ The crate has three rings around each other, the inner ones ignorant of the oute
   that loom can try every order of loads and stores;
 * parsers of bytes nobody vouches for ([`dictionary`], [`process`]);
 * files: [`mapping`] opens them without trusting them and survives their truncation,
-  [`segment`] and [`control`] are what the collector works with, [`writer`] is the native
-  producer that tests, benchmarks and later the POSIX preload use.
+  [`segment`] and [`control`] are what the collector works with, [`writer`] is the producer.
 */
 
 pub mod control;
@@ -22,6 +21,8 @@ pub mod points;
 pub mod process;
 pub mod ring;
 pub mod row;
+#[doc(hidden)]
+pub mod scratch;
 #[rustfmt::skip]
 #[allow(clippy::pedantic)]
 pub mod schema;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use crate::memory::Memory;
 use crate::schema::{MAGIC, PREAMBLE_FILE_KIND, PREAMBLE_MAGIC, VERSION};
@@ -95,6 +95,14 @@ impl Mapping {
         Ok(Mapping { start: start.cast(), size, guard: None })
     }
 
+    /// Lets the file go, while others may still write: what they write is nobody's.
+    pub fn abandon(&self) {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+        // SAFETY: replaces exactly our own mapping, which stays readable and writable throughout
+        let _ = unsafe { mmap_anonymous(self.start.cast(), self.size, protection, flags) };
+    }
+
     /// Checks the first eight bytes against what the file's name promises.
     pub fn expect_kind(&self, expected: u16) -> Result<(), Rejection> {
         let magic = self.acquire_u32(PREAMBLE_MAGIC);
@@ -109,6 +117,12 @@ impl Mapping {
         Err(Rejection::Preamble { magic, version, kind, expected })
     }
 
+    /// For whoever reaches the bytes in another way, as Java does; valid as long as this lives.
+    #[must_use]
+    pub fn start(&self) -> *mut u8 {
+        self.start
+    }
+
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
@@ -118,6 +132,14 @@ impl Mapping {
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.guard.as_ref().is_some_and(Guard::hit)
+    }
+
+    /// Replaces a word by what `change` makes of it, whoever else does so now.
+    pub fn update_u64(&self, at: usize, change: impl Fn(u64) -> u64) {
+        if let Some(cell) = self.cell_u64(at) {
+            let _ =
+                cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| Some(change(word)));
+        }
     }
 
     /// Copies `from..to`, both multiples of 8, within the file.

@@ -1,64 +1,121 @@
 /*!
-The native producer: the same files as the JVM's segment writer makes, from Rust.
+The producer: what a traced process writes, whatever language it is in.
 
-[`Process`] is the directory of one process with its page and dictionary; [`Thread`] appends the
-events of one thread. Every failure is counted in the page and costs detail at most.
+[`Process`] is the directory of one process with its page, its names and its segments; [`Thread`]
+takes the calls of one thread. Nothing here throws or waits for anybody but for a short lock at what
+is rare; every failure is counted in the page and costs detail at most. Code of the host runs around
+ours: the files are reserved before they are touched, and stay mapped as long as anybody may write.
 */
 
+mod cgroup;
+mod chain;
+mod chunk;
+mod context;
+mod counted;
+mod detail;
+pub mod files;
+mod names;
+mod overflow;
+mod point;
+mod pool;
+mod rows;
+mod sampler;
+mod spans;
+#[cfg(test)]
+mod tests;
 mod thread;
 
-use std::collections::HashMap;
-use std::fs::DirBuilder;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
+use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::dictionary::Entry;
-use crate::life::{self, SegmentIdentity};
-use crate::mapping::{Mapping, Rejection};
+use self::names::{Names, cut};
+use self::overflow::Overflow;
+use self::pool::Pool;
+use crate::mapping::Mapping;
 use crate::memory::Memory;
-use crate::process::ENDED;
+use crate::process::{DETACHED, ENDED};
 use crate::ring::{self, Layout};
-use crate::row::{Key, Values};
 use crate::schema::{
-    CATEGORY_THREAD_NAME, DICTIONARY_CAPACITY, DICTIONARY_HEADER, DICTIONARY_NUMBER,
-    DICTIONARY_PROC, DICTIONARY_SEALED, DICTIONARY_USED, FILE_KIND_DICTIONARY, FILE_KIND_PROCESS,
-    FILE_KIND_SEGMENT, MAGIC, PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTER_REFUSED_SEGMENTS,
-    PROCESS_COUNTERS, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS_HASH, PROCESS_PROC,
-    PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY,
-    PROCESS_TEXT_SIZE, PROCESS_UID, SEGMENT_CHAIN, SEGMENT_EPOCH, SEGMENT_OPEN_CAPACITY,
-    SEGMENT_OPEN_SLOTS, SEGMENT_PROC, SEGMENT_RING_SLOTS, SEGMENT_SERIAL, SEGMENT_STATE,
-    SEGMENT_TABLE_ROWS, SEGMENT_THREAD_NAME, SEGMENT_TID, STATE_ACTIVE, VERSION,
+    CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_COST_COLLECTOR,
+    PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS,
+    PROCESS_CPU, PROCESS_MAX_POINTS, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS,
+    PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START,
+    PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
 };
 
+pub use self::context::Cause;
+pub use self::detail::{ALL_REQUESTS, Detail};
+pub use self::names::{MAX_NAME, Named};
+pub use self::point::{PointFacts, PointTable};
+pub use self::spans::Entry;
 pub use self::thread::Thread;
 
-const TABLE_ROWS: u32 = 256;
-const FIRST_RING: u32 = 1024;
+/// Dictionary files may take so much of the cap.
+const DICTIONARY_SHARE: u64 = 4;
+const MAX_DICTIONARIES: u64 = 1 << 16;
+const MOST_BYTES: u64 = 64 << 20;
+const READY: u32 = 1;
 
-/// How large this process's files may get.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Slots of the largest ring; a thread whose ring of that size is full drops detail.
+/// How to record. Sizes are what a thread begins with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Lines key=value about the process; cut at 12,000 bytes.
+    pub text: String,
+    /// Identity of the point table: what producer and collector must agree on.
+    pub points_hash: u64,
+    /// 0: this one; another where this one is known by another outside of its namespace.
+    pub pid: u32,
+    /// Bytes of all segments.
+    pub cap: u64,
+    /// Of a first ring, and of the largest; a thread whose ring of that size is full drops detail.
     pub ring_slots: u32,
+    pub most_slots: u32,
+    /// Of a first counter table; it may become 64 times as large.
+    pub table_rows: u32,
     /// Bytes of records in a dictionary file before the next one begins.
     pub dictionary: u32,
+    /// `CLOCK_MONOTONIC` in ns; None: the kernel's.
+    pub clock: Option<fn() -> u64>,
+    /// Of what is drawn at random.
+    pub seed: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Limits { ring_slots: ring::MAX_RING_SLOTS, dictionary: 1 << 20 }
+impl Options {
+    /// As much memory as the cgroup of this process can spare.
+    #[must_use]
+    pub fn here() -> Options {
+        let cap = MOST_BYTES.min(cgroup::memory_limit() / 100);
+        Options { cap, seed: now(), ..Options::default() }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            text: String::new(),
+            points_hash: 0,
+            pid: 0,
+            cap: MOST_BYTES,
+            ring_slots: 1024,
+            most_slots: ring::MAX_RING_SLOTS,
+            table_rows: 128,
+            dictionary: 256 << 10,
+            clock: None,
+            seed: 1,
+        }
     }
 }
 
 /// `CLOCK_MONOTONIC` in ns.
 #[must_use]
+#[inline]
 pub fn now() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -69,198 +126,215 @@ pub struct Process {
     /// `DIR/UID/PID-PROC`.
     pub path: PathBuf,
     pub proc: u64,
-    directory: OwnedFd,
+    pub points: PointTable,
+    /// Which calls are recorded individually.
+    pub detail: Detail,
+    options: Options,
+    /// ns that a clock adds to what it measures.
+    clock_cost: u64,
+    /// None once the process is detached.
+    directory: Mutex<Option<Arc<OwnedFd>>>,
     page: Mapping,
-    limits: Limits,
     names: Mutex<Names>,
-    serial: AtomicU32,
-    /// Sealed segments that a thread may take over once the collector has drained them.
-    sealed: Mutex<Vec<Chunk>>,
+    pool: Mutex<Pool>,
+    overflow: Mutex<Overflow>,
+    /// Base context of all threads; dictionary id.
+    base_context: AtomicU32,
+    /// Recordings so far: calls that were open in an earlier one never say how they went on.
+    recording: AtomicU32,
+    closed: AtomicBool,
 }
 
-#[derive(Debug, Default)]
-struct Names {
-    ids: HashMap<(u8, String, i64), u32>,
-    last: u32,
-    file: Option<Mapping>,
-    number: u32,
-    used: u32,
-}
-
-/// A mapped segment as its producer knows it.
-#[derive(Debug)]
-struct Chunk {
-    memory: Mapping,
-    layout: Layout,
-    serial: u32,
-    epoch: u32,
-    head: u64,
-    tail: u64,
-    rows: HashMap<Key, (u32, u32, Values)>,
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Process {
-    /// Makes the files of this process (a real pid) in `directory`.
+    /// Makes the files of this process in `directory`. The error is one line for people.
     ///
-    /// `text`: lines key=value, see `events.toml`; `proc` must be unique in the directory.
-    pub fn create(
-        directory: &Path,
-        proc: u64,
-        text: &str,
-        points_hash: u64,
-        limits: Limits,
-    ) -> io::Result<Arc<Process>> {
-        let uid = rustix::process::getuid().as_raw();
-        let pid = std::process::id();
-        let path = directory.join(uid.to_string()).join(format!("{pid}-{proc:016x}"));
-        DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
-        let handle: OwnedFd = std::fs::File::open(&path)?.into();
-        let page = make(&handle, "process", PROCESS_SIZE, FILE_KIND_PROCESS, Mapping::of)?;
-        page.set_u64(PROCESS_PROC, proc);
-        page.set_u32(PROCESS_PID, pid);
-        page.set_u32(PROCESS_UID, uid);
-        page.set_u64(PROCESS_PID_START, pid_start(pid).unwrap_or(0));
-        page.set_u64(PROCESS_START, now());
-        page.set_u64(PROCESS_POINTS_HASH, points_hash);
-        let mut bytes = text.as_bytes()[..text.len().min(PROCESS_TEXT_CAPACITY)].to_vec();
-        page.set_u32(PROCESS_TEXT_SIZE, bytes.len() as u32);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        for (i, word) in bytes.chunks_exact(4).enumerate() {
-            let word = u32::from_le_bytes(word.try_into().unwrap_or_default());
-            page.set_u32(PROCESS_TEXT + i * 4, word);
-        }
-        page.release_u32(PROCESS_STATE, 1);
-        Ok(Arc::new(Process {
+    /// `proc` must be unique in the directory.
+    pub fn create(directory: &Path, proc: u64, options: Options) -> io::Result<Arc<Process>> {
+        let uid = rustix::process::geteuid().as_raw();
+        let pid = if options.pid == 0 { std::process::id() } else { options.pid };
+        let name = format!("{pid}-{proc:016x}");
+        let path = files::make_directory(directory, uid, &name).map_err(io::Error::other)?;
+        let handle: OwnedFd = File::open(&path)?.into();
+        let page = files::make(&handle, "process", PROCESS_SIZE, FILE_KIND_PROCESS)?;
+        let room = u64::from(options.dictionary).max(64);
+        let most = (options.cap / DICTIONARY_SHARE / room).clamp(2, MAX_DICTIONARIES);
+        let first = Layout { ring_slots: options.ring_slots, table_rows: options.table_rows };
+        let process = Process {
             path,
             proc,
-            directory: handle,
+            points: PointTable::default(),
+            detail: Detail::default(),
+            clock_cost: if options.clock.is_none() { clock_cost() } else { 0 },
+            directory: Mutex::new(Some(Arc::new(handle))),
             page,
-            limits,
-            names: Mutex::default(),
-            serial: AtomicU32::new(1),
-            sealed: Mutex::default(),
-        }))
+            names: Mutex::new(Names::new(proc, room as usize, most as u32)),
+            pool: Mutex::new(Pool::new(proc, options.cap, first)),
+            overflow: Mutex::default(),
+            base_context: AtomicU32::new(0),
+            recording: AtomicU32::new(1),
+            closed: AtomicBool::new(false),
+            options,
+        };
+        process.fill_page(uid, pid);
+        Ok(Arc::new(process))
     }
 
-    /// The id of a name, written to the dictionary at first sight; 0 when there is no room for it.
-    pub fn name(&self, category: u8, name: &str, block: i64, parent: u32) -> u32 {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(id) = names.ids.get(&(category, name.to_owned(), block)) {
-            return *id;
+    fn fill_page(&self, uid: u32, pid: u32) {
+        let page = &self.page;
+        page.set_u64(PROCESS_PROC, self.proc);
+        page.set_u32(PROCESS_PID, pid);
+        page.set_u32(PROCESS_UID, uid);
+        page.set_u64(PROCESS_PID_START, pid_start(std::process::id()).unwrap_or(0));
+        page.set_u64(PROCESS_START, self.now());
+        page.set_u64(PROCESS_POINTS_HASH, self.options.points_hash);
+        let text = cut(&self.options.text, PROCESS_TEXT_CAPACITY);
+        page.set_u32(PROCESS_TEXT_SIZE, text.len() as u32);
+        for (i, bytes) in text.as_bytes().chunks(4).enumerate() {
+            let mut word = [0; 4];
+            word[..bytes.len()].copy_from_slice(bytes);
+            page.set_u32(PROCESS_TEXT + i * 4, u32::from_le_bytes(word));
         }
-        let id = names.last + 1;
-        let name = name.to_owned();
-        let mut record = Vec::new();
-        let entry = Entry { id, category, parent, block, generation: -1, name };
-        entry.append_to(&mut record);
-        if names.append(self, &record).is_err() {
-            self.count(PROCESS_COUNTER_REFUSED_ENTRIES);
-            return 0;
+        page.release_u32(PROCESS_STATE, READY);
+    }
+
+    /// What one thread writes. `tid`: the id that readers shall know it by.
+    #[must_use]
+    pub fn thread(self: &Arc<Self>, tid: u64, name: &str) -> Thread {
+        Thread::new(Arc::clone(self), tid, name)
+    }
+
+    /// [`Process::named`] of a name that says nothing more.
+    pub fn name(&self, category: u8, name: &str) -> u32 {
+        self.named(Named::of(category), name)
+    }
+
+    /// The id of a name, written to the dictionary at first sight; 0, and counted, when there is no
+    /// room for it.
+    pub fn named(&self, named: Named, name: &str) -> u32 {
+        let directory = self.directory();
+        let id = directory.map_or(0, |at| locked(&self.names).id(&at, named, name));
+        if id == 0 {
+            self.count(PROCESS_COUNTER_REFUSED_ENTRIES, 1);
         }
-        names.last = id;
-        names.ids.insert((category, entry.name, block), id);
         id
     }
 
-    /// Begins the segment of a thread.
-    pub fn thread(self: &Arc<Self>, tid: u64, name: &str) -> io::Result<Thread> {
-        let thread_name = self.name(CATEGORY_THREAD_NAME, name, -1, 0);
-        let first = self.chunk(tid, thread_name, 0, FIRST_RING.min(self.limits.ring_slots))?;
-        Ok(Thread {
-            process: Arc::clone(self),
-            tid,
-            called: thread_name,
-            chain: 0,
-            chunk: first,
-            spans: 0,
-            open: Vec::new(),
-            context: 0,
-            lost: None,
-        })
+    /// Dictionary id of a context: run, job, task, phase and client, empty where there is none.
+    pub fn context(&self, fields: [&str; 5]) -> u32 {
+        self.name(CATEGORY_CONTEXT, &fields.map(|field| field.replace('\t', " ")).join("\t"))
     }
 
-    /// Acknowledges a word of the control page, as an agent does.
-    pub fn saw_control(&self, word: u32) {
-        self.page.release_u32(crate::schema::PROCESS_SEEN_CONTROL, word);
+    /// Base context of every thread, from its next call on.
+    pub fn process_context(&self, id: u32) {
+        self.base_context.store(id, Ordering::Release);
     }
 
-    /// Marks point `point` as woven.
-    pub fn wove(&self, point: u16) {
-        self.page.set_u64(crate::schema::PROCESS_POINTS + usize::from(point) * 8, 1);
+    /// A recording begins: what was open in an earlier one is forgotten.
+    pub fn begin_recording(&self) {
+        self.recording.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Says that the process ends by itself.
-    pub fn end(&self) {
-        self.page.release_u32(PROCESS_STATE, ENDED);
+    /// Slots written so far.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.pool().slots()
     }
 
-    fn count(&self, counter: usize) {
-        let at = PROCESS_COUNTERS + counter * 8;
-        self.page.set_u64(at, self.page.relaxed_u64(at) + 1);
+    /// Adds to a `process_counter`. Any thread may: rare, but from many at once.
+    pub fn count(&self, counter: usize, more: u64) {
+        self.page.update_u64(PROCESS_COUNTERS + counter * 8, |count| count + more);
     }
 
-    fn chunk(&self, tid: u64, thread_name: u32, chain: u32, slots: u32) -> io::Result<Chunk> {
-        if let Some(chunk) = self.reused(tid, thread_name, chain, slots) {
-            return Ok(chunk);
+    /// Stores a `point_state`.
+    pub fn point_state(&self, point: u16, state: usize) {
+        self.update_point(point, |word| word & !0xFF | state as u64);
+    }
+
+    /// A fault inside a point of ours: its state is faulted from now on.
+    pub fn fault(&self, point: u16) {
+        self.update_point(point, |word| (word & !0xFF | POINT_STATE_FAULTED as u64) + (1 << 32));
+    }
+
+    fn update_point(&self, point: u16, change: impl Fn(u64) -> u64) {
+        if usize::from(point) < PROCESS_MAX_POINTS {
+            self.page.update_u64(PROCESS_POINTS + usize::from(point) * 8, change);
         }
-        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
-        let layout = Layout { ring_slots: slots, table_rows: TABLE_ROWS };
-        let name = format!("{serial}.seg");
-        let made = make(&self.directory, &name, layout.size(), FILE_KIND_SEGMENT, Mapping::of);
-        let memory = made.inspect_err(|_| self.count(PROCESS_COUNTER_REFUSED_SEGMENTS))?;
-        memory.set_u64(SEGMENT_PROC, self.proc);
-        memory.set_u32(SEGMENT_SERIAL, serial);
-        memory.set_u32(SEGMENT_EPOCH, 1);
-        memory.set_u64(SEGMENT_TID, tid);
-        memory.set_u32(SEGMENT_THREAD_NAME, thread_name);
-        memory.set_u32(SEGMENT_RING_SLOTS, slots);
-        memory.set_u32(SEGMENT_TABLE_ROWS, TABLE_ROWS);
-        memory.set_u32(SEGMENT_CHAIN, chain);
-        memory.set_u32(SEGMENT_OPEN_SLOTS, SEGMENT_OPEN_CAPACITY as u32);
-        memory.release_u32(SEGMENT_STATE, STATE_ACTIVE);
-        Ok(Chunk { memory, layout, serial, epoch: 1, head: 0, tail: 0, rows: HashMap::new() })
     }
 
-    fn reused(&self, tid: u64, thread_name: u32, chain: u32, slots: u32) -> Option<Chunk> {
-        let mut sealed = self.sealed.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = sealed.iter().position(|chunk| {
-            let next = SegmentIdentity { epoch: chunk.epoch + 1, tid, thread_name, chain };
-            chunk.layout.ring_slots >= slots && life::reuse(&chunk.memory, &next).is_some()
-        })?;
-        let mut chunk = sealed.swap_remove(place);
-        chunk.epoch += 1;
-        chunk.tail = chunk.head;
-        chunk.rows.clear();
-        Some(chunk)
+    /// For so many seconds the calls of the point were only summed for the budget.
+    pub fn summed_for(&self, point: u16, seconds: u16) {
+        self.update_point(point, |word| word & !0xFFFF_0000 | u64::from(seconds) << 16);
+    }
+
+    /// What tracing costs, ns since the process started, while something was recorded: hooks, own
+    /// thread, collector, CPU of the whole process, and the time in which it cost more than allowed.
+    pub fn account(&self, [hooks, thread, collector, cpu, over]: [u64; 5]) {
+        self.page.set_u64(PROCESS_COST_HOOKS, hooks);
+        self.page.set_u64(PROCESS_COST_THREAD, thread);
+        self.page.set_u64(PROCESS_COST_COLLECTOR, collector);
+        self.page.set_u64(PROCESS_CPU, cpu);
+        self.page.set_u64(PROCESS_OVER, over);
+    }
+
+    /// ns that a clock adds to what it measures.
+    #[must_use]
+    pub fn clock_cost(&self) -> u64 {
+        self.clock_cost
+    }
+
+    /// Tells the collector that this word of the control page has been acted on.
+    pub fn saw_control(&self, word: u32) {
+        self.page.release_u32(PROCESS_SEEN_CONTROL, word);
+    }
+
+    /// The process ends: segments without an open call are complete.
+    pub fn end(&self) {
+        self.close(ENDED);
+    }
+
+    /// The recording ends, the process goes on: files are let go but those of threads that have not
+    /// been ended.
+    pub fn detach(&self) {
+        self.close(DETACHED);
+        self.pool().release();
+        locked(&self.names).release();
+        *locked(&self.overflow) = Overflow::default();
+        locked(&self.directory).take();
+        self.page.abandon();
+    }
+
+    fn close(&self, state: u32) {
+        self.closed.store(true, Ordering::Release);
+        self.pool().seal_idle();
+        self.page.release_u32(PROCESS_STATE, state);
+    }
+
+    /// Where files are made; an error once the process is detached.
+    fn directory(&self) -> Result<Arc<OwnedFd>, Errno> {
+        locked(&self.directory).clone().ok_or(Errno::SHUTDOWN)
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        locked(&self.pool)
+    }
+
+    #[inline]
+    fn now(&self) -> u64 {
+        self.options.clock.map_or_else(now, |clock| clock())
     }
 }
 
-impl Names {
-    fn append(&mut self, process: &Process, record: &[u8]) -> io::Result<()> {
-        let room = process.limits.dictionary;
-        if self.file.is_none() || self.used as usize + record.len() > room as usize {
-            let number = if self.file.is_some() { self.number + 1 } else { 0 };
-            let size = DICTIONARY_HEADER + (room as usize).max(record.len());
-            let name = format!("dict-{number}");
-            let file = make(&process.directory, &name, size, FILE_KIND_DICTIONARY, Mapping::of)?;
-            file.set_u64(DICTIONARY_PROC, process.proc);
-            file.set_u32(DICTIONARY_NUMBER, number);
-            file.set_u32(DICTIONARY_CAPACITY, (size - DICTIONARY_HEADER) as u32);
-            if let Some(full) = self.file.replace(file) {
-                full.release_u32(DICTIONARY_SEALED, 1);
-                self.ids.clear();
-            }
-            (self.number, self.used) = (number, 0);
-        }
-        let Some(file) = &self.file else { return Ok(()) };
-        for (i, word) in record.chunks_exact(8).enumerate() {
-            let at = DICTIONARY_HEADER + self.used as usize + i * 8;
-            file.set_u64(at, u64::from_le_bytes(word.try_into().unwrap_or_default()));
-        }
-        self.used += record.len() as u32;
-        file.release_u32(DICTIONARY_USED, self.used);
-        Ok(())
-    }
+/// The least of several: any may be interrupted.
+fn clock_cost() -> u64 {
+    let one = |_| {
+        let start = now();
+        now() - start
+    };
+    (0..64).map(one).min().unwrap_or(0)
 }
 
 /// Field 22 of `/proc/PID/stat`: clock ticks between boot and the start of the process.
@@ -270,26 +344,4 @@ pub fn pid_start(pid: u32) -> Option<u64> {
     // the command's name may hold spaces and brackets
     let (_, fields) = stat.rsplit_once(") ")?;
     fields.split(' ').nth(19)?.parse().ok()
-}
-
-/// Makes a file of `size` reserved bytes with its preamble: what is full is full now, not later.
-///
-/// `map`: [`Mapping::of`], or [`Mapping::unguarded`] inside somebody else's process.
-pub fn make(
-    directory: &OwnedFd,
-    name: &str,
-    size: usize,
-    kind: u16,
-    map: impl FnOnce(&OwnedFd, usize) -> Result<Mapping, Rejection>,
-) -> io::Result<Mapping> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = openat(directory, name, flags, Mode::from_raw_mode(0o600))?;
-    fallocate(&file, FallocateFlags::empty(), 0, size as u64)?;
-    let memory = map(&file, size).map_err(|refused| match refused {
-        Rejection::Io(errno) => io::Error::from(errno),
-        other => io::Error::other(other),
-    })?;
-    memory.set_u32(4, u32::from(VERSION) | u32::from(kind) << 16);
-    memory.set_u32(0, MAGIC);
-    Ok(memory)
 }

@@ -13,8 +13,8 @@ use iostrata_segment::process;
 use iostrata_segment::ring::{Event, Layout, Slot};
 use iostrata_segment::row::{CounterRow, Key, Values};
 use iostrata_segment::schema::{CATEGORY_FILE, ROW_SIZE, SEGMENT_HEADER, SLOT_SIZE};
-use iostrata_segment::segment::{Dictionary, OpenSpan, ProcessPage, Segment};
-use iostrata_segment::writer::{Limits, Process};
+use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
+use iostrata_segment::writer::{Entry as Begin, Options, Process};
 use proptest::prelude::*;
 
 /// A directory of this test's own in shared memory.
@@ -32,15 +32,16 @@ impl Scratch {
 
     /// Files of a process with one thread: 100 calls, 2 open spans, some names.
     fn valid(&self) -> std::sync::Arc<Process> {
-        let process = Process::create(&self.0, 7, "main=x", 0, Limits::default()).unwrap();
-        let mut thread = process.thread(1, "t").unwrap();
+        let options = Options { text: "main=x".into(), ..Options::default() };
+        let process = Process::create(&self.0, 7, options).unwrap();
+        let mut thread = process.thread(1, "t");
         for i in 0..100 {
-            let target = process.name(CATEGORY_FILE, &format!("/f/{i}"), -1, 0);
+            let target = process.name(CATEGORY_FILE, &format!("/f/{i}"));
             let event = Event { start: i, dur: 1, bytes: 8, target, point: 1, ..Event::default() };
             thread.call(event, CATEGORY_FILE);
         }
-        thread.begin(OpenSpan { span: 1, ..OpenSpan::default() });
-        thread.begin(OpenSpan { span: 2, ..OpenSpan::default() });
+        thread.enter(&Begin { point: 1, ..Begin::default() }, None);
+        thread.enter(&Begin { point: 1, ..Begin::default() }, None);
         process
     }
 }

@@ -3,7 +3,7 @@
 //! is for versions that are not frozen.
 
 use std::fs::{self, File};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,13 @@ use iostrata_segment::schema::{
     CATEGORY_FILE, DICTIONARY_HEADER, ENTRY_CATEGORY, ENTRY_NAME, FILE_KIND_PROCESS, LEVEL_PHASE,
     PREAMBLE_VERSION, PROCESS_MAX_POINTS, PROCESS_UID, VERSION, category_name, kind_name,
 };
+use iostrata_segment::scratch::ScratchDir;
 use iostrata_segment::segment::{ProcessPage, Segment};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 
 use super::block::{self, BlockKind, Blocks};
+use super::golden_calls;
 use super::source::Source;
 use crate::model::names::text;
 use crate::model::process::{Process, ProcessInfo};
@@ -64,11 +66,11 @@ fn uid() -> u32 {
 }
 
 /// Reads the process as dead at time 2000, in run `run-1` of alice.
-fn collect(copy: &Copy) -> State {
-    let (page, who) = ProcessPage::open(copy.handle().as_fd(), uid()).unwrap().unwrap();
+fn collect(directory: OwnedFd) -> State {
+    let (page, who) = ProcessPage::open(directory.as_fd(), uid()).unwrap().unwrap();
     assert_eq!((who.proc, FILE_KIND_PROCESS), (PROC, 1));
     let id = (who.proc, who.uid, who.pid, who.pid_start);
-    let mut source = Source::new(id, "golden".into(), copy.handle(), page, who.start);
+    let mut source = Source::new(id, "golden".into(), directory, page, who.start);
     source.dead = Some(0);
     let order = RunOrder {
         run: "run-1".into(),
@@ -108,12 +110,9 @@ fn target(process: &Process, id: u32) -> Value {
     })
 }
 
-#[test]
-fn golden_bytes_mean_what_java_wrote() {
-    let copy = Copy::new("golden-bytes");
-    let state = collect(&copy);
-    let process = &state.processes[&PROC];
-    let segment = Segment::open(copy.handle().as_fd(), "1.seg", uid(), PROC).unwrap().unwrap();
+/// Slots, rows and open calls of the one segment in `directory`, as `events.json` has them.
+fn read(directory: BorrowedFd<'_>, process: &Process) -> Value {
+    let segment = Segment::open(directory, "1.seg", uid(), PROC).unwrap().unwrap();
     let tail = segment.tail();
     let slots = (tail..segment.published(tail).unwrap()).map(|index| {
         let e = segment.slot(index).event();
@@ -142,10 +141,13 @@ fn golden_bytes_mean_what_java_wrote() {
         })
     });
     let (gaps, collapsed) = segment.gaps_and_collapsed();
-    let read = json!({
+    json!({
         "slots": slots.collect::<Value>(), "rows": rows.collect::<Value>(),
         "open": open.collect::<Value>(), "gaps": gaps, "folded": collapsed,
-    });
+    })
+}
+
+fn assert_golden(read: &Value) {
     let expected = fs::read_to_string(golden().join("events.json")).unwrap();
     let expected: Value = serde_json::from_str(&expected).unwrap();
     for (part, value) in expected.as_object().unwrap() {
@@ -155,9 +157,26 @@ fn golden_bytes_mean_what_java_wrote() {
 }
 
 #[test]
+fn golden_bytes_mean_what_java_wrote() {
+    let copy = Copy::new("golden-bytes");
+    let state = collect(copy.handle());
+    assert_golden(&read(copy.handle().as_fd(), &state.processes[&PROC]));
+}
+
+/// The native producer leaves the same of the same calls.
+#[test]
+fn the_native_writer_means_the_same() {
+    let dir = ScratchDir::new();
+    let directory = golden_calls::write(dir.path(), PROC);
+    let handle = || -> OwnedFd { File::open(&directory).unwrap().into() };
+    let state = collect(handle());
+    assert_golden(&read(handle().as_fd(), &state.processes[&PROC]));
+}
+
+#[test]
 fn golden_events_become_golden_rows() {
     let copy = Copy::new("golden-rows");
-    let state = collect(&copy);
+    let state = collect(copy.handle());
     let [part] = &state.output.parts[..] else { panic!("one run") };
     let mut written = Vec::new();
     events::write(&mut written, &state, part, &part.rows, "golden-host", ANCHOR).unwrap();
@@ -204,7 +223,7 @@ fn a_category_that_is_not_known_is_none() {
     bytes[at + ENTRY_CATEGORY] = 200;
     fs::write(&names, bytes).unwrap();
 
-    let state = collect(&copy);
+    let state = collect(copy.handle());
 
     let [part] = &state.output.parts[..] else { panic!("one run") };
     let made = copy.0.join("events.parquet");

@@ -24,6 +24,8 @@ mod counters;
 mod directory;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod golden_calls;
 mod hosts;
 mod live;
 mod options;

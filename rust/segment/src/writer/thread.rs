@@ -1,207 +1,292 @@
-//! The hot side: one thread's calls into its counter rows and its ring.
+//! What one thread records: its state, its contexts, and how it begins and ends.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use super::{Chunk, Process};
-use crate::life;
-use crate::memory::Memory;
-use crate::ring::{self, Event, Slot};
-use crate::row::{self, Key, Values};
+use super::Process;
+use super::chain::Chain;
+use super::chunk::Chunk;
+use super::context::{Cause, Contexts};
+use super::counted::CountedCall;
+use super::rows::{Outcome, Packed, Rows, Timed};
+use super::sampler::{Sampler, xorshift};
+use super::spans::Span;
+use crate::ring::Event;
 use crate::schema::{
-    FLAG_ERRNO, FLAG_ERROR, FLAG_INNER, KIND_CALL, KIND_CONTEXT, KIND_GAP, OPEN_SPAN_SIZE,
-    PROCESS_COUNTER_LOST_CALLS, SEGMENT_FOLDED, SEGMENT_GAPS, SEGMENT_OPEN, SEGMENT_OPEN_CAPACITY,
-    SEGMENT_OPEN_DEPTH, SEGMENT_ROWS, SEGMENT_TAIL, SIZE_CLASS_FOLD,
+    FLAG_ERRNO, FLAG_ERROR, KIND_CALL, PROCESS_COUNTER_FAULTS, PROCESS_COUNTER_LOST_CALLS,
+    PROCESS_COUNTER_UNBALANCED,
 };
-use crate::segment::OpenSpan;
 
-/// Rows held back for collapsed calls.
-const FOLD_ROWS: u32 = 64;
+/// Bytes of a call at its end that say: those given at its begin.
+pub(super) const AS_ENTERED: i64 = i64::MIN;
 
-/// The events of one thread.
+/// The calls of one thread; used by that thread only.
+///
+/// Every enter needs its exit, every `enter_counted` its `exit_counted` or `drop_counted`, also when
+/// the point has been switched off in between.
 #[derive(Debug)]
 pub struct Thread {
     pub(super) process: Arc<Process>,
     pub(super) tid: u64,
-    /// Dictionary id.
-    pub(super) called: u32,
-    pub(super) chain: u32,
-    pub(super) chunk: Chunk,
-    pub(super) spans: u64,
-    pub(super) open: Vec<OpenSpan>,
-    pub(super) context: u32,
-    /// Calls without detail since the ring was last full, with the first and last of their times.
-    pub(super) lost: Option<(u64, u64, u64)>,
+    pub(super) name: String,
+    pub(super) chain: Chain,
+    pub(super) rows: Rows,
+    pub(super) contexts: Contexts,
+    pub(super) spans: Vec<Span>,
+    /// Those of them that are recorded individually, as the segment's header mirrors them.
+    pub(super) kept: usize,
+    pub(super) counted: Vec<CountedCall>,
+    /// Layers and directions of bytes with an open call, see [`super::PointFacts`].
+    pub(super) layers: u64,
+    points: PointStates,
+    random: u64,
+    recording: u32,
+    /// A fault inside, or it has ended: its calls are only counted as lost.
+    dead: bool,
+}
+
+/// What a thread remembers of a point.
+#[derive(Debug)]
+pub(super) struct PointState {
+    /// Of calls that are not recorded individually.
+    pub sampler: Sampler,
+    /// Which of the point's open calls is being timed, and since when.
+    pub timing: Timing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timing {
+    None,
+    /// A summed span.
+    Span,
+    /// A counted-only call at this depth of them, since so many ns.
+    Counted(usize, u64),
+}
+
+/// The points that a thread has met.
+#[derive(Debug, Default)]
+struct PointStates {
+    /// Place in `met` and one, by point id.
+    places: Vec<u16>,
+    met: Vec<PointState>,
+}
+
+impl PointStates {
+    #[inline]
+    fn get(&mut self, point: u16, random: &mut u64) -> &mut PointState {
+        let id = usize::from(point);
+        if self.places.get(id).is_none_or(|place| *place == 0) {
+            self.meet(id, random);
+        }
+        &mut self.met[usize::from(self.places[id]) - 1]
+    }
+
+    #[cold]
+    fn meet(&mut self, id: usize, random: &mut u64) {
+        if self.places.len() <= id {
+            self.places.resize(id + 1, 0);
+        }
+        *random = xorshift(*random);
+        let sampler = Sampler::new(random.wrapping_add(id as u64));
+        self.met.push(PointState { sampler, timing: Timing::None });
+        self.places[id] = self.met.len() as u16;
+    }
 }
 
 impl Thread {
-    /// A span id that no other call of the process has.
-    pub fn span(&mut self) -> u64 {
-        self.spans += 1;
-        u64::from(self.chunk.serial) << 40 | self.spans
+    pub(super) fn new(process: Arc<Process>, tid: u64, name: &str) -> Thread {
+        let seed = process.options.seed.wrapping_add(tid.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        Thread {
+            recording: process.recording.load(Ordering::Relaxed),
+            random: split_mix(seed) | 1,
+            process,
+            tid,
+            name: name.to_owned(),
+            chain: Chain::default(),
+            rows: Rows::default(),
+            contexts: Contexts::default(),
+            spans: Vec::new(),
+            kept: 0,
+            counted: Vec::new(),
+            layers: 0,
+            points: PointStates::default(),
+            dead: false,
+        }
     }
 
-    /// Adds a finished call to its counter row and, while there is room, to the ring.
+    /// From here on in this thread: the context `id` (0 nobody's), for `cause` (None: as before).
+    ///
+    /// `point`: of the call that enters next, 0 none.
+    pub fn push_context(&mut self, point: u16, id: u32, cause: Option<Cause>) {
+        if self.dead {
+            return;
+        }
+        let now = self.process.now();
+        let request = self.spans.last().map_or(0, |span| span.sampling);
+        self.contexts.push(id, cause, request, now);
+        let handed = cause.filter(|cause| cause.since != 0 && cause.sampling >= 0);
+        let waited = handed.map_or(0, |cause| now.saturating_sub(cause.since));
+        self.tell_context(point, waited);
+    }
+
+    /// Back to the context before.
+    pub fn pop_context(&mut self) {
+        if self.dead {
+            return;
+        }
+        if self.contexts.nested() {
+            self.contexts.pop(self.process.now());
+            self.tell_context(0, 0);
+        } else {
+            self.unbalanced(0);
+        }
+    }
+
+    /// What other threads and processes do for this one now is caused by.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        let outer = self.contexts.cause();
+        let top = self.spans.last();
+        let proc = self.process.proc;
+        // Where nothing that is open is recorded individually, it is the outer cause's.
+        let (of, span) = match top.map_or(0, |top| top.id) {
+            0 => outer.map_or((proc, 0), |outer| (outer.proc, outer.span)),
+            span => (proc, span),
+        };
+        let inherited = outer.unwrap_or_default();
+        Cause {
+            context: self.contexts.current(),
+            trace: outer.map_or(proc, |outer| outer.trace),
+            proc: of,
+            span,
+            since: self.process.now(),
+            target: top.map_or(inherited.target, |top| top.target),
+            sampling: top.map_or(inherited.sampling, |top| top.sampling),
+        }
+    }
+
+    /// A call that was measured elsewhere, with a span of its own: to its row and, while there is
+    /// room, to the ring.
     pub fn call(&mut self, event: Event, category: u8) {
-        self.add(&event, category);
-        self.append(Event { kind: KIND_CALL, ..event });
-    }
-
-    /// From `start` on, calls of this thread belong to dictionary entry `context` (0 none).
-    pub fn context(&mut self, context: u32, start: u64) {
-        self.context = context;
-        self.append(Event { kind: KIND_CONTEXT, start, target: context, ..Event::default() });
+        if !self.active() {
+            return;
+        }
+        let Event { start, dur, bytes, asked, flags, point, .. } = event;
+        let key = Packed::new(point, flags, category, bytes as u64, self.contexts.current());
+        let call = Outcome {
+            bytes: bytes as u64,
+            asked: u64::from(asked),
+            error: flags & (FLAG_ERROR | FLAG_ERRNO) != 0,
+            timed: Some(Timed { dur, end: start + dur, weight: 1, spread: 0.0 }),
+            inside: 0,
+        };
+        self.record(key, 0, &call, true);
+        self.publish(Event { kind: KIND_CALL, ..event });
     }
 
     /// Slots that can be written before the ring is full.
     pub fn free_slots(&mut self) -> u64 {
-        let Chunk { memory, layout, head, tail, .. } = &mut self.chunk;
-        *tail = memory.acquire_u64(SEGMENT_TAIL);
-        u64::from(layout.ring_slots) - (*head - *tail)
+        self.chain.chunk.as_mut().map_or(u64::MAX, Chunk::room)
     }
 
-    /// Mirrors the begin of a long operation in the header.
-    pub fn begin(&mut self, open: OpenSpan) {
-        self.open.push(open);
-        self.mirror();
+    /// Point of the span on top. Counted-only calls are not spans.
+    #[must_use]
+    pub fn open_point(&self) -> Option<u16> {
+        self.spans.last().map(|span| span.point)
     }
 
-    /// Mirrors its end.
-    pub fn end(&mut self) {
-        self.open.pop();
-        self.mirror();
+    /// The thread has ended, or writes no more: seals its segment.
+    pub fn end(mut self) {
+        self.seal();
     }
 
-    /// Seals the thread's segment: the thread has ended.
-    pub fn seal(self) {
-        life::seal(&self.chunk.memory);
-        let sealed = self.process.sealed.lock();
-        sealed.unwrap_or_else(PoisonError::into_inner).push(self.chunk);
-    }
-
-    fn mirror(&self) {
-        let memory = &self.chunk.memory;
-        for (place, open) in self.open.iter().take(SEGMENT_OPEN_CAPACITY).enumerate() {
-            for (i, word) in open.words().into_iter().enumerate() {
-                memory.set_u64(SEGMENT_OPEN + place * OPEN_SPAN_SIZE + i * 8, word);
-            }
+    /// A fault inside: nothing that is half done is touched again.
+    pub fn fail(&mut self) {
+        self.dead = true;
+        self.spans.clear();
+        self.counted.clear();
+        self.process.count(PROCESS_COUNTER_FAULTS, 1);
+        if let Some(chunk) = &self.chain.chunk {
+            chunk.depth(0);
         }
-        memory.release_u32(SEGMENT_OPEN_DEPTH, self.open.len() as u32);
+        self.seal();
     }
 
-    /// Appends a slot; when the ring is full, to a larger successor, else counts it as lost.
-    pub fn append(&mut self, event: Event) {
-        if self.lost.is_none() && (self.publish(event) || self.grow() && self.publish(event)) {
-            return;
-        }
-        if self.lost.is_some() && self.recover() && self.publish(event) {
-            return;
-        }
-        let end = event.start + event.dur;
-        let (count, first, last) = self.lost.unwrap_or((0, event.start, end));
-        self.lost = Some((count + 1, first, last.max(end)));
-        let gaps = self.chunk.memory.relaxed_u64(SEGMENT_GAPS);
-        self.chunk.memory.set_u64(SEGMENT_GAPS, gaps + 1);
-    }
-
-    fn publish(&mut self, event: Event) -> bool {
-        let Chunk { memory, layout, head, tail, .. } = &mut self.chunk;
-        let published = ring::publish(memory, *layout, *head, tail, &Slot::from(event));
-        *head += u64::from(published);
-        published
-    }
-
-    /// After a gap: says what was lost and in which context the thread is now.
-    fn recover(&mut self) -> bool {
-        let Some((count, first, last)) = self.lost else { return true };
-        let (dur, bytes) = (last - first, count as i64);
-        if !self.publish(Event { kind: KIND_GAP, start: first, dur, bytes, ..Event::default() }) {
+    /// False when a call cannot even be put on the stack; it is then counted.
+    #[inline]
+    pub(super) fn active(&mut self) -> bool {
+        if self.chain.chunk.is_none() && !self.begin() {
             return false;
         }
-        self.lost = None;
-        let context = self.context;
-        self.publish(Event { kind: KIND_CONTEXT, start: last, target: context, ..Event::default() })
-    }
-
-    fn grow(&mut self) -> bool {
-        let slots = self.chunk.layout.ring_slots * 4;
-        slots <= self.process.limits.ring_slots && self.succeed(slots)
-    }
-
-    /// Goes on in a successor of `slots` slots; false when none can be made.
-    fn succeed(&mut self, slots: u32) -> bool {
-        let next = self.process.chunk(self.tid, self.called, self.chain + 1, slots);
-        let Ok(next) = next else { return false };
-        self.chain += 1;
-        let full = std::mem::replace(&mut self.chunk, next);
-        self.mirror();
-        life::seal(&full.memory);
-        let sealed = self.process.sealed.lock();
-        sealed.unwrap_or_else(PoisonError::into_inner).push(full);
+        let base = self.process.base_context.load(Ordering::Acquire);
+        if base != self.contexts.base() {
+            self.contexts.set_base(base, self.process.now());
+            if !self.contexts.nested() {
+                self.tell_context(0, 0);
+            }
+        }
         true
     }
 
-    /// Adds a call to its row without a slot, as counted-only points do.
-    pub fn add(&mut self, event: &Event, category: u8) {
-        let size_class = if event.bytes <= 0 { 0 } else { 1 + event.bytes.ilog2() as u8 };
-        let key = Key {
-            point: event.point,
-            category,
-            size_class,
-            context: self.context,
-            flags: event.flags & FLAG_INNER,
-            scope: 0,
-        };
-        let Some(key) = self.room_for(key) else {
-            return self.process.count(PROCESS_COUNTER_LOST_CALLS);
-        };
-        let Chunk { memory, layout, rows, .. } = &mut self.chunk;
-        let index = rows.len() as u32;
-        let place = rows.entry(key).or_insert((index, 0, Values::default()));
-        let (index, version, values) = place;
-        let is_new = values.count == 0;
-        tally(values, event);
-        let at = layout.row_at(*index);
-        if is_new {
-            row::begin_row(memory, at, &row::CounterRow { key, values: *values });
-            memory.release_u32(SEGMENT_ROWS, *index + 1);
-        } else {
-            row::write_row(memory, at, version, values);
+    /// Calls that were open when an earlier recording ended never said how they went on.
+    #[inline]
+    pub(super) fn follow_recording(&mut self) {
+        let recording = self.process.recording.load(Ordering::Relaxed);
+        if self.recording != recording {
+            self.begin_recording(recording);
         }
+    }
+
+    #[cold]
+    fn begin_recording(&mut self, recording: u32) {
+        self.recording = recording;
+        while !self.spans.is_empty() {
+            self.drop_span();
+        }
+        self.cut_counted(0);
+        self.renew();
+    }
+
+    /// Asks for a segment. Without one calls are stacked all the same: one may come later.
+    #[cold]
+    fn begin(&mut self) -> bool {
+        self.dead |= self.process.closed.load(Ordering::Acquire);
+        if self.dead {
+            self.process.count(PROCESS_COUNTER_LOST_CALLS, 1);
+            return false;
+        }
+        let base = self.process.base_context.load(Ordering::Acquire);
+        if base != self.contexts.base() {
+            self.contexts.set_base(base, self.process.now());
+        }
+        if self.chain.due() {
+            self.first_segment();
+        }
+        true
+    }
+
+    /// An end without its begin; expected of a point that was switched off in between.
+    pub(super) fn unbalanced(&self, point: u16) {
+        if self.dead || self.process.points.is_off(point) {
+            return;
+        }
+        self.process.count(PROCESS_COUNTER_UNBALANCED, 1);
+    }
+
+    #[inline]
+    pub(super) fn point(&mut self, point: u16) -> &mut PointState {
+        self.points.get(point, &mut self.random)
+    }
+
+    pub(super) fn draw(&mut self) -> u64 {
+        self.random = xorshift(self.random);
+        self.random
     }
 }
 
-impl Thread {
-    /// The key to count under: the call's own, or its point's fold row when the table is full and
-    /// no successor can be made.
-    fn room_for(&mut self, key: Key) -> Option<Key> {
-        let has_room = |chunk: &Chunk, key: &Key, kept_back: u32| {
-            chunk.rows.contains_key(key)
-                || chunk.rows.len() as u32 + kept_back < chunk.layout.table_rows
-        };
-        let again = self.chunk.layout.ring_slots;
-        if has_room(&self.chunk, &key, FOLD_ROWS) || self.succeed(again) {
-            return Some(key);
-        }
-        let fold = Key { point: key.point, size_class: SIZE_CLASS_FOLD as u8, ..Key::default() };
-        let collapsed = self.chunk.memory.relaxed_u64(SEGMENT_FOLDED);
-        self.chunk.memory.set_u64(SEGMENT_FOLDED, collapsed + 1);
-        has_room(&self.chunk, &fold, 0).then_some(fold)
-    }
-}
-
-fn tally(values: &mut Values, event: &Event) {
-    let least = if values.timed == 0 { event.dur } else { values.min.min(event.dur) };
-    *values = Values {
-        count: values.count + 1,
-        bytes: values.bytes + event.bytes,
-        asked: values.asked + u64::from(event.asked),
-        errors: values.errors + u64::from(event.flags & (FLAG_ERROR | FLAG_ERRNO) != 0),
-        timed: values.timed + 1,
-        timed_dur: values.timed_dur + event.dur,
-        min: least,
-        max: values.max.max(event.dur),
-        last_end: event.start + event.dur,
-        weight: values.weight + 1,
-        ..*values
-    };
+/// Threads have numbers in a row, and their first draws shall not be alike.
+fn split_mix(seed: u64) -> u64 {
+    let z = (seed ^ seed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ z >> 31
 }

@@ -94,7 +94,7 @@ final class Account {
   private void choose() {
     budget.choose(window, recorder.budget());
     for (int i : window.points) {
-      recorder.detail.summed(i, budget.summed(i));
+      recorder.summed(i, budget.summed(i));
     }
   }
 

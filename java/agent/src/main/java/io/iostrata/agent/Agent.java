@@ -1,6 +1,5 @@
 package io.iostrata.agent;
 
-import io.iostrata.segment.Recorder;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 
@@ -49,10 +48,8 @@ public final class Agent {
     if (Agent.class.getClassLoader() != null) {
       throw new IOException("the agent's jar has been renamed: call it iostrata-agent.jar");
     }
-    Recorder.Options to = new Recorder.Options();
-    to.pid = options.pid;
-    to.capBytes = options.capBytes;
+    NativeWriter.load(instrumentation);
     Classes classes = new InstrumentedClasses(instrumentation);
-    Session.attach(options, System.getenv("CONTAINER_ID"), to, classes, answer);
+    Session.attach(options, System.getenv("CONTAINER_ID"), options.recorder(), classes, answer);
   }
 }

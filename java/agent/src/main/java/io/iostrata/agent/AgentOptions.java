@@ -1,5 +1,7 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.Recorder;
+import java.io.File;
 import java.io.IOException;
 
 /** {@code dir=D[,run=R][,cap=BYTES][,pid=N][,answer=FILE]}, or {@code detach[,answer=FILE]}. */
@@ -31,6 +33,14 @@ final class AgentOptions {
       rest = comma < 0 ? "" : rest.substring(comma + 1);
       set(option);
     }
+  }
+
+  Recorder.Options recorder() {
+    Recorder.Options to = new Recorder.Options();
+    to.dir = new File(dir).toPath();
+    to.pid = pid;
+    to.capBytes = capBytes;
+    return to;
   }
 
   private void set(String option) throws IOException {

@@ -1,7 +1,7 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.Cause;
-import io.iostrata.segment.Detail;
+import io.iostrata.segment.Schema;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 
@@ -44,7 +44,7 @@ final class Carrier {
     long proc = from.getLong();
     long span = from.getLong();
     int sampling = from.getInt();
-    if (sampling < -Detail.ALL_REQUESTS || sampling > Detail.ALL_REQUESTS) {
+    if (sampling < -Schema.CONTROL_ALL_REQUESTS || sampling > Schema.CONTROL_ALL_REQUESTS) {
       return null;
     }
     return new Cause(context(proc, job), trace, proc, span, since, sampling);

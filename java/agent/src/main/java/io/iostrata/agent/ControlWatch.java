@@ -57,7 +57,7 @@ final class ControlWatch extends Thread implements Callable<String> {
       // First: calls may begin as soon as recording does.
       userPoints.follow(word != 0);
       for (int point = 0; point < Schema.PROCESS_MAX_POINTS; point++) {
-        Hooks.switchPoint(point, recorder.pointOff(point) || userPoints.isOut(point));
+        Hooks.switchPoint(point, recorder.isOff(point) || userPoints.isOut(point));
       }
       recorder.follow();
       account(word != 0);

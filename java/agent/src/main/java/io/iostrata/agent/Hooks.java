@@ -39,9 +39,7 @@ public final class Hooks {
   static final byte SWITCHED = 1;
   static final byte FAULTED = 2;
 
-  /** Number of the operation whose bytes the point adds up, 0 none; and of the point's own. */
-  static final byte[] ADDS_UP = new byte[Schema.PROCESS_MAX_POINTS];
-
+  /** Number of the operation that the point's bytes are added up for, 0 none. */
   static final byte[] ADDED_UP = new byte[Schema.PROCESS_MAX_POINTS];
 
   /** Faults that are counted. */
@@ -55,7 +53,6 @@ public final class Hooks {
   static void begin() {
     Arrays.fill(OFF, (byte) 0);
     Arrays.fill(REPORTED, false);
-    Arrays.fill(ADDS_UP, (byte) 0);
     Arrays.fill(ADDED_UP, (byte) 0);
   }
 
@@ -94,12 +91,14 @@ public final class Hooks {
     if (!wanted) {
       on = 0;
     } else if (on == 0) {
+      recorder.beginRecording();
       on = ++recordings;
     }
   }
 
   static void switchPoint(int point, boolean off) {
-    if (OFF[point] != FAULTED) {
+    if (OFF[point] != FAULTED && (OFF[point] != 0) != off) {
+      recorder.pointOff(point, off);
       OFF[point] = off ? SWITCHED : 0;
     }
   }
@@ -112,13 +111,15 @@ public final class Hooks {
   /** A call that belongs to somebody is about to {@link #enter}. */
   @DontInline
   public static void context(int point, Object whom, Object name) {
-    Probe probe = isOff(point) ? null : take(point, false);
+    Probe probe = OFF[point] != 0 ? null : take(point, false);
     if (probe == null) {
       return;
     }
     try {
       probe.pendingContext = (int) CONTEXTS[point].of(probe, whom, name);
-      probe.sampler.end(point, OverheadSampler.UNSEEN);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN);
+      }
     } catch (Throwable e) {
       probe.pendingCause = null;
       fault(point, e);
@@ -138,14 +139,16 @@ public final class Hooks {
    */
   @DontInline
   public static void enter(int point, Object a, Object b, long asked, long offset, long bytes) {
-    Probe probe = isOff(point) ? null : take(point, true);
+    Probe probe = OFF[point] != 0 ? null : take(point, true);
     if (probe == null) {
       return;
     }
     try {
       Extractor target = TARGETS[point];
       probe.enter(point, target == null ? 0 : target.of(probe, a, b), asked, offset, bytes);
-      probe.sampler.end(point, OverheadSampler.UNSEEN);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN);
+      }
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -167,8 +170,10 @@ public final class Hooks {
       return;
     }
     try {
-      probe.exit(point, bytes, null);
-      probe.sampler.end(point, OverheadSampler.UNSEEN);
+      probe.exit(point, bytes);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN);
+      }
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -184,8 +189,10 @@ public final class Hooks {
       return;
     }
     try {
-      probe.exit(point, 0, thrown);
-      probe.sampler.end(point, OverheadSampler.UNSEEN);
+      probe.failed(point, thrown);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN);
+      }
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -196,42 +203,19 @@ public final class Hooks {
   /** {@link #enter} of a call that is only summed. */
   @DontInline
   public static void enterCounted(int point, Object a, Object b, long asked, long bytes) {
-    if (!isOff(point) && !enterQuickly(point, a, b, asked, bytes)) {
-      enterSlowly(point, a, b, asked, bytes);
-    }
-  }
-
-  @DontInline
-  private static void enterSlowly(int point, Object a, Object b, long asked, long bytes) {
-    Probe probe = take(point, true);
+    Probe probe = OFF[point] != 0 ? null : take(point, true);
     if (probe == null) {
       return;
     }
     try {
       probe.enterCounted(point, a, b, asked, bytes);
-      probe.sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
+      }
     } catch (Throwable e) {
       fault(point, e);
     } finally {
       probe.busy = false;
-    }
-  }
-
-  private static boolean enterQuickly(int point, Object a, Object b, long asked, long bytes) {
-    try {
-      return Probe.current().enterQuickly(point, a, b, asked, bytes);
-    } catch (Throwable e) {
-      fault(point, e);
-      return true;
-    }
-  }
-
-  private static boolean exitQuickly(long bytes, int point) {
-    try {
-      return Probe.current().exitQuickly(point, bytes);
-    } catch (Throwable e) {
-      fault(point, e);
-      return true;
     }
   }
 
@@ -272,20 +256,15 @@ public final class Hooks {
 
   @DontInline
   private static void leaveCounted(long bytes, int point, int how) {
-    if (how != Probe.COUNTED || !exitQuickly(bytes, point)) {
-      leaveSlowly(bytes, point, how);
-    }
-  }
-
-  @DontInline
-  private static void leaveSlowly(long bytes, int point, int how) {
     Probe probe = take(point, false);
     if (probe == null) {
       return;
     }
     try {
       probe.exitCounted(point, bytes, how);
-      probe.sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
+      }
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -300,13 +279,15 @@ public final class Hooks {
 
   @DontInline
   private static long measured(int point, Object a, Object b) {
-    Probe probe = isOff(point) ? null : take(point, false);
+    Probe probe = OFF[point] != 0 ? null : take(point, false);
     if (probe == null) {
       return 0;
     }
     try {
       long bytes = MEASURES[point].of(probe, a, b);
-      probe.sampler.end(point, OverheadSampler.UNSEEN);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN);
+      }
       return bytes;
     } catch (Throwable e) {
       fault(point, e);
@@ -319,7 +300,7 @@ public final class Hooks {
   /** A method that tells who somebody is returns. Also while nothing is recorded. */
   @DontInline
   public static void learn(int point, Object a, Object b) {
-    Probe probe = isOff(point) ? null : take(point, true);
+    Probe probe = OFF[point] != 0 ? null : take(point, true);
     if (probe == null) {
       return;
     }
@@ -328,7 +309,9 @@ public final class Hooks {
       if (ADDED_UP[point] != 0) {
         probe.addUp(ADDED_UP[point], effect);
       }
-      probe.sampler.end(point, OverheadSampler.UNSEEN);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN);
+      }
     } catch (Throwable e) {
       fault(point, e);
     } finally {
@@ -350,13 +333,15 @@ public final class Hooks {
 
   @DontInline
   private static Object other(Object returned, int point) {
-    Probe probe = isOff(point) ? null : take(point, true);
+    Probe probe = OFF[point] != 0 ? null : take(point, true);
     if (probe == null) {
       return returned;
     }
     try {
       Object other = EFFECTS[point].instead(probe, returned);
-      probe.sampler.end(point, OverheadSampler.UNSEEN);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN);
+      }
       return other.getClass() == returned.getClass() ? other : returned;
     } catch (Throwable e) {
       fault(point, e);
@@ -403,7 +388,10 @@ public final class Hooks {
         }
         return null;
       }
-      probe.sampler.begin();
+      OverheadSampler sampler = probe.sampler;
+      if (--sampler.left <= 0) {
+        sampler.begin();
+      }
       probe.busy = true;
       return probe;
     } catch (Throwable e) {
@@ -416,6 +404,7 @@ public final class Hooks {
     try {
       OFF[point] = FAULTED;
       REPORTED[point] = true;
+      recorder.pointOff(point, true);
       String message = fault.toString();
       int end = Math.min(message.length(), MAX_MESSAGE);
       recorder.fault(point, message.substring(0, end));

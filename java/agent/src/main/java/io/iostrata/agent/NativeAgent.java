@@ -20,40 +20,28 @@ final class NativeAgent {
    * @param text options as written behind the library
    * @param more lines key=value for the process page
    * @param container {@code CONTAINER_ID} of YARN; null when there is none
-   * @param numbers identity of the library's point table, then pid, effective uid, start of the
-   *     process in clock ticks since boot, memory limit of its cgroup in bytes
+   * @param points identity of the library's point table
    * @return the one line we owe
    */
-  static String start(String text, String more, String container, long[] numbers) {
+  static String start(String text, String more, String container, long points) {
     AgentOptions options = new AgentOptions();
     Answer answer = new Answer();
     try {
       options.parse(text);
-      if (numbers[0] != Schema.POINTS_HASH) {
+      if (points != Schema.POINTS_HASH) {
         throw new IOException("library and jar are of two builds: install both of one");
       }
       if (options.detach) {
         Session.detach(answer);
       } else {
-        Recorder.Options to = recorderOptions(options, more, numbers);
+        Recorder.Options to = options.recorder();
+        to.text = more;
         Session.attach(options, container, to, new NativeClasses(), answer);
       }
     } catch (Throwable e) {
       answer.refuse(e);
     }
     return answer.give(options.answer);
-  }
-
-  private static Recorder.Options recorderOptions(
-      AgentOptions options, String text, long[] numbers) {
-    Recorder.Options to = new Recorder.Options();
-    to.text = text;
-    to.files = new NativeFiles();
-    to.pid = options.pid != 0 ? options.pid : (int) numbers[1];
-    to.uid = (int) numbers[2];
-    to.pidStart = numbers[3];
-    to.capBytes = options.capBytes != 0 ? options.capBytes : Recorder.capBytes(numbers[4]);
-    return to;
   }
 
   /** False for a loader that hides the hooks: a woven class would fail where it is used. */

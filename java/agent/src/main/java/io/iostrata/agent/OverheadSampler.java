@@ -20,38 +20,24 @@ final class OverheadSampler {
   /** The same of a hook of a call that is only summed: they come in rows, all is at hand. */
   static final int UNSEEN_COUNTED = 18;
 
-  /** Hooks until the next that is timed. */
-  private int left = 1;
+  /** Hooks until the next that is timed; counted down by {@link Hooks}, which pays for no call. */
+  int left = 1;
 
   /** Hooks that the next one stands for. */
   private int stands = 1;
 
   /** When the hook that is being timed began; 0: none is. */
-  private long since;
+  long since;
 
   private long random = System.nanoTime() | 1;
 
-  /** A hook begins. */
+  /** The hook that begins is timed. */
   void begin() {
-    if (--left <= 0) {
-      since = System.nanoTime();
-    }
+    since = System.nanoTime();
   }
 
   /** It ends; {@code unseen}: {@link #UNSEEN} or {@link #UNSEEN_COUNTED}. */
   void end(int point, int unseen) {
-    if (since != 0) {
-      timed(point, unseen);
-    }
-  }
-
-  /** No hook began: what had to be at hand for it was not. */
-  void undo() {
-    left++;
-    since = 0;
-  }
-
-  private void timed(int point, int unseen) {
     long nanos = System.nanoTime() - since - Hooks.clockCost;
     since = 0;
     Costs.add(point, stands, Math.max(0, nanos) + unseen);

@@ -10,9 +10,9 @@ import io.iostrata.segment.Schema;
 final class PointCodes {
   private static final int ID = 0;
   private static final int LAYER = 1;
-  private static final int ANCHOR = 2;
+  private static final int SCOPE = 2;
   private static final int BEGIN = 3;
-  private static final int FLOW = 4;
+  private static final int DIRECTION = 4;
   private static final int ADDS_UP = 5;
   private static final int ADDED_UP = 6;
   private static final int TARGET = 7;
@@ -23,27 +23,34 @@ final class PointCodes {
 
   private PointCodes() {}
 
-  /** Before anything is woven. */
-  static void install(Recorder.Options to) {
+  /**
+   * Before anything is woven.
+   *
+   * @return for {@link Recorder#points}
+   */
+  static long[] install() {
     Hooks.begin();
-    to.layerOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
-    to.scopeOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
-    to.beginOfPoint = new boolean[Schema.PROCESS_MAX_POINTS];
-    to.directionOfPoint = new byte[Schema.PROCESS_MAX_POINTS];
+    long[] facts = new long[Schema.PROCESS_MAX_POINTS];
     char[] codes = PointRows.CODES.toCharArray();
     for (int at = 0; at < codes.length; at += FIELDS) {
       int id = code(codes, at + ID);
-      to.layerOfPoint[id] = (byte) code(codes, at + LAYER);
-      to.scopeOfPoint[id] = code(codes, at + ANCHOR) != 0;
-      to.beginOfPoint[id] = code(codes, at + BEGIN) != 0;
-      to.directionOfPoint[id] = (byte) code(codes, at + FLOW);
-      Hooks.ADDS_UP[id] = (byte) code(codes, at + ADDS_UP);
-      Hooks.ADDED_UP[id] = (byte) code(codes, at + ADDED_UP);
+      int addedUp = code(codes, at + ADDED_UP);
+      facts[id] =
+          Recorder.facts(
+              id,
+              code(codes, at + LAYER),
+              code(codes, at + DIRECTION),
+              code(codes, at + SCOPE) != 0,
+              code(codes, at + BEGIN) != 0,
+              code(codes, at + ADDS_UP),
+              addedUp);
+      Hooks.ADDED_UP[id] = (byte) addedUp;
       Hooks.TARGETS[id] = extractor(Hooks.TARGETS, id, code(codes, at + TARGET));
       Hooks.CONTEXTS[id] = extractor(Hooks.CONTEXTS, id, code(codes, at + CONTEXT));
       Hooks.EFFECTS[id] = extractor(Hooks.EFFECTS, id, code(codes, at + EFFECT));
       Hooks.MEASURES[id] = extractor(Hooks.MEASURES, id, code(codes, at + MEASURE));
     }
+    return facts;
   }
 
   /** A number from 0, moved to where a string constant takes no escapes that Java cares for. */

@@ -9,7 +9,7 @@ import java.util.HashMap;
 final class PointTable {
   static final Point[] NONE = {};
 
-  /** {@code PointLog} has a bit for each. */
+  /** The writer has a bit for each. */
   private static final int MAX_FLOWS = 48;
 
   /** Never changed, only replaced: threads that load classes read it at any time. */

@@ -1,12 +1,11 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.Cause;
-import io.iostrata.segment.DontInline;
 import io.iostrata.segment.Schema;
 import io.iostrata.segment.ThreadLog;
 import java.util.Arrays;
 
-/** One thread as the hooks see it: the calls that are open in it, and the targets it met last. */
+/** One thread as the hooks see it: its log, and the targets it met last. */
 final class Probe {
   /** Replaced when an agent ends: what threads then still have, nothing leads to. */
   private static volatile ThreadLocal<Probe> probes = new ThreadLocal<>();
@@ -17,8 +16,7 @@ final class Probe {
    */
   private static final Probe[] MET = new Probe[1024];
 
-  /** Stands for the object of a target that may be another one at the next call. */
-  private static final Object NOBODY = new Object();
+  private static final int LAST_BITS = 1023;
 
   /** Local files by path, and by descriptor where a stream knows no path. */
   final NameCache paths = new NameCache();
@@ -55,13 +53,8 @@ final class Probe {
 
   private ThreadLog log;
 
-  /** The recording that the open calls belong to. */
+  /** The recording that the log was asked for in. */
   private int recording;
-
-  // An open call: bytes, then point | IN_CONTEXT.
-  private static final int WIDTH = 2;
-  private static final int POINT = 0xFFFF;
-  private static final int IN_CONTEXT = 1 << 16;
 
   private static final CountedOnlyTarget[] NO_TARGETS = {};
 
@@ -69,9 +62,6 @@ final class Probe {
   static final int COUNTED = 0;
   static final int FAILED = 1;
   static final int FORGOTTEN = 2;
-
-  private int depth;
-  private long[] calls = new long[16 * WIDTH];
 
   /** Whose it is. */
   private final Thread thread = Thread.currentThread();
@@ -81,7 +71,7 @@ final class Probe {
   /** The current thread's. */
   static Probe current() {
     Thread current = Thread.currentThread();
-    Probe probe = MET[(int) current.getId() & MET.length - 1];
+    Probe probe = MET[(int) current.getId() & LAST_BITS];
     return probe != null && probe.thread == current ? probe : lookUp(current);
   }
 
@@ -92,7 +82,7 @@ final class Probe {
       probe = new Probe();
       mine.set(probe);
     }
-    MET[(int) current.getId() & MET.length - 1] = probe;
+    MET[(int) current.getId() & LAST_BITS] = probe;
     return probe;
   }
 
@@ -113,69 +103,49 @@ final class Probe {
     forgetMet();
   }
 
-  @DontInline
   void enter(int point, long target, long asked, long offset, long bytesAtEntry) {
-    begin();
-    int at = depth * WIDTH;
-    if (at == calls.length) {
-      calls = Arrays.copyOf(calls, at * 2);
+    if (recording != Hooks.on) {
+      begin();
     }
-    long what = point;
-    if (pendingContext != 0 || pendingCause != null) {
-      log.pushContext(point, pendingContext, pendingCause);
-      pendingContext = 0;
-      pendingCause = null;
-      what |= IN_CONTEXT;
+    Cause cause = pendingCause;
+    int context = pendingContext;
+    if (context == 0 && cause == null) {
+      log.enter(point, target, asked, offset, bytesAtEntry);
+      return;
     }
-    calls[at] = bytesAtEntry;
-    calls[at + 1] = what;
-    log.enter(point, target, asked, offset);
-    depth++;
+    pendingContext = 0;
+    pendingCause = null;
+    log.enterFor(point, target, asked, offset, bytesAtEntry, context, cause);
   }
 
-  @DontInline
-  void exit(int point, long bytesAtExit, Throwable thrown) {
-    int at = depth - 1;
-    if (at < 0 || pointOf(at) != point) {
-      at = unwindTo(point);
-      if (at < 0) {
-        return;
-      }
+  void exit(int point, long bytesAtExit) {
+    if (log == null) {
+      unbalanced(point);
+      return;
     }
-    depth = at;
-    long bytes = calls[at * WIDTH];
-    long what = calls[at * WIDTH + 1];
-    if (thrown == null) {
-      long moved = bytesAtExit == Hooks.AS_ENTERED ? bytes : bytes + bytesAtExit;
-      if (Hooks.ADDED_UP[point] != 0) {
-        addUp(Hooks.ADDED_UP[point], moved);
-      }
-      log.exit(moved, 0, 0);
-    } else {
-      // What the calls inside have moved is moved, whatever happened then.
-      log.exit(Hooks.ADDS_UP[point] == 0 ? 0 : bytes, exception(thrown), Schema.FLAG_ERROR);
-    }
-    if ((what & IN_CONTEXT) != 0) {
-      log.popContext();
-    }
+    log.exit(point, bytesAtExit);
   }
 
-  private int pointOf(int at) {
-    return (int) calls[at * WIDTH + 1] & POINT;
+  void failed(int point, Throwable thrown) {
+    if (log == null) {
+      unbalanced(point);
+      return;
+    }
+    log.failed(point, exception(thrown));
   }
 
   /** Adds to the bytes of the open calls that consist of such calls. */
   void addUp(int operation, long moved) {
-    for (int at = depth - 1; at >= 0; at--) {
-      if (Hooks.ADDS_UP[pointOf(at)] == operation && moved > 0) {
-        calls[at * WIDTH] += moved;
-      }
+    if (log != null) {
+      log.addUp(operation, moved);
     }
   }
 
   /** What other threads and processes do for this one now is caused by. */
   Cause cause() {
-    begin();
+    if (recording != Hooks.on) {
+      begin();
+    }
     return log.cause();
   }
 
@@ -201,10 +171,6 @@ final class Probe {
    * Target of a counted-only call: mostly that of the point's call before, found without a lookup.
    */
   private long countedTarget(int point, Object a, Object b) throws Throwable {
-    Extractor target = Hooks.TARGETS[point];
-    if (target == null) {
-      return 0;
-    }
     if (countedTargets == NO_TARGETS) {
       countedTargets = new CountedOnlyTarget[Schema.PROCESS_MAX_POINTS];
     }
@@ -219,51 +185,19 @@ final class Probe {
         return before.handle;
       }
     }
-    long handle = target.of(this, a, b);
+    long handle = Hooks.TARGETS[point].of(this, a, b);
     if (handle != 0 && b == null) {
       countedTargets[point] = new CountedOnlyTarget(a, handle, last);
     }
     return handle;
   }
 
-  /**
-   * {@link #enterCounted} of a call like the one before, which needs no I/O of ours and no guard
-   * against it.
-   *
-   * @return false when nothing has been done
-   */
-  boolean enterQuickly(int point, Object a, Object b, long asked, long bytesAtEntry) {
-    if (busy || recording != Hooks.on || b != null) {
-      return false;
-    }
-    sampler.begin();
-    if (!log.enterCountedQuickly(point, a, asked, bytesAtEntry)) {
-      sampler.undo();
-      return false;
-    }
-    sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
-    return true;
-  }
-
-  /** The same at its end. */
-  boolean exitQuickly(int point, long bytesAtExit) {
-    if (busy || log == null) {
-      return false;
-    }
-    sampler.begin();
-    if (!log.exitCountedQuickly(point, bytesAtExit)) {
-      sampler.undo();
-      return false;
-    }
-    sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
-    return true;
-  }
-
   void enterCounted(int point, Object a, Object b, long asked, long bytesAtEntry) throws Throwable {
-    long target = countedTarget(point, a, b);
-    begin();
-    Object same = Hooks.TARGETS[point] == null ? null : target != 0 && b == null ? a : NOBODY;
-    log.enterCounted(point, target, same, asked, bytesAtEntry);
+    long target = Hooks.TARGETS[point] == null ? 0 : countedTarget(point, a, b);
+    if (recording != Hooks.on) {
+      begin();
+    }
+    log.enterCounted(point, target, asked, bytesAtEntry);
   }
 
   /**
@@ -272,53 +206,17 @@ final class Probe {
   void exitCounted(int point, long bytesAtExit, int how) {
     if (log == null) {
       unbalanced(point);
-      return;
-    }
-    boolean open =
-        how == FORGOTTEN
-            ? log.dropCounted(point)
-            : log.exitCounted(point, bytesAtExit, how == FAILED);
-    if (!open) {
-      unbalanced(point);
+    } else if (how == FORGOTTEN) {
+      log.dropCounted(point);
+    } else {
+      log.exitCounted(point, bytesAtExit, how == FAILED);
     }
   }
 
-  /** Calls that were open when an earlier recording ended never reported how they went on. */
+  /** The first call of a recording. */
   private void begin() {
-    int now = Hooks.on;
-    if (recording != now) {
-      while (depth > 0) {
-        drop();
-      }
-      recording = now;
-      log = Hooks.recorder.thread();
-      log.recordingBegins();
-    }
-  }
-
-  /** Position of the call of this point that is open on top, after dropping what lies above it. */
-  private int unwindTo(int point) {
-    int at = depth - 1;
-    while (at >= 0 && pointOf(at) != point) {
-      at--;
-    }
-    if (at < 0) {
-      unbalanced(point);
-      return -1;
-    }
-    while (depth - 1 > at) {
-      Hooks.recorder.count(Schema.PROCESS_COUNTER_UNBALANCED, 1);
-      drop();
-    }
-    return at;
-  }
-
-  private void drop() {
-    depth--;
-    log.drop();
-    if ((calls[depth * WIDTH + 1] & IN_CONTEXT) != 0) {
-      log.popContext();
-    }
+    recording = Hooks.on;
+    log = Hooks.recorder.thread();
   }
 
   /** An exit without entry is expected of a point that is off. */

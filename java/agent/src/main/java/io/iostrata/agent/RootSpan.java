@@ -30,9 +30,9 @@ final class RootSpan {
       log = recorder.thread();
     }
     if (recording) {
-      log.enter(POINT, recorder.name(0, ProcessFacts.current.main), 0, -1);
+      log.enter(POINT, recorder.name(0, ProcessFacts.current.main), 0, -1, 0);
     } else {
-      log.exit(0, 0, 0);
+      log.exit(POINT, 0);
     }
     open = recording;
   }

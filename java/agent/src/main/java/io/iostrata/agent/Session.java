@@ -10,6 +10,9 @@ final class Session {
   /** Hooks that began before the end was declared take less, unless the machine stands still. */
   private static final long UNDER_WAY_MILLIS = 50;
 
+  /** Long enough for what a thread says of itself to reach all others. */
+  private static final long INSIDE_MILLIS = 10;
+
   private static final int MAX_THREADS = 4096;
   private static final String WATCH = ".agent.ControlWatch";
 
@@ -45,10 +48,9 @@ final class Session {
     }
     ProcessFacts facts =
         new ProcessFacts(System.getProperty("sun.java.command"), options.run, container);
-    to.dir = new File(options.dir).toPath();
     to.text = facts.text() + to.text;
-    PointCodes.install(to);
     Recorder recorder = Recorder.open(to);
+    recorder.points(PointCodes.install());
     Hooks.recorder = recorder;
     Hooks.clockCost = recorder.clockCost;
     ProcessFacts.current = facts;
@@ -111,6 +113,8 @@ final class Session {
       answer.fact("failed", loader.failures());
       Thread.sleep(UNDER_WAY_MILLIS);
       watch.endRecording();
+      recorder.stop();
+      Thread.sleep(INSIDE_MILLIS);
       recorder.detach();
       Hooks.forget();
     }

@@ -1,28 +1,41 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.NativeLibrary;
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
 import io.iostrata.segment.TraceReader;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 
 /** Sets the hooks up in the JVM of the tests, as the agent does in a traced one. */
 final class HooksForTests {
   private static byte operations;
 
+  /** By point id: number of the operation whose bytes it adds up. */
+  static final byte[] ADDS_UP = new byte[Schema.PROCESS_MAX_POINTS];
+
   private HooksForTests() {}
 
-  static void begin(Recorder recorder, PointTable table) {
+  /** A recorder in {@code directory} that knows the points of a table, and is recording. */
+  static Recorder begin(Path directory, PointTable table) throws IOException {
+    System.load(NativeLibrary.path().toString());
+    Recorder.Options options = new Recorder.Options();
+    options.dir = directory;
+    Recorder recorder = Recorder.open(options);
     install(table);
+    recorder.points(facts(table));
     Hooks.recorder = recorder;
     Hooks.record(true);
+    return recorder;
   }
 
   /** What {@link PointCodes} does with generated numbers, for any table. */
   static void install(PointTable table) {
     Hooks.begin();
     operations = 0;
+    Arrays.fill(ADDS_UP, (byte) 0);
     for (Point[] points : table.classes()) {
       for (Point point : points) {
         Hooks.install(point);
@@ -46,17 +59,20 @@ final class HooksForTests {
         }
       }
     }
-    Hooks.ADDS_UP[whole.id] = number;
+    ADDS_UP[whole.id] = number;
   }
 
-  static byte[] layerOfPoint(PointTable table) {
-    byte[] layers = new byte[Schema.PROCESS_MAX_POINTS];
+  private static long[] facts(PointTable table) {
+    long[] facts = new long[Schema.PROCESS_MAX_POINTS];
     for (Point[] points : table.classes()) {
       for (Point point : points) {
-        layers[point.id] = point.effectOnly ? 0 : point.layer;
+        int layer = point.effectOnly ? 0 : point.layer;
+        int added = Hooks.ADDED_UP[point.id];
+        facts[point.id] =
+            Recorder.facts(point.id, layer, 0, point.scope, point.begin, ADDS_UP[point.id], added);
       }
     }
-    return layers;
+    return facts;
   }
 
   static void target(int point, Extractor extractor) {

@@ -56,11 +56,7 @@ class PassingStreamsTest {
   @BeforeEach
   void record() throws Exception {
     PointTable table = PointTable.parse(PointText.table());
-    Recorder.Options options = new Recorder.Options();
-    options.dir = directory;
-    options.layerOfPoint = HooksForTests.layerOfPoint(table);
-    recorder = Recorder.open(options);
-    HooksForTests.begin(recorder, table);
+    recorder = HooksForTests.begin(directory, table);
     HooksForTests.target(61, null);
     HooksForTests.target(62, null);
     woven = loader(wovenCache());

@@ -12,25 +12,21 @@ class PointCodesTest {
 
   @Test
   void theRecorderIsToldTheSame() {
-    Recorder.Options options = new Recorder.Options();
     // WHEN
-    PointCodes.install(options);
+    long[] facts = PointCodes.install();
     // THEN
     int reported = 0;
     for (Point[] points : table.classes()) {
       for (Point point : points) {
         int layer = point.effectOnly ? 0 : point.layer;
-        assertThat(options.layerOfPoint[point.id]).as(point.op).isEqualTo((byte) layer);
-        assertThat(options.scopeOfPoint[point.id]).as(point.op).isEqualTo(point.scope);
-        assertThat(options.beginOfPoint[point.id]).as(point.op).isEqualTo(point.begin);
-        assertThat(options.directionOfPoint[point.id])
-            .as(point.op)
-            .isEqualTo(table.direction(point));
+        long upTo = facts[point.id] & 0xFFFFFF;
+        long expected =
+            Recorder.facts(point.id, layer, table.direction(point), point.scope, point.begin, 0, 0);
+        assertThat(upTo).as(point.op).isEqualTo(expected);
         reported++;
       }
     }
     assertThat(reported).isGreaterThan(200);
-    assertThat(options.layerOfPoint).contains((byte) Schema.LAYER_DATANODE);
   }
 
   @Test
@@ -42,7 +38,7 @@ class PointCodesTest {
       made[i] = all[i].clone();
     }
     // WHEN
-    PointCodes.install(new Recorder.Options());
+    PointCodes.install();
     // THEN
     int extractors = 0;
     for (int i = 0; i < all.length; i++) {
@@ -61,7 +57,7 @@ class PointCodesTest {
 
   @Test
   void anExtractorStandsInItsPlaceFromItsFirstUseOn() throws Throwable {
-    PointCodes.install(new Recorder.Options());
+    PointCodes.install();
     int point = 0;
     while (Hooks.MEASURES[point] == null) {
       point++;
@@ -81,15 +77,16 @@ class PointCodesTest {
   @Test
   void theSameOperationsAddUp() {
     HooksForTests.install(table);
-    byte[] adds = Hooks.ADDS_UP.clone();
+    byte[] adds = HooksForTests.ADDS_UP.clone();
     byte[] added = Hooks.ADDED_UP.clone();
     // WHEN
-    PointCodes.install(new Recorder.Options());
+    long[] facts = PointCodes.install();
     // THEN numbers may differ, what belongs together may not
     for (int whole = 0; whole < Schema.PROCESS_MAX_POINTS; whole++) {
-      assertThat(Hooks.ADDS_UP[whole] != 0).isEqualTo(adds[whole] != 0);
+      long operation = facts[whole] >> 24 & 0xFF;
+      assertThat(operation != 0).isEqualTo(adds[whole] != 0);
       for (int part = 0; part < Schema.PROCESS_MAX_POINTS && adds[whole] != 0; part++) {
-        assertThat(Hooks.ADDED_UP[part] == Hooks.ADDS_UP[whole])
+        assertThat((facts[part] >> 32 & 0xFF) == operation)
             .as("point %d in point %d", part, whole)
             .isEqualTo(added[part] == adds[whole]);
       }

@@ -2,7 +2,6 @@ package io.iostrata.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.iostrata.segment.Recorder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -107,11 +106,8 @@ class PointsTest {
    */
   @Test
   void flowsOfBytesFitIntoTheMaskOfOpenOnes() {
-    Recorder.Options options = new Recorder.Options();
-    PointCodes.install(options);
-
-    for (byte direction : options.directionOfPoint) {
-      assertThat(direction).isBetween((byte) 0, (byte) 48);
+    for (long facts : PointCodes.install()) {
+      assertThat(facts >> 8 & 0xFF).isBetween(0L, 48L);
     }
   }
 

@@ -107,11 +107,7 @@ class RecordPointTest {
   @BeforeEach
   void record() throws Exception {
     PointTable table = PointTable.parse(TABLE);
-    Recorder.Options options = new Recorder.Options();
-    options.dir = directory;
-    options.layerOfPoint = HooksForTests.layerOfPoint(table);
-    recorder = Recorder.open(options);
-    HooksForTests.begin(recorder, table);
+    recorder = HooksForTests.begin(directory, table);
     byte[] woven = woven().bytes;
     ClassLoader loader =
         new ClassLoader(RecordPointTest.class.getClassLoader()) {

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 /** A JVM of its own that runs a program, with the real agent or without, in a trace directory. */
 final class TracedJvm implements AutoCloseable {
   static final Path JAR = Path.of("target/iostrata-agent.jar").toAbsolutePath();
+
   private static final Path CLASSES = Path.of("target/test-classes").toAbsolutePath();
   private static final long SECONDS = 60;
 

@@ -122,11 +122,7 @@ class WeaverTest {
   @BeforeEach
   void record() throws IOException {
     PointTable table = PointTable.parse(TABLE);
-    Recorder.Options options = new Recorder.Options();
-    options.dir = directory;
-    options.layerOfPoint = HooksForTests.layerOfPoint(table);
-    recorder = Recorder.open(options);
-    HooksForTests.begin(recorder, table);
+    recorder = HooksForTests.begin(directory, table);
   }
 
   @AfterEach

@@ -2,6 +2,9 @@ package io.iostrata.segment;
 
 /** Why a call happens: the span, in another thread or process, that it is done for. */
 public final class Cause {
+  /** Of {@link #words}. */
+  static final int WORDS = 7;
+
   /** Dictionary id of whom it belongs to; 0 none. */
   public final int context;
 
@@ -31,7 +34,8 @@ public final class Cause {
     this(context, trace, proc, span, since, 0, sampling);
   }
 
-  Cause(int context, long trace, long proc, long span, long since, long target, int sampling) {
+  private Cause(
+      int context, long trace, long proc, long span, long since, long target, int sampling) {
     this.context = context;
     this.trace = trace;
     this.proc = proc;
@@ -41,9 +45,18 @@ public final class Cause {
     this.sampling = sampling;
   }
 
+  Cause(long[] words) {
+    this((int) words[0], words[1], words[2], words[3], words[4], words[5], (int) words[6]);
+  }
+
+  /** As the native writer has it: context, trace, proc, span, since, target, sampling. */
+  long[] words() {
+    return new long[] {context, trace, proc, span, since, target, sampling};
+  }
+
   /** No call is known, and what is done for it need not do as one did. */
   public boolean saysNothing() {
-    return span == 0 && (sampling == 0 || sampling == Detail.ALL_REQUESTS);
+    return span == 0 && (sampling == 0 || sampling == Schema.CONTROL_ALL_REQUESTS);
   }
 
   /** The same work, not handed over by anybody here. */

@@ -8,15 +8,13 @@ import java.nio.file.Path;
 final class ControlPage {
   private static final int BYTES = Schema.CONTROL_POINTS_OFF + Schema.PROCESS_MAX_POINTS / 8;
 
-  private final RecorderFiles files;
   private final String path;
   private final int uid;
   private final byte[] bytes = new byte[BYTES];
   private final ByteBuffer page = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
   private volatile long[] pointsOff = new long[Schema.PROCESS_MAX_POINTS / 64];
 
-  ControlPage(RecorderFiles files, Path directory, int uid) {
-    this.files = files;
+  ControlPage(Path directory, int uid) {
     this.path = directory.resolve("control").toString();
     this.uid = uid;
   }
@@ -55,16 +53,12 @@ final class ControlPage {
     return page.getInt(Schema.CONTROL_EVENT_COST);
   }
 
-  void close() {
-    files.close();
-  }
-
   boolean pointOff(int point) {
     return (pointsOff[point >> 6] >>> point & 1) != 0;
   }
 
   private boolean readable() {
-    return files.readControl(path, bytes, uid)
+    return Native.readControl(path, bytes, uid)
         && page.getInt(Schema.PREAMBLE_MAGIC) == Schema.MAGIC
         && page.getShort(Schema.PREAMBLE_VERSION) == Schema.VERSION
         && page.getShort(Schema.PREAMBLE_FILE_KIND) == Schema.FILE_KIND_CONTROL;

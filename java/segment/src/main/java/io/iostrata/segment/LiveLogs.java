@@ -1,13 +1,16 @@
 package io.iostrata.segment;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 
-/** The logs that have a segment, of threads that live as far as is known. */
+/** The logs that have a native thread, of threads that live as far as is known. */
 final class LiveLogs {
   private final ArrayList<ThreadLog> logs = new ArrayList<>();
 
-  /** Slots of threads that have ended. */
-  private long endedSlots;
+  /** Of those that were closed: what may still be used. */
+  private final ArrayList<ThreadLog> closed = new ArrayList<>();
+
+  private long[] handles = {};
 
   synchronized void add(ThreadLog log) {
     logs.add(log);
@@ -16,7 +19,7 @@ final class LiveLogs {
   /** Its thread ends. */
   synchronized void end(ThreadLog log) {
     if (logs.remove(log)) {
-      ended(log);
+      Native.endThread(log.close());
     }
   }
 
@@ -25,35 +28,35 @@ final class LiveLogs {
     for (int i = logs.size() - 1; i >= 0; i--) {
       ThreadLog log = logs.get(i);
       if (!log.thread.isAlive()) {
-        ended(log);
         logs.set(i, logs.get(logs.size() - 1));
         logs.remove(logs.size() - 1);
+        Native.endThread(log.close());
       }
     }
   }
 
-  /** Nothing is recorded from here on; {@code release}: the process goes on without us. */
-  synchronized void endAll(boolean release) {
+  /** From here on no call begins to be recorded; those under way may still be. */
+  synchronized void close() {
+    int before = handles.length;
+    handles = Arrays.copyOf(handles, before + logs.size());
     for (int i = 0; i < logs.size(); i++) {
-      logs.get(i).endWithProcess();
-      if (release) {
-        logs.get(i).release();
-      }
+      handles[before + i] = logs.get(i).close();
     }
+    closed.addAll(logs);
     logs.clear();
   }
 
-  /** Slots written so far. */
-  synchronized long slots() {
-    long slots = endedSlots;
-    for (int i = 0; i < logs.size(); i++) {
-      slots += logs.get(i).slots();
+  /**
+   * Some time after {@link #close}. What a thread uses even now stays as long as the process: to
+   * free it could end the host.
+   */
+  synchronized void free() {
+    for (int i = 0; i < handles.length; i++) {
+      if (!closed.get(i).inside) {
+        Native.endThread(handles[i]);
+      }
     }
-    return slots;
-  }
-
-  private void ended(ThreadLog log) {
-    log.end();
-    endedSlots += log.slots();
+    closed.clear();
+    handles = new long[0];
   }
 }

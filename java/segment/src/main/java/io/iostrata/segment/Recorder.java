@@ -5,41 +5,30 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.Arrays;
 import java.util.Random;
-import java.util.function.LongSupplier;
 
 /**
- * What a traced process writes: one per process. Opening throws; nothing else does. All methods may
- * be called from any thread.
+ * What a traced process writes, through the native writer: one per process. Opening throws; nothing
+ * else does. All methods may be called from any thread.
  */
 public final class Recorder implements Closeable {
-  private static final int DICTIONARY_SHARE = 4;
-
-  final Options options;
-  final ProcessPage page;
-  final Dictionary dictionary;
-  final SegmentPool pool;
-
-  /** Which calls are recorded individually. */
-  public final Detail detail = new Detail();
-
   /** ns that a clock adds to what it measures. */
   public final long clockCost;
 
-  /** Base context of all threads. */
-  volatile int baseContext;
+  private final Options options;
+  private final int uid;
 
-  /** Points that came later have higher ids: what is made from here on has room for them. */
-  volatile int lastPoint = Schema.PROCESS_FIRST_USER_POINT - 1;
+  /** Of the native process. */
+  private final long handle;
 
   private final ControlPage control;
   private final ThreadLocal<ThreadLog> logs = new ThreadLocal<>();
   private final LiveLogs live = new LiveLogs();
   private final ThreadLog rejecting;
+  private volatile int baseContext;
   private volatile boolean closed;
 
-  /** How to record. Only {@code dir}, {@code layerOfPoint} and {@code text} need to be given. */
+  /** How to record. Only {@code dir} and {@code text} need to be given. */
   public static final class Options {
     /** The directory that the collector drains. */
     public Path dir = Paths.get("/dev/shm/iostrata");
@@ -50,140 +39,44 @@ public final class Recorder implements Closeable {
     /** 0: of this process. */
     public int pid;
 
-    /** -1: the effective one of this process. */
-    public int uid = -1;
-
-    /** In clock ticks since boot, field 22 of /proc/PID/stat; 0: of this process. */
-    public long pidStart;
-
     /** Lines key=value about the process; cut at 12,000 bytes. */
     public String text = "";
-
-    /** Codes of {@code layer} by point id; 0: no such point. */
-    public byte[] layerOfPoint = new byte[0];
 
     /** Identity of the point table: what agent and collector must agree on. */
     public long pointsHash = Schema.POINTS_HASH;
 
-    /** Points whose open span is the scope of what they enclose; null: none. */
-    public boolean[] scopeOfPoint;
-
-    /** Points that write a {@code begin} slot at entry; null: none. */
-    public boolean[] beginOfPoint;
-
-    /**
-     * Directions of bytes, 1 to 48: calls nested in one of the same direction are {@code covered}.
-     * 0: the point carries no bytes. null: none does.
-     */
-    public byte[] directionOfPoint;
-
     /** Bytes of all segments; 0: 64 MiB or 1 % of the cgroup's memory limit, the smaller. */
     public long capBytes;
 
-    /** How files are made; null: through the JDK. */
-    public RecorderFiles files;
-
-    /** CLOCK_MONOTONIC in ns; null: System.nanoTime. */
-    public LongSupplier clock;
-
     /** Of what is drawn at random; 0: another each time. */
     public long seed;
-
-    // Sizes of what is made first: tests shrink them.
-    int ringSlots = 1024;
-    int tableRows = 128;
-    int dictionaryBytes = 256 << 10;
   }
 
   /**
    * Makes DIR/UID/PID-PROC with its process page.
    *
-   * @throws IOException in one line: DIR is missing, read-only, full or another user's
+   * @throws IOException in one line: DIR is missing, read-only, full or another user's, or there is
+   *     no native writer
    */
   public static Recorder open(Options options) throws IOException {
     try {
-      complete(options);
-      return new Recorder(options, directory(options));
+      return new Recorder(options);
     } catch (RuntimeException | LinkageError e) {
       throw new IOException("cannot record in " + options.dir + ": " + e, e);
     }
   }
 
-  private static Path directory(Options options) throws IOException {
-    String name = options.pid + "-" + TraceDirectory.hex(options.proc);
-    return Paths.get(options.files.makeDirectory(options.dir.toString(), options.uid, name));
-  }
-
-  private static void complete(Options options) throws IOException {
-    options.proc = options.proc != 0 ? options.proc : new Random().nextLong() >>> 1 | 1;
-    options.files = options.files != null ? options.files : new JdkFiles();
-    options.pid = options.pid != 0 ? options.pid : ThisProcess.pid();
-    options.uid = options.uid >= 0 ? options.uid : ThisProcess.uid();
-    options.pidStart = options.pidStart != 0 ? options.pidStart : ThisProcess.start();
-    options.capBytes = options.capBytes != 0 ? options.capBytes : capBytes(MemoryLimit.bytes());
-    options.seed = options.seed != 0 ? options.seed : System.nanoTime() ^ options.proc;
-    int points = options.layerOfPoint.length;
-    if (points > Schema.PROCESS_MAX_POINTS) {
-      throw new IOException(points + " points, at most " + Schema.PROCESS_MAX_POINTS);
-    }
-    byte[] directions = options.directionOfPoint == null ? new byte[0] : options.directionOfPoint;
-    options.scopeOfPoint = sized(options.scopeOfPoint, points);
-    options.beginOfPoint = sized(options.beginOfPoint, points);
-    options.directionOfPoint = Arrays.copyOf(directions, points);
-  }
-
-  /** Bytes of all segments where nobody says otherwise, in a cgroup of so much memory. */
-  public static long capBytes(long memoryLimit) {
-    return Math.min(64 << 20, memoryLimit / 100);
-  }
-
-  private static boolean[] sized(boolean[] flags, int size) {
-    boolean[] all = new boolean[size];
-    if (flags != null) {
-      System.arraycopy(flags, 0, all, 0, Math.min(size, flags.length));
-    }
-    return all;
-  }
-
-  private Recorder(Options options, Path directory) throws IOException {
+  private Recorder(Options options) throws IOException {
     this.options = options;
-    control = new ControlPage(options.files, options.dir, options.uid);
-    clockCost = options.clock == null ? clockCost() : 0;
-    page = new ProcessPage(directory, options, now());
-    long dictionaryFiles = options.capBytes / DICTIONARY_SHARE / options.dictionaryBytes;
-    dictionary =
-        new Dictionary(
-            options.files,
-            directory,
-            options.proc,
-            options.dictionaryBytes,
-            (int) Math.max(2, Math.min(dictionaryFiles, 1 << 16)));
-    pool = new SegmentPool(directory, options);
+    options.proc = options.proc != 0 ? options.proc : new Random().nextLong() >>> 1 | 1;
+    uid = Native.uid();
+    long[] numbers = {
+      options.proc, options.pid, options.pointsHash, options.capBytes, options.seed
+    };
+    handle = Native.open(options.dir.toString(), options.text, numbers);
+    clockCost = Native.clockCost(handle);
+    control = new ControlPage(options.dir, uid);
     rejecting = ThreadLog.rejecting(this);
-    page.ready();
-  }
-
-  /** The least of several: any may be interrupted. */
-  private static long clockCost() {
-    long least = Long.MAX_VALUE;
-    for (int i = 0; i < 64; i++) {
-      long start = System.nanoTime();
-      least = Math.min(least, System.nanoTime() - start);
-    }
-    return least;
-  }
-
-  /** Three rows a point (outermost, inner, covered), so that no total is ever lost. */
-  static int collapsedRows(byte[] layerOfPoint) {
-    int points = 0;
-    for (int i = 0; i < layerOfPoint.length; i++) {
-      points += layerOfPoint[i] != 0 ? 1 : 0;
-    }
-    return points * 3;
-  }
-
-  long now() {
-    return options.clock == null ? System.nanoTime() : options.clock.getAsLong();
   }
 
   /** The current thread's log. Never null, never throws. */
@@ -199,9 +92,19 @@ public final class Recorder implements Closeable {
       }
       return log;
     } catch (Throwable e) {
-      page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+      count(Schema.PROCESS_COUNTER_FAULTS, 1);
       return rejecting;
     }
+  }
+
+  /** A log makes its first call. Its native thread; 0: nothing is recorded any more. */
+  long begin(ThreadLog log) {
+    if (closed) {
+      return 0;
+    }
+    long made = Native.begin(handle, log.thread.getId(), log.thread.getName());
+    live.add(log);
+    return made;
   }
 
   /** {@link #name(int, String, int, long, long)} without parent and block. */
@@ -219,23 +122,9 @@ public final class Recorder implements Closeable {
    * @param generation generation stamp, -1 none
    */
   public long name(int category, String name, int parent, long block, long generation) {
-    long handle = (long) category << 32;
-    ThreadLog log = thread();
-    boolean busy = log.busy;
-    log.busy = true; // making a file is I/O that may itself be traced
-    try {
-      int id = dictionary.id(category, name == null ? "" : name, parent, block, generation);
-      if (id == 0) {
-        page.count(Schema.PROCESS_COUNTER_REFUSED_ENTRIES, 1);
-      }
-      return handle | id & 0xFFFFFFFFL;
-    } catch (Throwable e) {
-      page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
-      page.count(Schema.PROCESS_COUNTER_REFUSED_ENTRIES, 1);
-      return handle;
-    } finally {
-      log.busy = busy && log != rejecting;
-    }
+    String text = name == null ? "" : name;
+    int id = Native.name(handle, category, text, parent, block, generation);
+    return (long) category << 32 | id & 0xFFFFFFFFL;
   }
 
   /** Dictionary id of a context; null fields are empty. 0 when it could not be written. */
@@ -251,6 +140,7 @@ public final class Recorder implements Closeable {
   /** Base context of every thread, from its next call on. */
   public void processContext(int id) {
     baseContext = id;
+    Native.processContext(handle, id);
   }
 
   /** 64-bit name of this process. */
@@ -258,35 +148,71 @@ public final class Recorder implements Closeable {
     return options.proc;
   }
 
+  /** DIR/UID/PID-PROC. */
+  public String directory() {
+    return Native.directory(handle);
+  }
+
   /** Base context of every thread; 0 none. */
   public int context() {
     return baseContext;
   }
 
-  /** Adds to a {@code process_counter}. */
-  public void count(int processCounter, long add) {
-    page.count(processCounter, add);
+  /** A recording begins: calls that were open in an earlier one are forgotten. */
+  public void beginRecording() {
+    Native.beginRecording(handle);
   }
 
-  /** Stores a {@code point_state}. */
-  public void pointState(int point, int state) {
-    page.pointState(point, state);
+  /** Adds to a {@code process_counter}. */
+  public void count(int processCounter, long add) {
+    Native.count(handle, processCounter, add);
   }
 
   /**
-   * From here on there is a point more, of a user: its id is the one after that of the last. Before
-   * it is woven.
+   * What the calls of a point have in common, as one number.
+   *
+   * @param layer a code of {@code layer}
+   * @param direction of its bytes, 1 to 48: calls nested in one of the same direction are {@code
+   *     covered}; 0: it carries none
+   * @param scope its open span is the scope of what it encloses
+   * @param begin it writes a {@code begin} slot at entry
+   * @param addsUp number of the operation whose bytes it adds up, 0 none
+   * @param addedUp the one that its own bytes are added up for, 0 none
+   */
+  public static long facts(
+      int point, int layer, int direction, boolean scope, boolean begin, int addsUp, int addedUp) {
+    int flags = (scope ? 1 : 0) | (begin ? 2 : 0) | (Schema.summedUnderBudget(point) ? 4 : 0);
+    return layer | direction << 8 | flags << 16 | (long) addsUp << 24 | (long) addedUp << 32;
+  }
+
+  /**
+   * The points of this process, before the first call of any.
+   *
+   * @param facts by id, of {@link #facts}; 0: there is no such point
+   */
+  public void points(long[] facts) {
+    Native.points(handle, facts);
+  }
+
+  /**
+   * A point more, of a user, before it is woven; see {@link #facts}.
    *
    * @param name class#method and descriptor
    */
   public void addPoint(
       int id, byte layer, boolean scope, boolean begin, byte direction, String op, String name) {
-    options.layerOfPoint[id] = layer;
-    options.scopeOfPoint[id] = scope;
-    options.beginOfPoint[id] = begin;
-    options.directionOfPoint[id] = direction;
+    Native.point(handle, id, facts(id, layer, direction, scope, begin, 0, 0));
     name(Schema.CATEGORY_POINT, id + "\t" + layer + "\t" + op + "\t" + name);
-    lastPoint = id;
+  }
+
+  /** Ends without a begin are expected of a point that is off, and not counted. */
+  public void pointOff(int point, boolean off) {
+    Native.off(handle, point, off);
+  }
+
+  /** Stores a {@code point_state}. */
+  public void pointState(int point, int state) {
+    Native.pointState(handle, point, state);
   }
 
   /** Where runs are asked for. */
@@ -296,47 +222,45 @@ public final class Recorder implements Closeable {
 
   /** A fault of ours that no point is to blame for. */
   public void complain(String message) {
-    page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+    count(Schema.PROCESS_COUNTER_FAULTS, 1);
     name(Schema.CATEGORY_FAULT, "0\t" + message);
   }
 
   /** The effective uid of this process. */
   public int uid() {
-    return options.uid;
+    return uid;
   }
 
   /** A fault inside a point of ours: its state is faulted from now on. */
   public void fault(int point, String message) {
-    page.fault(point);
-    page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+    Native.fault(handle, point);
+    count(Schema.PROCESS_COUNTER_FAULTS, 1);
     name(Schema.CATEGORY_FAULT, point + "\t" + message);
   }
 
   /** Rereads DIR/control: its word, 0 (off) when there is none. */
   public int controlWord() {
-    ThreadLog log = thread();
-    boolean busy = log.busy;
-    log.busy = true;
     try {
       return control.read();
     } catch (Throwable e) {
-      page.count(Schema.PROCESS_COUNTER_FAULTS, 1);
+      count(Schema.PROCESS_COUNTER_FAULTS, 1);
       return 0;
-    } finally {
-      log.busy = busy && log != rejecting;
     }
   }
 
   /** True when the page read last switches the point off. */
-  public boolean pointOff(int point) {
+  public boolean isOff(int point) {
     return control.pointOff(point);
   }
 
   /** From here on as much is recorded individually as the page read last says. */
   public void follow() {
-    detail.level(control.level());
-    detail.sampling(control.sampling());
-    detail.budgeted(control.budget() != 0);
+    Native.detail(handle, control.level(), control.sampling(), control.budget() != 0);
+  }
+
+  /** The calls of a point are only summed from now on, or no longer. */
+  public void summed(int point, boolean only) {
+    Native.summed(handle, point, only);
   }
 
   /** Millionths of its CPU time that tracing may cost this process; 0: as much as it takes. */
@@ -351,7 +275,7 @@ public final class Recorder implements Closeable {
 
   /** Slots written so far; for the agent's own thread. */
   public long slots() {
-    return live.slots();
+    return Native.slots(handle);
   }
 
   /** ns of CPU that all threads of the process have taken, in steps of 10 ms. */
@@ -372,37 +296,31 @@ public final class Recorder implements Closeable {
    * @param over time in which it cost more than allowed
    */
   public void account(long hooks, long thread, long collector, long cpu, long over) {
-    page.cost(Schema.PROCESS_COST_HOOKS, hooks);
-    page.cost(Schema.PROCESS_COST_THREAD, thread);
-    page.cost(Schema.PROCESS_COST_COLLECTOR, collector);
-    page.cost(Schema.PROCESS_CPU, cpu);
-    page.cost(Schema.PROCESS_OVER, over);
+    Native.account(handle, hooks, thread, collector, cpu, over);
   }
 
   /** For so many seconds the calls of the point were only summed for the budget. */
   public void summedFor(int point, int seconds) {
-    page.summed(point, seconds);
+    Native.summedFor(handle, point, seconds);
   }
 
   /** Tells the collector that this word has been acted on. */
   public void acknowledge(int word) {
-    page.acknowledge(word);
+    Native.acknowledge(handle, word);
   }
 
   /** The current thread ends: seals its segment. Should it write again, it begins anew. */
   public void endThread() {
     ThreadLog log = logs.get();
-    if (log == null) {
-      return;
+    if (log != null) {
+      logs.remove();
+      live.end(log);
     }
-    logs.remove();
-    live.end(log);
   }
 
   /** Seals the segments of threads that have ended. For the agent's own thread, once a second. */
   public void sealDeadThreads() {
     live.endDead();
-    page.flush();
   }
 
   /**
@@ -410,26 +328,22 @@ public final class Recorder implements Closeable {
    */
   @Override
   public void close() {
-    closed = true;
-    live.endAll(false);
-    page.ended();
+    stop();
+    Native.end(handle);
   }
 
   /**
-   * The recording ends, the process goes on: {@link #close()}, and nothing is kept that the threads
-   * of the host would keep alive. No call of a log may be under way.
+   * The recording ends, the process goes on: from here on no call begins to be recorded. What is
+   * under way may take until {@link #detach}.
    */
-  public void detach() {
+  public void stop() {
     closed = true;
-    live.endAll(true);
-    control.close();
-    dictionary.release();
-    pool.release();
-    page.detached();
+    live.close();
   }
 
-  /** A log has its first segment. */
-  void begun(ThreadLog log) {
-    live.add(log);
+  /** Some time after {@link #stop}: nothing is kept that threads of the host would keep alive. */
+  public void detach() {
+    live.free();
+    Native.detach(handle);
   }
 }

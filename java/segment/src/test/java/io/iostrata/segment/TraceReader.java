@@ -260,8 +260,10 @@ public final class TraceReader {
   }
 
   private static int size(ByteBuffer memory) {
-    return Segment.size(
-        memory.getInt(Schema.SEGMENT_RING_SLOTS), memory.getInt(Schema.SEGMENT_TABLE_ROWS));
+    int rows = memory.getInt(Schema.SEGMENT_TABLE_ROWS) * Schema.ROW_SIZE;
+    return Schema.SEGMENT_HEADER
+        + rows
+        + memory.getInt(Schema.SEGMENT_RING_SLOTS) * Schema.SLOT_SIZE;
   }
 
   private void readSegment(int serial, MappedByteBuffer memory, boolean free) {

@@ -1,0 +1,176 @@
+//! The files of a producer: made so that nobody else can reach them, and reserved before they are
+//! touched, because a SIGBUS inside the host would end it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, fstat, openat, unlinkat};
+use rustix::io::Errno;
+
+use crate::mapping::{Mapping, Rejection};
+use crate::memory::Memory;
+use crate::schema::{MAGIC, VERSION};
+
+const PERMISSIONS: u32 = 0o777;
+
+/// Makes `DIR/UID/NAME`; the error is one line for people.
+pub fn make_directory(dir: &Path, uid: u32, name: &str) -> Result<PathBuf, String> {
+    let own = rustix::process::geteuid().as_raw();
+    let shown = dir.display();
+    let root = std::fs::metadata(dir).map_err(|_| format!("{shown} does not exist"))?;
+    if !root.is_dir() {
+        return Err(format!("{shown} is no directory"));
+    }
+    if root.uid() != 0 && root.uid() != own {
+        return Err(format!("{shown} belongs to uid {}, neither root nor {own}", root.uid()));
+    }
+    let user = dir.join(uid.to_string());
+    if let Err(why) = make_private(&user) {
+        check(&user, own, &why)?;
+    }
+    let process = user.join(name);
+    make_private(&process).map_err(|why| cannot_make(&process, &why))?;
+    Ok(process)
+}
+
+fn make_private(path: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+fn cannot_make(path: &Path, why: &io::Error) -> String {
+    let errno =
+        Errno::from_io_error(why).map_or_else(|| why.to_string(), |errno| errno.to_string());
+    format!("cannot make {}: {errno}", path.display())
+}
+
+/// In a directory open to all, somebody else may have made ours.
+fn check(user: &Path, own: u32, why: &io::Error) -> Result<(), String> {
+    let shown = user.display();
+    if why.kind() != io::ErrorKind::AlreadyExists {
+        return Err(cannot_make(user, why));
+    }
+    let stat = std::fs::symlink_metadata(user).map_err(|why| format!("{shown}: {why}"))?;
+    if stat.uid() != own {
+        return Err(format!("{shown} belongs to uid {}, not {own}", stat.uid()));
+    }
+    if !stat.is_dir() {
+        return Err(format!("{shown} is no directory"));
+    }
+    let mode = stat.mode() & PERMISSIONS;
+    if mode & !0o700 != 0 {
+        return Err(format!("{shown} is open to others (mode {mode:o}, not 700)"));
+    }
+    Ok(())
+}
+
+/// A new file of `size` reserved zero bytes, mapped; nothing is left behind when that fails.
+pub fn create(directory: impl AsFd, name: &str, size: usize) -> Result<Mapping, Errno> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = openat(&directory, name, flags, Mode::from_raw_mode(0o600))?;
+    let mapped = reserve(&file, size).and_then(|()| map(&file, size));
+    if mapped.is_err() {
+        let _ = unlinkat(&directory, name, AtFlags::empty());
+    }
+    mapped
+}
+
+/// [`create`] with the preamble that every file begins with.
+pub fn make(directory: impl AsFd, name: &str, size: usize, kind: u16) -> Result<Mapping, Errno> {
+    let memory = create(directory, name, size)?;
+    memory.set_u32(4, u32::from(VERSION) | u32::from(kind) << 16);
+    memory.set_u32(0, MAGIC);
+    Ok(memory)
+}
+
+/// Fills `page` from the beginning of a file of `uid` or root; false when there is none.
+pub fn read_control(path: &Path, page: &mut [u8], uid: u32) -> bool {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let Ok(file) = openat(CWD, path, flags, Mode::empty()) else { return false };
+    let Ok(stat) = fstat(&file) else { return false };
+    (stat.st_uid == 0 || stat.st_uid == uid) && File::from(file).read_exact_at(page, 0).is_ok()
+}
+
+/// A sparse mapping of a full tmpfs would fault inside the host.
+fn reserve(file: &OwnedFd, size: usize) -> Result<(), Errno> {
+    match fallocate(file, FallocateFlags::empty(), 0, size as u64) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+            let zeros = vec![0; size];
+            let copy = File::from(file.try_clone().map_err(|_| Errno::MFILE)?);
+            copy.write_all_at(&zeros, 0)
+                .map_err(|why| Errno::from_io_error(&why).unwrap_or(Errno::IO))
+        }
+        other => other,
+    }
+}
+
+fn map(file: &OwnedFd, size: usize) -> Result<Mapping, Errno> {
+    Mapping::unguarded(file, size).map_err(|why| match why {
+        Rejection::Io(errno) => errno,
+        _ => Errno::IO,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::scratch::ScratchDir;
+
+    #[test]
+    fn a_directory_is_for_its_user_only() {
+        let dir = ScratchDir::new();
+        let own = rustix::process::geteuid().as_raw();
+        let made = make_directory(dir.path(), own, "1-2").unwrap();
+        assert_eq!(std::fs::metadata(&made).unwrap().mode() & 0o777, 0o700);
+        let again = make_directory(dir.path(), own, "1-2").unwrap_err();
+        assert!(again.starts_with("cannot make /") && again.contains("exists"), "{again}");
+        let user = made.parent().unwrap();
+        std::fs::set_permissions(user, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let open = make_directory(dir.path(), own, "3-4").unwrap_err();
+        assert!(open.ends_with("is open to others (mode 755, not 700)"), "{open}");
+    }
+
+    #[test]
+    fn a_link_or_a_missing_directory_is_refused() {
+        let dir = ScratchDir::new();
+        let own = rustix::process::geteuid().as_raw();
+        std::os::unix::fs::symlink("/", dir.path().join(own.to_string())).unwrap();
+        let linked = make_directory(dir.path(), own, "1-2").unwrap_err();
+        assert!(linked.ends_with("is no directory"), "{linked}");
+        let missing = make_directory(&dir.path().join("x"), own, "1-2").unwrap_err();
+        assert!(missing.ends_with("does not exist"), "{missing}");
+    }
+
+    #[test]
+    fn a_file_is_zero_and_reserved_or_not_there() {
+        let dir = ScratchDir::new();
+        let folder = File::open(dir.path()).unwrap();
+        let memory = create(&folder, "1.seg", 8192).unwrap();
+        assert_eq!(memory.relaxed_u64(8184), 0);
+        memory.set_u64(8, 7);
+        assert_eq!(std::fs::read(dir.path().join("1.seg")).unwrap()[8], 7);
+        assert_eq!(std::fs::metadata(dir.path().join("1.seg")).unwrap().blocks(), 16);
+        assert_eq!(create(&folder, "1.seg", 8192).unwrap_err(), Errno::EXIST);
+        assert!(create(&folder, "2.seg", usize::MAX / 4).is_err());
+        assert!(!dir.path().join("2.seg").exists());
+    }
+
+    #[test]
+    fn a_control_page_is_read_whole_or_not_at_all() {
+        let dir = ScratchDir::new();
+        let path = dir.path().join("control");
+        let own = rustix::process::geteuid().as_raw();
+        let mut page = [0; 4];
+        assert!(!read_control(&path, &mut page, own));
+        std::fs::write(&path, [1, 2, 3]).unwrap();
+        assert!(!read_control(&path, &mut page, own), "too short");
+        std::fs::write(&path, [1, 2, 3, 4, 5]).unwrap();
+        assert!(read_control(&path, &mut page, own));
+        assert_eq!(page, [1, 2, 3, 4]);
+        assert_eq!(read_control(&path, &mut page, own + 1), own == 0, "root's is believed");
+    }
+}
