@@ -86,7 +86,8 @@ def main() -> None:
                 for what, command in commands(builds, work, mode).items():
                     took = ns(command, work / "store")
                     runs.append({"round": number, "mode": mode, "what": what, "ns": took})
-    (given.folder / "calls.json").write_text(json.dumps(runs, indent=1) + "\n")
+            # whole rounds only, as they come: an end by Ctrl-C leaves what was measured
+            (given.folder / "calls.json").write_text(json.dumps(runs, indent=1) + "\n")
     report(runs)
 
 
