@@ -131,11 +131,6 @@ def never_detail_under_budget(schema: dict[str, Any]) -> int:
 
 def java_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
     body = "".join(f"  public static final int {k} = {v};\n" for k, v in constants(schema))
-    body += "".join(
-        f"  public static final long KEPT_{k.upper()} = {v}L;\n" for k, v in kept(schema)
-    )
-    never = never_detail_under_budget(schema)
-    body += f"  public static final long NEVER_DETAIL_UNDER_BUDGET = {never}L;\n"
     hash_ = points_hash(points_table(points))
     words = ",\n".join(f"    0x{word:016x}L" for word in summed_under_budget(schema, points))
     return (
@@ -225,7 +220,7 @@ def rust_enum(section: str, values: dict[str, int]) -> str:
     )
 
 
-def rust_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
+def rust_schema(schema: dict[str, Any]) -> str:
     lines = [f"// {NOTE}\n\n//! Constants of `schema/events.toml`; `SEGMENT.md` explains them.\n\n"]
     for name, value in constants(schema):
         enum = next((e for e in ENUMS if name.startswith(e.upper() + "_")), None)
@@ -238,11 +233,7 @@ def rust_schema(schema: dict[str, Any], points: list[dict[str, str]]) -> str:
     lines += [f"pub const KEPT_{k.upper()}: u64 = {v:#x};\n" for k, v in kept(schema)]
     never = never_detail_under_budget(schema)
     lines.append(f"pub const NEVER_DETAIL_UNDER_BUDGET: u64 = {never:#x};\n")
-    words = "".join(f"    {word:#018x},\n" for word in summed_under_budget(schema, points))
-    lines.append(
-        "/// By point id: its calls may be only summed to stay within the budget.\n"
-        f"pub const SUMMED_UNDER_BUDGET: [u64; {len(words.splitlines())}] = [\n{words}];\n\n"
-    )
+    lines.append("\n")
     named = ("kind", "layer", "level", "category", "point_state")
     lines += [rust_enum(name, schema[name]) for name in named]
     for table in TABLES:
@@ -334,7 +325,7 @@ def outputs() -> dict[Path, str]:
         ROOT / "java/agent/src/main/java/io/iostrata/agent/PointRows.java": java_rows(
             points, schema
         ),
-        ROOT / "rust/segment/src/schema.rs": rust_schema(schema, points),
+        ROOT / "rust/segment/src/schema.rs": rust_schema(schema),
         ROOT / "rust/segment/src/points.rs": rust_points(points),
         ROOT / "src/iostrata/schema/events.py": python_schema(schema),
         ROOT / "src/iostrata/schema/points.py": python_points(points),

@@ -75,6 +75,10 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
 /// A character is at least one byte: what lies beyond can never fit.
 const MOST_CHARACTERS: usize = MAX_NAME;
 
+fn characters(env: *mut JNIEnv, name: jobject) -> String {
+    Jni::new(env).characters(name, MOST_CHARACTERS).unwrap_or_default()
+}
+
 /// The process of a handle.
 fn process<'a>(handle: jlong) -> Option<&'a Arc<Process>> {
     // SAFETY: Java passes what `open` has given, which is never freed, or 0
@@ -185,7 +189,7 @@ extern "system" fn name(
 ) -> jint {
     let mut id = 0;
     of_process(handle, |process| {
-        let name = Jni::new(env).characters(name, MOST_CHARACTERS).unwrap_or_default();
+        let name = characters(env, name);
         let (category, parent) = (category as u8, parent as u32);
         id = process.named(Named { category, parent, block, generation }, &name);
     });
@@ -289,7 +293,7 @@ extern "system" fn begin(
 ) -> jlong {
     let mut thread = 0;
     of_process(handle, |process| {
-        let name = Jni::new(env).characters(name, MOST_CHARACTERS).unwrap_or_default();
+        let name = characters(env, name);
         thread = Box::into_raw(Box::new(process.thread(tid as u64, &name))) as jlong;
     });
     thread

@@ -117,12 +117,6 @@ impl Mapping {
         Err(Rejection::Preamble { magic, version, kind, expected })
     }
 
-    /// For whoever reaches the bytes in another way, as Java does; valid as long as this lives.
-    #[must_use]
-    pub fn start(&self) -> *mut u8 {
-        self.start
-    }
-
     #[must_use]
     pub fn size(&self) -> usize {
         self.size

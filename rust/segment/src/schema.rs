@@ -194,25 +194,6 @@ pub const KEPT_PHASE: u64 = 0xaff07c1;
 pub const KEPT_TASK: u64 = 0xaef0781;
 pub const KEPT_JOB: u64 = 0xaef0781;
 pub const NEVER_DETAIL_UNDER_BUDGET: u64 = 0x30;
-/// By point id: its calls may be only summed to stay within the budget.
-pub const SUMMED_UNDER_BUDGET: [u64; 16] = [
-    0x6003ff7f8fe0f87e,
-    0x00000007fc080000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0x000001fc00000000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0x0000000000000000,
-    0xffffffffffffffff,
-    0xffffffffffffffff,
-];
 
 /// Name of a `kind` code, `None` for one this version does not know.
 #[must_use]

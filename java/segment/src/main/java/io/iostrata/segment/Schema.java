@@ -189,12 +189,6 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final long KEPT_RECORD = 268371967L;
-  public static final long KEPT_THREAD = 268371965L;
-  public static final long KEPT_PHASE = 184485825L;
-  public static final long KEPT_TASK = 183437185L;
-  public static final long KEPT_JOB = 183437185L;
-  public static final long NEVER_DETAIL_UNDER_BUDGET = 48L;
   public static final int POINT_COUNT = 241;
   public static final long POINTS_HASH = 5975394598275380121L;
 

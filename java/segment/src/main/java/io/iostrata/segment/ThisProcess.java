@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 
-/** Who this process is, as the kernel says. */
+/** What CPU this process takes, as the kernel says. */
 final class ThisProcess {
   private static final int USER_FIELD = 14;
 
@@ -43,7 +43,7 @@ final class ThisProcess {
     return stat.substring(at, stat.indexOf(' ', at));
   }
 
-  /** The first line; cheaper than {@link #text}, for what is read once a second. */
+  /** The first line. */
   private static String line(String path) throws IOException {
     byte[] bytes = new byte[512];
     try (RandomAccessFile file = new RandomAccessFile(path, "r")) {
