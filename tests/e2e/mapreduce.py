@@ -98,9 +98,10 @@ class Tally:
 
 
 def sorting(tally: Tally) -> dict[int, Count]:
-    """Calls in maps that sort: tasks, spills and the merge of these."""
+    """Calls in maps that sort: tasks, spills and their merge, with a part for each reduce."""
     maps, spills = tally.maps, tally.spills
     return {
+        219: (spills + maps) * tally.reduces,
         220: maps,
         222: spills,
         224: maps,
@@ -164,12 +165,16 @@ def examples(cluster: Cluster) -> str:
     return str(jar)
 
 
+def all_but(without: str) -> tuple[str, ...]:
+    """Options of `iostrata record`: records are counted, and no point is off but this one."""
+    return "--level", "record", *(("--without-point", without) if without else ())
+
+
 def example(cluster: Cluster, run: str, *arguments: str, without: str = "") -> Job:
     """Records one of the examples, with one attempt a task."""
     name, *rest = arguments
-    options = ("--without-point", without) if without else ()
     command = ("hadoop", "jar", examples(cluster), name, *ONE_ATTEMPT, *rest)
-    found = JOB.search(cluster.record(run, *command, options=options))
+    found = JOB.search(cluster.record(run, *command, options=all_but(without)))
     assert found
     return Job(run, found[1])
 
@@ -187,9 +192,8 @@ def compiled(cluster: Cluster, *names: str) -> Path:
 
 def old_jobs(cluster: Cluster, run: str, jar: Path, *paths: str, without: str = "") -> list[Job]:
     """Two jobs of the old API: a copy, and a count in which attempts fail and are overtaken."""
-    options = ("--without-point", without) if without else ()
     command = ("hadoop", "jar", str(jar), "OldCount", *paths)
-    ids = JOB.findall(cluster.record(run, *command, options=options))
+    ids = JOB.findall(cluster.record(run, *command, options=all_but(without)))
     assert len(ids) == 2
     return [Job(run, found) for found in ids]
 
@@ -248,7 +252,7 @@ class MapReduceTruth:
         assert tally.reduce("REDUCE_OUTPUT_RECORDS") == ROWS
         assert problems(cluster, terasort) == []
         run = cluster.run(terasort.run)
-        assert list(rules.spilled(run)) == []
+        assert [*rules.spilled(run), *rules.segments(run)] == []
         # Every record is spilled, read back and merged.
         records = dict.fromkeys((200, 204, 217), ROWS)
         maps = {**records, 216: tally.map("SPILLED_RECORDS"), **sorting(tally)}
@@ -269,7 +273,7 @@ class MapReduceTruth:
         assert tally.reduce("REDUCE_OUTPUT_RECORDS") == DISTINCT
         assert problems(cluster, wordcount) == []
         run = cluster.run(wordcount.run)
-        assert list(rules.spilled(run)) == []
+        assert [*rules.spilled(run), *rules.segments(run)] == []
         words, combined = LINES * WORDS, tally.map("COMBINE_INPUT_RECORDS")
         maps: dict[int, Count] = {
             200: LINES,

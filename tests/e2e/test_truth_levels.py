@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from tests.e2e import truth
 from tests.e2e.cluster import Cluster
+from tests.e2e.conftest import Verifies
 from tests.e2e.labs import Labs
 
 from iostrata.schema.events import KEPT, LEVEL
 from iostrata.schema.names import keeps
+from iostrata.schema.points import POINTS
+from iostrata_lab import clusters
 
 pytestmark = pytest.mark.cluster
 
@@ -20,6 +26,7 @@ KINDS += [("task", "off"), ("job", "0.01%")]
 assert {level for level, _ in KINDS} == set(LEVEL)
 # What the last test compares; each takes a job, so that of all others one is drawn.
 ALWAYS = (("record", "1%"), ("job", "0.01%"))
+CHECKSUM = 4  # of a segment, behind it
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +93,41 @@ def test_what_a_level_leaves_out_is_only_in_sums(cluster: Cluster) -> None:
     assert fine.one(kept) > 100
     assert coarse.one(kept) == 0
     assert coarse.one(summed) > fine.one(kept)
+
+
+def test_records_are_counted_where_they_are_asked_for(cluster: Cluster, verifies: Verifies) -> None:
+    """The points of records are woven into a program that runs, and out of it again; what its
+    segment holds is known all the same.
+    """
+    path = clusters.find(cluster.name).environment()["CLASSPATH"]
+    classes = cluster.folder / "segments"
+    source = str(Path(__file__).with_name("Segments.java"))
+    subprocess.run(["javac", "-cp", path, "-d", str(classes), source], check=True)
+    file = cluster.folder / "segment"
+    java = ["java", "-cp", f"{classes}:{path}", "Segments", str(file)]
+    command = [sys.executable, "-m", "iostrata", "record", "--run", "levels", "--private", "--"]
+    with subprocess.Popen(
+        [*command, *java],
+        env=cluster.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        for level, records in (("", 1000), ("record", 500), ("thread", 70), ("record", 3)):
+            if level:
+                said = cluster.iostrata("level", "levels", level)
+                assert said.stderr.startswith(f"iostrata: run levels: level {level}"), said.stderr
+                assert "did not answer" not in said.stderr
+            program.stdin.write(f"{records}\n")
+            program.stdin.flush()
+            assert program.stdout.readline() == f"{records}\n"
+        program.stdin.close()
+        assert program.wait(120) == 0
+    run = cluster.run("levels")
+    appended = next(point.id for point in POINTS if point.op == "append" and "Object" in point.desc)
+    verifies(run, {appended: 503, 219: 1})
+    # Each byte that is checked: records, their lengths, and what says where the segment ends.
+    held = run.one("SELECT sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND op = 'segment'")
+    assert held == file.stat().st_size - CHECKSUM

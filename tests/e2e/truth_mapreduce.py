@@ -91,6 +91,22 @@ def shuffled(run: Run) -> Numbers:
     return dict(run.rows(query))
 
 
+def segments(run: Run) -> Iterator[str]:
+    """The parts of spills and merged files hold what was appended to them, and two bytes that say
+    where each ends.
+    """
+    found = run.rows(
+        "SELECT task, coalesce(sum(bytes) FILTER (op = 'append'), 0)::BIGINT, "
+        "coalesce(sum(bytes - 2 * count) FILTER (op = 'segment'), 0)::BIGINT "
+        "FROM events WHERE kind = 'sum' AND op IN ('append', 'segment') GROUP BY task"
+    )
+    for task, appended, closed in found:
+        if appended != closed:
+            yield f"{task}: {appended} bytes of records, of which parts have {closed}"
+    if not found:
+        yield "no part was written"
+
+
 def spilled(run: Run) -> Iterator[str]:
     """Each byte of a spill is written once through the stream that the file system opened for it.
 

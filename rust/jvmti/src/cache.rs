@@ -1,8 +1,8 @@
 /*!
 Woven classes on disk: a folder of one user and host, a file for each class that was ever met.
 
-A file goes by the hash of the class and of the agent's jar, which holds point table and weaver: what
-another version made is never found. It is believed only if it belongs to this user or root, nobody
+A file goes by the hash of the class, of its points and of the agent's jar, which holds point table
+and weaver: what another version made is never found. It is believed only if it belongs to this user or root, nobody
 else may write to it, and its content has the hash it says. Without a usable folder each process
 weaves for itself.
 */
@@ -73,9 +73,15 @@ impl Cache {
         }
     }
 
+    /// `points`: ids of those that are woven into the class.
     #[must_use]
-    pub fn key(&self, class_file: &[u8]) -> Key {
-        blake3::Hasher::new().update(&self.agent).update(class_file).finalize()
+    pub fn key(&self, points: &[u16], class_file: &[u8]) -> Key {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.agent).update(&(points.len() as u64).to_le_bytes());
+        for point in points {
+            hasher.update(&point.to_le_bytes());
+        }
+        hasher.update(class_file).finalize()
     }
 
     /// What was written under this key; `None` when there is nothing to be believed.
@@ -208,6 +214,7 @@ mod tests {
     use iostrata_segment::scratch::ScratchDir;
 
     const PAYLOAD: &[u8] = b"what the weaver made";
+    const POINTS: &[u16] = &[7, 256];
 
     fn cache(dir: &ScratchDir) -> Cache {
         Cache::open(Some(&dir.path().join("cache")), b"a jar")
@@ -219,7 +226,7 @@ mod tests {
 
     fn written(dir: &ScratchDir) -> (Cache, Key) {
         let cache = cache(dir);
-        let key = cache.key(b"a class");
+        let key = cache.key(POINTS, b"a class");
         cache.write(&key, PAYLOAD);
         assert_eq!(cache.read(&key).as_deref(), Some(PAYLOAD));
         (cache, key)
@@ -234,13 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn another_class_or_another_jar_has_another_key() {
+    fn another_class_jar_or_set_of_points_has_another_key() {
         let dir = ScratchDir::new();
         let (one, key) = written(&dir);
-        assert_eq!(one.read(&one.key(b"a clasS")), None);
+        assert_eq!(one.read(&one.key(POINTS, b"a clasS")), None);
+        assert_eq!(one.read(&one.key(&POINTS[1..], b"a class")), None, "a point less");
         let other = Cache::open(Some(&dir.path().join("cache")), b"a newer jar");
-        assert_ne!(other.key(b"a class"), key);
-        assert_eq!(other.read(&other.key(b"a class")), None);
+        assert_ne!(other.key(POINTS, b"a class"), key);
+        assert_eq!(other.read(&other.key(POINTS, b"a class")), None);
     }
 
     #[test]
@@ -257,7 +265,7 @@ mod tests {
             assert_eq!(cache.read(&key), None, "cut at {at}");
         }
         std::fs::write(file(&cache, &key), &good).unwrap();
-        let other = cache.key(b"another class");
+        let other = cache.key(POINTS, b"another class");
         std::fs::rename(file(&cache, &key), file(&cache, &other)).unwrap();
         assert_eq!(cache.read(&other), None);
         // and it is written anew
@@ -291,7 +299,7 @@ mod tests {
         let open = cache(&dir);
         let description = open.describe();
         assert!(description.ends_with("mode 1777 are not to be trusted"), "{description}");
-        open.write(&open.key(b"a class"), PAYLOAD);
+        open.write(&open.key(POINTS, b"a class"), PAYLOAD);
         assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
         let link = dir.path().join("link");
         std::os::unix::fs::symlink("/", &link).unwrap();
@@ -318,7 +326,8 @@ mod tests {
         let dir = ScratchDir::new();
         let mut cache = cache(&dir);
         cache.limit = 1000;
-        let keys: Vec<Key> = (0..=WRITES_PER_LOOK).map(|i| cache.key(&i.to_le_bytes())).collect();
+        let keys: Vec<Key> =
+            (0..=WRITES_PER_LOOK).map(|i| cache.key(POINTS, &i.to_le_bytes())).collect();
         for (age, key) in keys.iter().enumerate() {
             cache.write(key, PAYLOAD);
             let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(age as u64);
@@ -338,7 +347,7 @@ mod tests {
     fn many_writers_of_one_key_leave_one_whole_file() {
         let dir = ScratchDir::new();
         let caches: Vec<Cache> = (0..8).map(|_| cache(&dir)).collect();
-        let key = caches[0].key(b"a class");
+        let key = caches[0].key(POINTS, b"a class");
         std::thread::scope(|scope| {
             for cache in &caches {
                 scope.spawn(|| {
@@ -363,7 +372,7 @@ mod tests {
         fn whole_files_are_read(payload: Vec<u8>, class: Vec<u8>) {
             let dir = ScratchDir::new();
             let cache = cache(&dir);
-            let key = cache.key(&class);
+            let key = cache.key(POINTS, &class);
             cache.write(&key, &payload);
             prop_assert_eq!(cache.read(&key), Some(payload));
         }

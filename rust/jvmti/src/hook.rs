@@ -95,12 +95,14 @@ fn replacement(
         let name = name.to_string_lossy();
         return once(|| agent.transform(jni, of, &name, bytes));
     }
-    let Some(class) = loader.table.find(name.to_bytes()) else { return Ok(None) };
+    let records = loader.counts_records();
+    let Some(class) = loader.table(records).find(name.to_bytes()) else { return Ok(None) };
     if !loader.loaders.see(jni, agent, of) {
         agent.refused(jni, &class.name)?;
         return Ok(None);
     }
-    let Some((payload, _)) = payload(loader, jni, agent, class, bytes)? else { return Ok(None) };
+    let made = payload(loader, jni, agent, (class, records), bytes)?;
+    let Some((payload, _)) = made else { return Ok(None) };
     let Some(woven) = WovenClass::parse(&payload, &class.points) else { return Ok(None) };
     agent.woven(jni, woven.points)?;
     Ok((!woven.class_file.is_empty()).then(|| woven.class_file.to_vec()))
@@ -124,16 +126,16 @@ fn payload(
     loader: &Loader,
     jni: Jni,
     agent: &Agent,
-    class: &Class,
+    (class, records): (&Class, bool),
     bytes: &[u8],
 ) -> Result<Option<(Vec<u8>, bool)>, JavaException> {
-    let key = loader.cache.key(bytes);
+    let key = loader.cache.key(&class.points, bytes);
     let cached = loader.cache.read(&key);
     if let Some(cached) = cached.filter(|cached| WovenClass::parse(cached, &class.points).is_some())
     {
         return Ok(Some((cached, false)));
     }
-    let made = once(|| agent.weave(jni, &class.name, bytes))?;
+    let made = once(|| agent.weave(jni, &class.name, bytes, records))?;
     let made = made.filter(|made| WovenClass::parse(made, &class.points).is_some());
     if let Some(made) = &made {
         loader.cache.write(&key, made);
@@ -141,12 +143,25 @@ fn payload(
     Ok(made.map(|made| (made, true)))
 }
 
-/// Sees to it that the cache has a class: whether it was made, and how many of its points were
-/// found and not found. `None` when the cache does not have it now.
+/// Sees to it that the cache has a class, with points that count records and without: whether
+/// anything was made, and how many of all its points were found and not found. `None` when the cache
+/// does not have it now.
 pub fn fill(loader: &Loader, jni: Jni, name: &str, bytes: &[u8]) -> Option<(bool, [i32; 2])> {
-    let class = loader.table.find(name.as_bytes())?;
-    let (_, made) = payload(loader, jni, loader.agent()?, class, bytes).ok()??;
-    let cached = loader.cache.read(&loader.cache.key(bytes))?;
+    let without = fill_one(loader, jni, name, bytes, false);
+    let (made, counts) = fill_one(loader, jni, name, bytes, true)?;
+    Some((made || without.is_some_and(|(made, _)| made), counts))
+}
+
+fn fill_one(
+    loader: &Loader,
+    jni: Jni,
+    name: &str,
+    bytes: &[u8],
+    records: bool,
+) -> Option<(bool, [i32; 2])> {
+    let class = loader.table(records).find(name.as_bytes())?;
+    let (_, made) = payload(loader, jni, loader.agent()?, (class, records), bytes).ok()??;
+    let cached = loader.cache.read(&loader.cache.key(&class.points, bytes))?;
     let woven = WovenClass::parse(&cached, &class.points)?;
     let found = i32::from(woven.found);
     Some((made, [found, class.points.len() as i32 - found]))

@@ -44,7 +44,7 @@ impl Agent {
         let method = |name, types| jni.static_method(class, name, types);
         Ok(Agent {
             class: jni.global(class)?,
-            weave: method(c"weave", c"(Ljava/lang/String;[B)[B")?,
+            weave: method(c"weave", c"(Ljava/lang/String;[BZ)[B")?,
             transform: method(c"transform", c"(Ljava/lang/ClassLoader;Ljava/lang/String;[B)[B")?,
             woven: method(c"woven", c"([B)V")?,
             sees: method(c"sees", c"(Ljava/lang/ClassLoader;)Z")?,
@@ -77,13 +77,17 @@ impl Agent {
 
     /// What the weaver makes of a class ([`crate::woven`]); `None` when it could not, which it has
     /// counted.
+    ///
+    /// `records`: with points that count records.
     pub fn weave(
         &self,
         jni: Jni,
         name: &str,
         class_file: &[u8],
+        records: bool,
     ) -> Result<Option<Vec<u8>>, JavaException> {
-        let with = [jvalue { l: jni.string(name)? }, jvalue { l: jni.array(class_file)? }];
+        let (name, class_file) = (jni.string(name)?, jni.array(class_file)?);
+        let with = [jvalue { l: name }, jvalue { l: class_file }, jvalue { z: records }];
         let made = jni.call_object(self.class, self.weave, &with)?;
         if made.is_null() { Ok(None) } else { jni.bytes(made).map(Some) }
     }

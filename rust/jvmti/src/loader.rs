@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use iostrata_segment::points::POINTS_HASH;
 use jni_sys::{JNIEnv, JavaVM, jint};
@@ -29,7 +30,9 @@ pub const JNI_VERSION_1_6: jint = 0x0001_0006;
 #[derive(Debug)]
 pub struct Loader {
     pub env: Env,
-    pub table: Table,
+    /// Without points that count records, and with them.
+    tables: [Table; 2],
+    records: AtomicBool,
     pub cache: Cache,
     pub loaders: Loaders,
     pub pauses: Pauses,
@@ -108,7 +111,8 @@ fn make(
     let cache = Cache::open(options.cache.as_deref(), &content);
     let loader = Loader {
         env,
-        table: Table::built_in(),
+        tables: [false, true].map(Table::built_in),
+        records: AtomicBool::new(false),
         cache,
         loaders: Loaders::default(),
         pauses: Pauses::default(),
@@ -140,9 +144,23 @@ impl Loader {
         self.agent.get()
     }
 
-    /// Whether a class of this name may have points.
+    /// Whether a class of this name may have points, also such that are not woven now.
     pub fn knows(&self, name: &[u8]) -> bool {
-        self.table.find(name).is_some() || self.users.have(name)
+        self.table(true).find(name).is_some() || self.users.have(name)
+    }
+
+    /// From here on records are counted, or no longer: in classes that are handed over.
+    pub fn count_records(&self, wanted: bool) {
+        self.records.store(wanted, Ordering::Release);
+    }
+
+    pub fn counts_records(&self) -> bool {
+        self.records.load(Ordering::Acquire)
+    }
+
+    /// The points of each class, with those that count records or without.
+    pub fn table(&self, records: bool) -> &Table {
+        &self.tables[usize::from(records)]
     }
 
     /// Starts the Java side, which calls [`Loader::hook`] when it is ready.

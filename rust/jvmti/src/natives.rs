@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
+use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use crate::java::class;
 use crate::jni::{JavaException, Jni, native};
@@ -20,6 +20,7 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"cache", c"()Ljava/lang/String;", cache as *const _),
         native(c"fill", c"(Ljava/lang/String;[B[I)Ljava/lang/String;", fill as *const _),
         native(c"user", c"(Ljava/lang/String;)V", user as *const _),
+        native(c"countRecords", c"(Z)V", count_records as *const _),
         native(c"loaded", c"()[Ljava/lang/Class;", loaded as *const _),
         native(c"retransformAll", c"([Ljava/lang/Class;)I", retransform as *const _),
     ];
@@ -46,6 +47,10 @@ extern "system" fn user(env: *mut JNIEnv, _: jclass, name: jobject) {
     if let Ok(name) = Jni::new(env).text(name) {
         loader::with(|loader| loader.users.add(&name));
     }
+}
+
+extern "system" fn count_records(_: *mut JNIEnv, _: jobject, wanted: jboolean) {
+    loader::with(|loader| loader.count_records(wanted));
 }
 
 extern "system" fn loaded(env: *mut JNIEnv, _: jobject) -> jobject {

@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 5975394598275380121;
+pub const POINTS_HASH: u64 = 1790478993518835735;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -169,6 +169,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 216, layer: "record", op: "append", class: "org.apache.hadoop.mapred.IFile$Writer", method: "append", counted_only: true, woven: true },
     Point { id: 217, layer: "record", op: "read_back", class: "org.apache.hadoop.mapred.IFile$Reader", method: "nextRawValue", counted_only: true, woven: true },
     Point { id: 218, layer: "record", op: "read", class: "org.apache.hadoop.mapred.Task$CombineValuesIterator", method: "next", counted_only: true, woven: true },
+    Point { id: 219, layer: "task", op: "segment", class: "org.apache.hadoop.mapred.IFile$Writer", method: "close", counted_only: true, woven: true },
     Point { id: 220, layer: "task", op: "run", class: "org.apache.hadoop.mapred.MapTask", method: "run", counted_only: false, woven: true },
     Point { id: 221, layer: "task", op: "run", class: "org.apache.hadoop.mapred.ReduceTask", method: "run", counted_only: false, woven: true },
     Point { id: 222, layer: "task", op: "spill", class: "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", method: "sortAndSpill", counted_only: false, woven: true },

@@ -1,4 +1,4 @@
-"""How often attempts wrote their records before anybody read them: spills and merges."""
+"""How often attempts wrote their output before anybody read it: spills and merges."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from iostrata.analyse.account import account
 from iostrata.analyse.tables import SUMS, counted_once
 from iostrata.records import Bytes, Count, Ns, Record
 
-_OPERATIONS = ("record.collect", "record.append", "task.spill", "task.merge")
+_OPERATIONS = (
+    *("record.collect", "record.append"),
+    *("task.spill", "task.spill_record", "task.merge"),
+)
 
 
 class AttemptSpills(Record, frozen=True):
     """What an attempt spilled and merged.
 
-    It `collected` the records that a map put out, and `appended` records of so many `bytes` (before
-    compression) to spills and merges. `passes` is how often each record was written; null where
-    none was collected.
+    It wrote so many bytes of records (before compression) when it `spilled` and when it `merged`.
+    `passes` is how often each byte was written; null where nothing was spilled. At the level
+    `record` it also says how many records a map `collected`, and how many were `appended` to spills
+    and merges.
     """
 
     job: str | None
@@ -25,7 +29,8 @@ class AttemptSpills(Record, frozen=True):
     role: str | None
     collected: Count
     appended: Count
-    bytes: Bytes
+    spilled: Bytes
+    merged: Bytes
     spills: Count
     merges: Count
     spill_time: Ns
@@ -34,7 +39,7 @@ class AttemptSpills(Record, frozen=True):
 
 
 def spills() -> ir.Table:
-    """Per attempt that put out, spilled or merged records an `AttemptSpills`."""
+    """Per attempt that spilled or merged records an `AttemptSpills`."""
     rows = SUMS.filter((SUMS.layer + "." + SUMS["op"]).isin(_OPERATIONS))
     done = account(rows, "job", "task", "role", "op", counted=counted_once)
 
@@ -44,11 +49,13 @@ def spills() -> ir.Table:
     grouped = done.group_by("job", "task", "role").agg(
         collected=of("collect", "calls"),
         appended=of("append", "calls"),
-        bytes=of("append", "bytes"),
+        spilled=of("spill", "bytes") + of("spill_record", "bytes"),
+        merged=of("merge", "bytes"),
         spills=of("spill", "calls"),
         merges=of("merge", "calls"),
         spill_time=of("spill", "time"),
         merge_time=of("merge", "time"),
     )
-    grouped = grouped.mutate(passes=grouped.appended / grouped.collected.nullif(0))
+    written = grouped.spilled + grouped.merged
+    grouped = grouped.mutate(passes=written / grouped.spilled.nullif(0))
     return grouped.order_by(ibis.desc("spills"), "job", "task", "role")

@@ -15,11 +15,11 @@ MILLION = 1_000_000
 class Detail:
     """What a run asks for.
 
-    `sampling` is of ALL_REQUESTS, `budget` in millionths of the CPU time of each process that
-    tracing may cost it; 0: as much as it takes.
+    Records are counted at the level `record` only. `sampling` is of ALL_REQUESTS, `budget` in
+    millionths of the CPU time of each process that tracing may cost it; 0: as much as it takes.
     """
 
-    level: str = "record"
+    level: str = "thread"
     sampling: int = ALL_REQUESTS
     budget: int = MILLION // 100
 

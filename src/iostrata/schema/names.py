@@ -72,8 +72,12 @@ def keeps(level: str, category: str) -> bool:
 
 
 def left_out(level: str) -> str:
-    """`records, xml, classes`: what is only in sums at a level, as text; empty for all kept."""
-    return ", ".join(name.replace("_", ".") for name in KEPT if not keeps(level, name))
+    """`xml, classes, jars`: what is only in sums at a level, as text; empty for all kept.
+
+    Without records: these are never recorded individually, and counted at one level only.
+    """
+    names = [name for name in KEPT if name != "record" and not keeps(level, name)]
+    return ", ".join(name.replace("_", ".") for name in names)
 
 
 def _names(point: Point) -> set[str]:

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 5975394598275380121
+POINTS_HASH = 1790478993518835735
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -185,11 +185,12 @@ POINTS = (
     Point(216, "record", "append", "org.apache.hadoop.mapred.IFile$Writer", "append", "(Lorg/apache/hadoop/io/DataInputBuffer;Lorg/apache/hadoop/io/DataInputBuffer;)V", "counted", "delta(this.decompressedBytesWritten)", "", "", ("decompressedBytesWritten",), ""),
     Point(217, "record", "read_back", "org.apache.hadoop.mapred.IFile$Reader", "nextRawValue", "(Lorg/apache/hadoop/io/DataInputBuffer;)V", "counted", "", "", "", (), ""),
     Point(218, "record", "read", "org.apache.hadoop.mapred.Task$CombineValuesIterator", "next", "()Ljava/lang/Object;", "counted", "", "", "", (), ""),
+    Point(219, "task", "segment", "org.apache.hadoop.mapred.IFile$Writer", "close", "()V", "counted", "this.decompressedBytesWritten", "", "", ("decompressedBytesWritten",), ""),
     Point(220, "task", "run", "org.apache.hadoop.mapred.MapTask", "run", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V", "call", "", "", "", (), ""),
     Point(221, "task", "run", "org.apache.hadoop.mapred.ReduceTask", "run", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;)V", "call", "", "", "", (), ""),
-    Point(222, "task", "spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "sortAndSpill", "()V", "call", "", "", "", (), ""),
-    Point(223, "task", "spill_record", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "spillSingleRecord", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "call", "", "", "", (), ""),
-    Point(224, "task", "merge", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "mergeParts", "()V", "call", "", "", "", (), ""),
+    Point(222, "task", "spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "sortAndSpill", "()V", "call", "of(segment)", "", "", (), ""),
+    Point(223, "task", "spill_record", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "spillSingleRecord", "(Ljava/lang/Object;Ljava/lang/Object;I)V", "call", "of(segment)", "", "", (), ""),
+    Point(224, "task", "merge", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "mergeParts", "()V", "call", "of(segment)", "", "", (), ""),
     Point(225, "task", "flush", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "flush", "()V", "call", "", "", "", (), ""),
     Point(226, "task", "start_spill", "org.apache.hadoop.mapred.MapTask$MapOutputBuffer", "startSpill", "()V", "call", "", "", "", (), ""),
     Point(227, "task", "commit", "org.apache.hadoop.mapred.Task", "commit", "(Lorg/apache/hadoop/mapred/TaskUmbilicalProtocol;Lorg/apache/hadoop/mapred/Task$TaskReporter;Lorg/apache/hadoop/mapreduce/OutputCommitter;)V", "call", "", "", "", (), ""),
@@ -202,10 +203,10 @@ POINTS = (
     Point(235, "task", "receive", "org.apache.hadoop.mapreduce.task.reduce.OnDiskMapOutput", "doShuffle", "(Lorg/apache/hadoop/mapreduce/task/reduce/MapHost;Lorg/apache/hadoop/mapred/IFileInputStream;JJLorg/apache/hadoop/mapreduce/task/reduce/ShuffleClientMetrics;Lorg/apache/hadoop/mapred/Reporter;)V", "call", "arg3", "", "", (), ""),
     Point(236, "task", "accept", "org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl", "copySucceeded", "(Lorg/apache/hadoop/mapreduce/TaskAttemptID;Lorg/apache/hadoop/mapreduce/task/reduce/MapHost;JJJLorg/apache/hadoop/mapreduce/task/reduce/MapOutput;)V", "call", "arg3", "", "", (), ""),
     Point(237, "task", "wait", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl", "waitForResource", "()V", "call", "", "", "", (), ""),
-    Point(238, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl", "finalMerge", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/fs/FileSystem;Ljava/util/List;Ljava/util/List;)Lorg/apache/hadoop/mapred/RawKeyValueIterator;", "call", "", "", "", (), ""),
-    Point(239, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$InMemoryMerger", "merge", "(Ljava/util/List;)V", "call", "", "", "", (), ""),
-    Point(240, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$OnDiskMerger", "merge", "(Ljava/util/List;)V", "call", "", "", "", (), ""),
-    Point(241, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$IntermediateMemoryToMemoryMerger", "merge", "(Ljava/util/List;)V", "call", "", "", "", (), ""),
+    Point(238, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl", "finalMerge", "(Lorg/apache/hadoop/mapred/JobConf;Lorg/apache/hadoop/fs/FileSystem;Ljava/util/List;Ljava/util/List;)Lorg/apache/hadoop/mapred/RawKeyValueIterator;", "call", "of(segment)", "", "", (), ""),
+    Point(239, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$InMemoryMerger", "merge", "(Ljava/util/List;)V", "call", "of(segment)", "", "", (), ""),
+    Point(240, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$OnDiskMerger", "merge", "(Ljava/util/List;)V", "call", "of(segment)", "", "", (), ""),
+    Point(241, "task", "merge", "org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl$IntermediateMemoryToMemoryMerger", "merge", "(Ljava/util/List;)V", "call", "of(segment)", "", "", (), ""),
     Point(250, "task", "serve", "org.apache.hadoop.mapred.ShuffleChannelHandler", "sendMap", "(Lorg/apache/hadoop/mapred/ShuffleChannelHandler$ReduceContext;)V", "call", "", "3.4", "", (), ""),
     Point(251, "task", "serve_map", "org.apache.hadoop.mapred.ShuffleChannelHandler", "sendMapOutput", "(Lio/netty/channel/Channel;Ljava/lang/String;Ljava/lang/String;ILorg/apache/hadoop/mapred/ShuffleChannelHandler$MapOutputInfo;)Lio/netty/channel/ChannelFuture;", "call", "", "3.4", "", (), ""),
     Point(252, "task", "serve_part", "org.apache.hadoop.mapred.FadvisedFileRegion", "transferTo", "(Ljava/nio/channels/WritableByteChannel;J)J", "call", "ret", "", "", ("fd", "identifier",), ""),

@@ -175,8 +175,7 @@ def _facts(summary: Summary) -> list[str]:
     lines = [" · ".join(parts)]
     if run.command:
         lines.append(f"command: {shlex.join(run.command)}")
-    if run.level != "record":
-        lines.append(f"level {run.level}: {left_out(run.level)} only in sums")
+    lines += _level(run.level, any(row.layer == "task" for row in summary.layers))
     if run.sampling:
         share = sampling_text(run.sampling)
         what = f"{share} of the requests recorded individually, the rest only in sums"
@@ -186,6 +185,15 @@ def _facts(summary: Summary) -> list[str]:
     lines.append(f"{plural(run.events, 'event')}, {size(run.bytes)}")
     lines += cost_lines(summary.cost)
     return [printable(line) for line in lines]
+
+
+def _level(level: str, tasks: bool) -> list[str]:
+    """What the level leaves out; of records only where a run has tasks that may have some."""
+    summed = left_out(level)
+    lines = [f"level {level}: {summed} only in sums"] if summed else []
+    if tasks and level != "record":
+        lines.append("records of MapReduce are not counted: --level record was not asked for")
+    return lines
 
 
 def why_empty(summary: Summary) -> str:

@@ -170,7 +170,9 @@ class _Clusters:
         from iostrata_lab.workload.runner import perform
 
         lab = self._lab or self._started()
-        inner = RecordedWorkload(asked, lab, run, self._store, self._quiet, Detail(budget=0)).inner
+        inner = RecordedWorkload(
+            asked, lab, run, self._store, self._quiet, Detail("record", budget=0)
+        ).inner
         return perform(asked, cluster_of(lab), silent, inner).as_dict()
 
     def _started(self) -> str:

@@ -68,7 +68,11 @@ impl Thread {
         let enclosing = span.map_or(0, |span| span.target);
         let target = if call.target == 0 { enclosing } else { call.target };
         let scope = span.map_or(0, |span| span.scope_inside);
-        let flags = self.process.points.get(point).flags(self.layers);
+        let facts = self.process.points.get(point);
+        if facts.added_up != 0 {
+            self.add_up(facts.added_up, bytes as i64);
+        }
+        let flags = facts.flags(self.layers);
         let category = (target >> 32) as u8;
         let key = Packed::new(point, flags, category, bytes, self.contexts.current());
         let outcome = Outcome { bytes, asked: call.asked, error, timed, inside: call.inside };

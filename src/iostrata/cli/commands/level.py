@@ -52,7 +52,8 @@ def level(
     """Changes how much detail a run records, while it goes on.
 
     LEVEL is record, thread, phase, task or job, and each records less detail than the one before.
-    With --sampling, only some of the requests are recorded individually. Totals hold every call.
+    With --sampling, only some of the requests are recorded individually. Totals hold every call,
+    but records of MapReduce are counted at the level record only.
     """
     if level is None and budget is None and sampling is None:
         raise UserError("nothing to change", "name a level, or say --budget 1% or --sampling 1/100")

@@ -15,7 +15,7 @@ from iostrata.cli.recording import conclude, recording_line, request_for
 from iostrata.errors import UserError
 from iostrata.record.session import COULD_NOT_RECORD
 from iostrata.record.session import record as record_session
-from iostrata.schema.detail import asked_for
+from iostrata.schema.detail import Detail, asked_for
 from iostrata.schema.names import points_named
 from iostrata.schema.users import read_user_points
 
@@ -47,9 +47,10 @@ def record(
         str,
         typer.Option(
             help="What to record individually: record, thread, phase, task or job, each less than "
-            "the one before. Sums are complete at each level."
+            "the one before. Sums are complete at each level, but records of MapReduce are counted "
+            "at the first only."
         ),
-    ] = "record",
+    ] = Detail.level,
     budget: Annotated[
         str,
         typer.Option(

@@ -6,7 +6,7 @@ from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
 from iostrata.text import seconds
 
-USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
+USUAL = 2.6  # times that a byte of output is written by a map: spilled, and merged once
 
 
 @rule(
@@ -19,20 +19,20 @@ USUAL = 2.6  # times that a record is written by a map: spilled, and merged once
 )
 def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
     done = rows[0]
-    if not done.collected:
+    if not done.spilled:
         return None
-    passes = done.appended / done.collected
+    passes = (done.spilled + done.merged) / done.spilled
     if passes < USUAL:
         return None
     merge = done.merge_time
     cost = int(merge * (1 - 1 / (passes - 1)))
     return Judgement(
         share=facts.share(cost),
-        text=f"maps wrote each record of their output {passes:.1f} times; merging took "
+        text=f"maps wrote each byte of their output {passes:.1f} times; merging took "
         f"{seconds(merge)}, of which further passes took {seconds(cost)}",
         evidence=[
-            Evidence("records that maps put out", done.collected, "count"),
-            Evidence("records that were written to spills and merges", done.appended, "count"),
+            Evidence("bytes that were spilled", done.spilled, "bytes"),
+            Evidence("bytes that were merged", done.merged, "bytes"),
             Evidence("time to merge", merge, "ns"),
         ],
         change=[

@@ -51,10 +51,10 @@ class Waiting(Record, frozen=True):
 
 
 class MapSpills(Record, frozen=True):
-    """What all maps spilled and merged: records collected from maps and appended to files."""
+    """What all maps spilled and merged."""
 
-    collected: Count
-    appended: Count
+    spilled: Bytes
+    merged: Bytes
     spills: Count
     spill_time: Ns
     merge_time: Ns

@@ -19,7 +19,7 @@ class RoleSum(OperationSum, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    names = ("record.append", "fs.raw_write", "task.copy", "task.merge", "task.spill")
+    names = ("fs.raw_write", "task.copy", "task.merge", "task.spill")
     return account(workforce.rows(named(*names)), "layer", "op", "role").order_by("layer", "op")
 
 
@@ -34,8 +34,9 @@ def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
     maps = [row for row in rows if row.role == "map"]
     reduces = [row for row in rows if row.role == "reduce"]
     copied = one(reduces, "task.copy")
-    appended, kept = one(maps, "record.append").bytes, one(maps, "fs.raw_write").bytes
-    if copied.bytes < LEAST or appended > RATIO * kept:
+    records = one(maps, "task.spill").bytes + one(maps, "task.merge").bytes
+    kept = one(maps, "fs.raw_write").bytes
+    if copied.bytes < LEAST or records > RATIO * kept:
         return None
     files = one(maps, "fs.raw_write").time + one(reduces, "fs.raw_write").time
     cost = copied.time + files
@@ -45,7 +46,7 @@ def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
         f"copying them took {seconds(cost)}",
         evidence=[
             Evidence("bytes that were shuffled", copied.bytes, "bytes"),
-            Evidence("bytes of the records", appended, "bytes"),
+            Evidence("bytes of the records", records, "bytes"),
             Evidence("bytes that were written for them", kept, "bytes"),
             Evidence("time to write and to copy", cost, "ns"),
         ],

@@ -106,14 +106,13 @@ CASES = (
     ),
     Case(
         "merge-passes",
-        "maps wrote each record of their output 5.0 times; merging took 40.00 s, of which "
+        "maps wrote each byte of their output 5.0 times; merging took 40.00 s, of which "
         "further passes took 30.00 s",
         0.125,
         [
             maps("run", 4, 28 * SECOND),
-            maps("merge", 4, 10 * SECOND),
-            did("record", "collect", 1000, 0, "map"),
-            did("record", "append", 5000, 0, "map"),
+            did("task", "spill", 20, 0, "map", bytes=100 * MB),
+            did("task", "merge", 4, 10 * SECOND, "map", bytes=400 * MB),
         ],
         TASKS,
     ),
@@ -300,7 +299,7 @@ CASES = (
         0.1,
         [
             maps("run", 4, 28 * SECOND),
-            did("record", "append", 1000, 0, "map", bytes=100 * MB),
+            did("task", "spill", 4, 0, "map", bytes=100 * MB),
             did("fs", "raw_write", 1000, 24 * MS, "map", bytes=100 * MB),
             did("task", "copy", 4, 6 * SECOND, "reduce", bytes=100 * MB),
         ],

@@ -14,6 +14,9 @@ interface Classes {
   /** Users have points in the classes of these internal names. */
   void users(Collection<String> names);
 
+  /** From here on classes are woven with points that count records, or without. */
+  void countRecords(boolean wanted);
+
   /** Hands these classes over again, from their original bytes. */
   void retransform(Class<?>[] classes) throws Exception;
 

@@ -26,6 +26,10 @@ final class ControlWatch extends Thread implements Callable<String> {
   private Account account;
 
   private int seen;
+
+  /** Points that count records have just been woven in. */
+  private boolean recordsAreNew;
+
   private volatile boolean ended;
 
   ControlWatch(Recorder recorder, Session session) {
@@ -56,6 +60,7 @@ final class ControlWatch extends Thread implements Callable<String> {
     if (word != seen) {
       // First: calls may begin as soon as recording does.
       userPoints.follow(word != 0);
+      followLevel(word != 0);
       for (int point = 0; point < Schema.PROCESS_MAX_POINTS; point++) {
         Hooks.switchPoint(point, recorder.isOff(point) || userPoints.isOut(point));
       }
@@ -66,6 +71,23 @@ final class ControlWatch extends Thread implements Callable<String> {
       recorder.acknowledge(word);
     }
     return word != 0;
+  }
+
+  /** While nothing is recorded, what is woven stays: the next run may ask for the same. */
+  private void followLevel(boolean recording) {
+    boolean wanted = recorder.countsRecords();
+    if (recording && wanted != session.loader().countsRecords()) {
+      session.loader().countRecords(session.classes(), wanted);
+      recordsAreNew = wanted;
+    }
+  }
+
+  /** A class may have been loaded while the level changed. */
+  private void weaveLate() {
+    if (recordsAreNew) {
+      recordsAreNew = false;
+      session.loader().countRecords(session.classes(), true);
+    }
   }
 
   @Override
@@ -81,6 +103,7 @@ final class ControlWatch extends Thread implements Callable<String> {
         look();
         if (period % PERIODS_PER_SEAL == 0) {
           Hooks.reportFaults();
+          weaveLate();
           Probe.forgetMet();
           recorder.sealDeadThreads();
           account(seen != 0);

@@ -48,6 +48,11 @@ final class InstrumentedClasses implements Classes, ClassFileTransformer {
   }
 
   @Override
+  public void countRecords(boolean wanted) {
+    // The loader, which is asked for each class, knows.
+  }
+
+  @Override
   public void retransform(Class<?>[] classes) throws Exception {
     instrumentation.retransformClasses(classes);
   }

@@ -28,6 +28,9 @@ final class Loader {
   /** Classes that the JVM refused with what users want of them. */
   private final HashSet<String> spoiled = new HashSet<>();
 
+  /** Whether points that count records are woven. */
+  private volatile boolean records;
+
   /** From here on classes get back what they were. */
   private volatile boolean ended;
 
@@ -68,6 +71,7 @@ final class Loader {
 
   private Point[] wanted(String name) {
     Point[] points = ended ? PointTable.NONE : table().of(name);
+    points = records ? points : PointTable.withoutRecords(points);
     return points.length > 0 && isSpoiled(name) ? PointTable.of(points, false) : points;
   }
 
@@ -102,9 +106,14 @@ final class Loader {
     fault(table().of(name), new IllegalStateException(HIDDEN));
   }
 
-  /** What the weaver makes of our points in a class; null for a fault of ours. */
-  Weaver.Woven weave(String name, byte[] classFile) {
-    Point[] points = PointTable.of(table().of(name), false);
+  /**
+   * What the weaver makes of our points in a class; null for a fault of ours.
+   *
+   * @param counting with those that count records
+   */
+  Weaver.Woven weave(String name, byte[] classFile, boolean counting) {
+    Point[] ours = PointTable.of(table().of(name), false);
+    Point[] points = counting ? ours : PointTable.withoutRecords(ours);
     try {
       return Weaver.weave(classFile, points);
     } catch (Throwable e) {
@@ -173,9 +182,47 @@ final class Loader {
     return table().direction(point);
   }
 
+  /** From here on classes are handed over, with the points that the control page asks for. */
+  void begin(Classes classes) {
+    records = recorder.controlWord() != 0 && recorder.countsRecords();
+    classes.countRecords(records);
+    classes.begin(this, recorder);
+  }
+
+  /** Whether points that count records are woven. */
+  boolean countsRecords() {
+    return records;
+  }
+
+  /**
+   * From here on classes are woven with points that count records, or without; also those that are
+   * loaded. Again it weaves those that another thread was loading meanwhile.
+   */
+  void countRecords(Classes classes, boolean wanted) {
+    boolean changed = records != wanted;
+    records = wanted;
+    classes.countRecords(wanted);
+    HashSet<String> names = new HashSet<>();
+    for (Point[] points : table().classes()) {
+      for (int i = 0; i < points.length; i++) {
+        if (points[i].countsRecords) {
+          names.add(points[i].internalName);
+          if (changed && !wanted) {
+            state(points[i].id, Schema.POINT_STATE_ABSENT);
+          }
+        }
+      }
+    }
+    weaveLoaded(classes, names);
+  }
+
   /** Weaves these classes, by internal name, as the table says now, where they are loaded. */
   int weaveAgain(Classes classes, Collection<String> names) {
     classes.users(names);
+    return weaveLoaded(classes, names);
+  }
+
+  private int weaveLoaded(Classes classes, Collection<String> names) {
     ArrayList<Class<?>> loaded = new ArrayList<>();
     Class<?>[] all = classes.loaded();
     for (int i = 0; i < all.length; i++) {

@@ -78,15 +78,16 @@ final class NativeAgent {
   /**
    * Weaves a class that the cache does not have.
    *
+   * @param records with points that count records
    * @return as {@code rust/jvmti/src/woven.rs} reads it; null when the class stays as it is for a
    *     fault of ours
    */
-  static byte[] weave(String name, byte[] classFile) {
+  static byte[] weave(String name, byte[] classFile, boolean records) {
     Probe probe = Probe.current();
     boolean busy = probe.busy;
     probe.busy = true;
     try {
-      Weaver.Woven woven = loader.weave(name, classFile);
+      Weaver.Woven woven = loader.weave(name, classFile, records);
       return woven == null ? null : bytes(woven);
     } finally {
       probe.busy = busy;

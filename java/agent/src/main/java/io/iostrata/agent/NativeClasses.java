@@ -37,6 +37,9 @@ final class NativeClasses implements Classes {
   private static native void user(String name);
 
   @Override
+  public native void countRecords(boolean wanted);
+
+  @Override
   public void retransform(Class<?>[] classes) {
     int error = retransformAll(classes);
     if (error != 0) {

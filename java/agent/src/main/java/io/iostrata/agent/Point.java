@@ -1,5 +1,7 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.Schema;
+
 /** One traced method: a row of the point table. docs/add-a-point.md explains the fields. */
 final class Point {
   static final int FIELDS = 18;
@@ -14,6 +16,9 @@ final class Point {
 
   /** Counted only, and a call that returns false is none: no record was there. */
   final boolean record;
+
+  /** Of ours, and runs for each record of a job: woven only where these are asked for. */
+  final boolean countsRecords;
 
   /** No row: it only tells or changes something. */
   final boolean effectOnly;
@@ -52,6 +57,8 @@ final class Point {
     descriptor = row[5];
     record = row[6].equals("record");
     counted = record || row[6].equals("counted");
+    boolean ours = id < Schema.PROCESS_FIRST_USER_POINT;
+    countsRecords = ours && counted && layer == Schema.LAYER_RECORD;
     own = row[6].equals("own");
     replaces = row[6].equals("replace");
     effectOnly = replaces || row[6].equals("effect");

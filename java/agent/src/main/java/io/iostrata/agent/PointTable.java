@@ -98,6 +98,24 @@ final class PointTable {
     return some.toArray(NONE);
   }
 
+  /** These points without those that count records. */
+  static Point[] withoutRecords(Point[] points) {
+    int size = 0;
+    for (int i = 0; i < points.length; i++) {
+      size += points[i].countsRecords ? 0 : 1;
+    }
+    if (size == points.length) {
+      return points;
+    }
+    Point[] some = new Point[size];
+    for (int i = points.length - 1; i >= 0; i--) {
+      if (!points[i].countsRecords) {
+        some[--size] = points[i];
+      }
+    }
+    return some;
+  }
+
   /** Points of a class, none for all but a few. */
   Point[] of(String internalName) {
     Point[] points = internalName == null ? null : byClass.get(internalName);

@@ -57,7 +57,7 @@ final class Session {
     facts.reach(recorder, "");
     Loader loader = new Loader(recorder);
     // Only now: from here on the JVM reads the file of each class that its own archive has.
-    classes.begin(loader, recorder);
+    loader.begin(classes);
     answer.fact("classes", loader.weaveLoaded(classes));
     answer.fact("failed", loader.failures());
     Session session = new Session(recorder, loader, classes);

@@ -258,6 +258,14 @@ public final class Recorder implements Closeable {
     Native.detail(handle, control.level(), control.sampling(), control.budget() != 0);
   }
 
+  /**
+   * True when the page read last asks for records; a level that is not known asks for all there is.
+   */
+  public boolean countsRecords() {
+    int level = control.level();
+    return level <= Schema.LEVEL_RECORD || level > Schema.LEVEL_JOB;
+  }
+
   /** The calls of a point are only summed from now on, or no longer. */
   public void summed(int point, boolean only) {
     Native.summed(handle, point, only);
