@@ -52,6 +52,8 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"summedFor", c"(JII)V", summed_for as *const _),
         native(c"detail", c"(JIIZ)V", detail as *const _),
         native(c"summed", c"(JIZ)V", summed as *const _),
+        native(c"allow", c"(JJ)V", allow as *const _),
+        native(c"isUsedUp", c"(J)Z", is_used_up as *const _),
         native(c"slots", c"(J)J", slots as *const _),
         native(c"end", c"(J)V", end as *const _),
         native(c"detach", c"(J)V", detach as *const _),
@@ -257,6 +259,14 @@ extern "system" fn detail(
 
 extern "system" fn summed(_: *mut JNIEnv, _: jclass, handle: jlong, point: jint, only: jboolean) {
     of_process(handle, |process| process.detail.summed(point as u16, only));
+}
+
+extern "system" fn allow(_: *mut JNIEnv, _: jclass, handle: jlong, calls: jlong) {
+    of_process(handle, |process| process.detail.allow(calls));
+}
+
+extern "system" fn is_used_up(_: *mut JNIEnv, _: jclass, handle: jlong) -> jboolean {
+    process(handle).is_some_and(|process| process.detail.is_used_up())
 }
 
 extern "system" fn slots(_: *mut JNIEnv, _: jclass, handle: jlong) -> jlong {

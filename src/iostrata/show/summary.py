@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from datetime import datetime
 
-from iostrata.analyse.cost import Cost
+from iostrata.analyse.cost import Cost, OverBudget
 from iostrata.analyse.intervals import LEAST
 from iostrata.analyse.latencies import Latency
 from iostrata.analyse.summary import SIZES, Sizes, Summary
@@ -131,17 +132,20 @@ def cost_lines(cost: Cost) -> list[str]:
         more = len(cost.summed) - MOST_COSTS
         points += f" and {more} more" if more > 0 else ""
         lines.append(f"only in sums, to stay within the budget: {points}")
-    for row in cost.over[:MOST_COSTS]:
-        who = f"{row.role or 'java'} pid {row.pid} on {row.host}"
-        lines.append(
-            f"budget not met: {who}: {percent(row.share, 1)}, "
-            "of what is kept or counted whatever it costs"
-        )
-    if len(cost.over) > MOST_COSTS:
-        lines.append(f"budget not met: {plural(len(cost.over) - MOST_COSTS, 'more process')}")
+    if cost.over:
+        lines.append(_over(cost.over))
     if cost.budget:
         lines.append("only in sums, as wherever there is a budget: reads of jars and class files")
     return lines
+
+
+def _over(over: Sequence[OverBudget]) -> str:
+    """One line, with the process that went furthest beyond its budget."""
+    most = max(over, key=lambda row: row.share)
+    who = f"{most.role or 'java'} pid {most.pid} on {most.host} ({percent(most.share, 1)})"
+    if len(over) > 1:
+        who = f"{plural(len(over), 'process')}, most in {who}"
+    return f"budget not met: {who}, for what is recorded or counted whatever it costs"
 
 
 def _hosts(summary: Summary) -> list[str]:

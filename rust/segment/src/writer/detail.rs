@@ -1,6 +1,6 @@
 //! Which calls are recorded individually. All others are still in the sums, their clocks sampled.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use super::point::PointFacts;
 use crate::schema::{
@@ -11,6 +11,9 @@ use crate::schema::{
 /// Of this many requests, so many are in the sample.
 pub const ALL_REQUESTS: i32 = CONTROL_ALL_REQUESTS as i32;
 
+/// Of [`Detail::allow`].
+const UNLIMITED: i64 = i64::MAX;
+
 /// Changed by one thread while others read: a call may see a change a little late.
 #[derive(Debug)]
 pub struct Detail {
@@ -19,6 +22,9 @@ pub struct Detail {
     /// Bitmap of categories whose reads and writes are only summed, without waiting for a cost.
     without: AtomicU64,
     sampling: AtomicU32,
+    /// Calls that may still be recorded individually, of points that may be only summed: until the
+    /// budget looks again, however many there are.
+    allowance: AtomicI64,
     /// By point.
     summed: Box<[AtomicBool]>,
 }
@@ -29,6 +35,7 @@ impl Default for Detail {
             categories: AtomicU64::new(KEPT_RECORD),
             without: AtomicU64::new(0),
             sampling: AtomicU32::new(ALL_REQUESTS as u32),
+            allowance: AtomicI64::new(UNLIMITED),
             summed: (0..PROCESS_MAX_POINTS).map(|_| AtomicBool::new(false)).collect(),
         }
     }
@@ -59,6 +66,24 @@ impl Detail {
         self.without.store(if is { NEVER_DETAIL_UNDER_BUDGET } else { 0 }, Ordering::Relaxed);
     }
 
+    /// From now on so many calls of points that may be only summed are recorded individually, and
+    /// then no more; negative: all.
+    pub fn allow(&self, calls: i64) {
+        let calls = if calls < 0 { UNLIMITED } else { calls };
+        self.allowance.store(calls, Ordering::Relaxed);
+    }
+
+    /// As many calls as were allowed are recorded individually.
+    pub fn is_used_up(&self) -> bool {
+        self.allowance.load(Ordering::Relaxed) <= 0
+    }
+
+    #[inline]
+    fn is_allowed(&self) -> bool {
+        let left = self.allowance.load(Ordering::Relaxed);
+        left == UNLIMITED || left > 0 && self.allowance.fetch_sub(1, Ordering::Relaxed) > 0
+    }
+
     /// The calls of a point are only summed from now on, or no longer.
     pub fn summed(&self, point: u16, only: bool) {
         if let Some(summed) = self.summed.get(usize::from(point)) {
@@ -77,6 +102,7 @@ impl Detail {
         }
         kept >> (category & 63) & 1 != 0
             && !self.summed.get(usize::from(point)).is_some_and(|is| is.load(Ordering::Relaxed))
+            && (!facts.summable || self.is_allowed())
     }
 
     /// Of [`ALL_REQUESTS`] so many are wanted in the sample.
@@ -112,6 +138,20 @@ mod tests {
         assert!(!detail.keeps(1, read, CATEGORY_FILE) && detail.keeps(2, read, CATEGORY_FILE));
         detail.summed(1, false);
         assert!(detail.keeps(1, read, CATEGORY_FILE));
+    }
+
+    #[test]
+    fn so_many_calls_as_are_allowed_are_kept_of_what_may_be_summed() {
+        let detail = Detail::default();
+        let open = PointFacts { layer: 8, ..PointFacts::default() };
+        let read = PointFacts { summable: true, ..open };
+        detail.allow(2);
+        assert_eq!([0; 3].map(|_| detail.keeps(1, read, CATEGORY_FILE)), [true, true, false]);
+        assert!(detail.keeps(2, open, CATEGORY_FILE), "it is none of these");
+        assert!(detail.is_used_up());
+        detail.allow(-1);
+        assert!(!detail.is_used_up());
+        assert_eq!([0; 3].map(|_| detail.keeps(1, read, CATEGORY_FILE)), [true; 3]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ def test_a_budget_is_not_met_when_nothing_more_could_be_summed() -> None:
     brief = {"cost": SECOND // 20, "over": SECOND}  # over for a second, and within it as a whole
     rows = [process(1, **dear), process(2, **started), process(3, **brief)]
     assert [row.pid for row in cost(BUDGET, rows).over] == [1]
-    assert "budget not met: map pid 1 on node: 5.0 %" in cost_lines(cost(BUDGET, rows))[1]
+    assert "budget not met: map pid 1 on node (5.0 %)" in cost_lines(cost(BUDGET, rows))[1]
     assert cost(0, rows).over == []
     assert "budget off" in cost_lines(cost(0, rows))[0]
 

@@ -129,9 +129,14 @@ def test_time_of_sampled_clocks_has_a_bound(tmp_path: Path) -> None:
 
 
 def test_a_level_is_said(tmp_path: Path) -> None:
-    make_run(tmp_path, "r", [row_of_sum("java", "read")], [process("map", 1)], level="job")
-    said = "record, properties, xml, classes, jars, thread, config, file, socket"
+    rows = [row_of_sum("java", "read"), row_of_sum("task", "run")]
+    make_run(tmp_path, "r", rows, [process("map", 1)], level="job")
+    said = "properties, xml, classes, jars, thread, config, file, socket"
     assert f"level job: {said} only in sums" in lines(tmp_path)
+    records = "records of MapReduce are not counted: --level record was not asked for"
+    assert records in lines(tmp_path)
+    make_run(tmp_path, "s", rows, [process("map", 1)], level="record")
+    assert not any("level" in line for line in lines(tmp_path, "s"))
 
 
 def test_losses_stand_in_the_first_line(tmp_path: Path) -> None:

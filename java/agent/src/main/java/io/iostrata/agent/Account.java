@@ -48,10 +48,19 @@ final class Account {
     measure();
     if (recording) {
       add();
-    } else if (recorder.budget() == 0) {
-      choose(); // what an earlier recording could not afford
+    } else {
+      begin();
     }
     recording = records;
+  }
+
+  /** A recording begins; what an earlier one could not afford may be kept in this one. */
+  private void begin() {
+    if (recorder.budget() == 0) {
+      choose();
+    } else {
+      recorder.allow(Budget.atFirst(recorder.budget(), recorder.eventCost()));
+    }
   }
 
   /** What has come since the last look. */
@@ -93,14 +102,17 @@ final class Account {
 
   private void choose() {
     budget.choose(window, recorder.budget());
+    recorder.allow(budget.allowed());
     for (int i : window.points) {
       recorder.summed(i, budget.summed(i));
     }
   }
 
   private void sayWhatWasSummed() {
+    boolean usedUp = recorder.isUsedUp();
     for (int i : window.points) {
-      if (budget.summed(i) && window.hooks[i] != 0) {
+      boolean summed = budget.summed(i) || usedUp && Schema.summedUnderBudget(i);
+      if (summed && window.hooks[i] != 0) {
         recorder.summedFor(i, ++secondsSummed[i]);
       }
     }

@@ -36,8 +36,14 @@ final class Budget {
   /** A hook of a summed call against one of a kept call, while that was never seen. */
   private static final double SUMMED_SHARE = 0.4;
 
+  /**
+   * ns that a call costs more when it is kept, without the collector's, while that was not seen.
+   */
+  private static final int KEPT_NANOS = 300;
+
   private static final int KEPT = 0;
   private static final int SUMMED = 1;
+  private static final long UNLIMITED = -1;
   private static final int POINTS = Schema.PROCESS_MAX_POINTS;
 
   /** What a window was like. */
@@ -93,6 +99,21 @@ final class Budget {
   private double overdraft;
 
   private boolean over;
+  private long allowed = UNLIMITED;
+
+  /** Calls of a first second that may be kept, of those that may be only summed. */
+  static long atFirst(int millionths, int eventCost) {
+    double second = 1e9;
+    return (long) (second * millionths / 1e6 / (KEPT_NANOS + eventCost));
+  }
+
+  /**
+   * Of the calls that may be only summed, how many may be kept until the next choice: what is
+   * chosen follows what was, and a process may begin to do something else at any time.
+   */
+  long allowed() {
+    return allowed;
+  }
 
   boolean summed(int point) {
     return summed[point];
@@ -113,6 +134,7 @@ final class Budget {
     over = false;
     if (millionths == 0) {
       overdraft = 0;
+      allowed = UNLIMITED;
       for (int i : window.points) {
         summed[i] = false;
       }
@@ -121,14 +143,15 @@ final class Budget {
     // The agent's own thread costs the same whatever is chosen: in a process that does little, more
     // than is allowed.
     double whole = Math.max(window.cpu, LEAST_CPU * window.wall) * millionths / 1e6;
-    double allowed = Math.max(whole - window.thread, whole / 2);
+    double affordable = Math.max(whole - window.thread, whole / 2);
     double spent = window.spent() - window.thread;
-    overdraft = Math.max(0, Math.min(overdraft + spent - allowed, REMEMBERED * allowed));
-    double target = allowed - Math.min(overdraft / REPAID_IN, MOST_REPAID * allowed);
+    overdraft = Math.max(0, Math.min(overdraft + spent - affordable, REMEMBERED * affordable));
+    double target = affordable - Math.min(overdraft / REPAID_IN, MOST_REPAID * affordable);
+    allowed = (long) (target / (KEPT_NANOS + window.eventCost));
     double slotCost = slotCost(window);
     if (spent > target) {
       double left = sum(window, spent, FILL * target, slotCost);
-      over = spent > allowed && left > target;
+      over = spent > affordable && left > target;
     } else {
       bringBack(window, spent, REFILL * target, slotCost);
     }

@@ -11,6 +11,12 @@ final class OverheadSampler {
   private static final int SHORT_NANOS = 100;
 
   /**
+   * Between two that are timed, in ns: where hooks are seldom, each is timed, for one that took
+   * long by chance would stand for seconds.
+   */
+  private static final long SELDOM = 5_000_000;
+
+  /**
    * What clocks cannot see of a hook, in ns: the way to it and to its thread's state, which a
    * system call leaves cold, and what woven code costs the method around it. From outside, see
    * bench/budget.
@@ -29,7 +35,11 @@ final class OverheadSampler {
   /** When the hook that is being timed began; 0: none is. */
   long since;
 
-  private long random = System.nanoTime() | 1;
+  /** Hooks from one that is timed to the next, on average: a power of two. */
+  private int mean = 1;
+
+  private long before = System.nanoTime();
+  private long random = before | 1;
 
   /** The hook that begins is timed. */
   void begin() {
@@ -39,12 +49,15 @@ final class OverheadSampler {
   /** It ends; {@code unseen}: {@link #UNSEEN} or {@link #UNSEEN_COUNTED}. */
   void end(int point, int unseen) {
     long nanos = System.nanoTime() - since - Hooks.clockCost;
+    boolean seldom = since - before > SELDOM;
+    before = since;
     since = 0;
     Costs.add(point, stands, Math.max(0, nanos) + unseen);
-    int mean = nanos < SHORT_NANOS ? RARELY : OFTEN;
+    mean =
+        seldom ? Math.max(1, mean / 2) : Math.min(mean * 2, nanos < SHORT_NANOS ? RARELY : OFTEN);
     // At random: entries and exits take turns, and loops have their own rhythm.
     random = Xorshift.next(random);
-    stands = mean / 2 + (int) (random & mean - 1);
+    stands = mean == 1 ? 1 : mean / 2 + (int) (random & mean - 1);
     left = stands;
   }
 }

@@ -64,6 +64,11 @@ final class Native {
 
   static native void summed(long process, int point, boolean only);
 
+  /** See {@link Recorder#allow}. */
+  static native void allow(long process, long calls);
+
+  static native boolean isUsedUp(long process);
+
   static native long slots(long process);
 
   static native void end(long process);

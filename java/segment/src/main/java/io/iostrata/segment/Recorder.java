@@ -271,6 +271,19 @@ public final class Recorder implements Closeable {
     Native.summed(handle, point, only);
   }
 
+  /**
+   * From now on so many calls are recorded individually of those that may be only summed, and then
+   * no more; negative: all.
+   */
+  public void allow(long calls) {
+    Native.allow(handle, calls);
+  }
+
+  /** As many calls as were allowed are recorded individually. */
+  public boolean isUsedUp() {
+    return Native.isUsedUp(handle);
+  }
+
   /** Millionths of its CPU time that tracing may cost this process; 0: as much as it takes. */
   public int budget() {
     return control.budget();
