@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -51,9 +52,11 @@ def _record_and_show(clock: _Clock) -> tuple[int, Path]:
     from iostrata.cli.opening import traced_run
     from iostrata.cli.recording import recording_line, request_for
     from iostrata.record.session import record
+    from iostrata.schema.detail import Detail
 
     clock.begin(f"record: {' '.join(JOB)}")
     request = request_for(list(JOB), None, LAB, None, None, False)
+    request = replace(request, detail=Detail("record"))  # it shows every layer
     with recording_line(quiet=False) as show:
         recorded = record(request, show)
     clock.begin("summary")
