@@ -17,6 +17,7 @@ from typing import Any
 from bench.measure import traces
 from bench.measure.group import Group
 from bench.measure.results import say
+from bench.measure.threads import by_threads
 from bench.measure.workloads import Job, commands
 
 from iostrata.record.collector import collector_of
@@ -132,18 +133,22 @@ class Side:
         if self.observer.traced:
             option = ["--lab", self.name, "--run", run, *self.observer.record]
             command = [*IOSTRATA, "record", *option, "--", *command]
-        cpu, collector, begin = self.group.cpu(), self.collector_cpu(), time.monotonic()
-        self.run(command)
-        wall = time.monotonic() - begin
-        time.sleep(SETTLE)
+        threads: dict[str, float] = {}
+        with by_threads(self.group, threads):
+            cpu, collector, begin = self.group.cpu(), self.collector_cpu(), time.monotonic()
+            self.run(command)
+            wall = time.monotonic() - begin
+            time.sleep(SETTLE)
+            cpu = self.group.cpu() - cpu
         found = {
             "job": job.name,
             "megabytes": round(job.megabytes, 3),
             "side": self.observer.name,
             "datanodes": self.datanodes,
             "number": number,
-            "cpu_s": round(self.group.cpu() - cpu, 4),
+            "cpu_s": round(cpu, 4),
             "wall_s": round(wall, 2),
+            "threads_s": threads,
         }
         if self.observer.traced:
             found["collector_cpu_s"] = round(self.collector_cpu() - collector, 4)

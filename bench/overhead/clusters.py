@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from bench.measure import pairs, stats, workloads
@@ -27,6 +27,7 @@ KINDS: dict[str, Callable[[int], Job]] = {
     "wordcount": workloads.wordcount,
 }
 FLAT = 0.01  # of CPU for each doubling of the DataNodes
+UNEXPLAINED = "in no group"
 ONE_REPLICA = {"dfs.replication": "1"}  # else more DataNodes have more to write
 
 
@@ -74,9 +75,39 @@ def compared(both: list[tuple[Row, Row]], job: Job, mode: Mode) -> Row:
         "bar": mode.bar,
         "plain_cpu_s": median(plain) if plain else None,
         "added": added.facts(),
+        "by_threads": by_threads(both),
         "added_bootstrap": stats.bootstrap([a["cpu_s"] / b["cpu_s"] - 1 for a, b in both]).facts(),
         "verdict": vars(stats.verdict(added, mode.bar, problems(both, mode))),
     }
+
+
+def by_threads(both: list[tuple[Row, Row]]) -> dict[str, Row]:
+    """CPU s by group of threads: the mean of both sides and what was added, with its interval.
+
+    The last row is what no group has: of a whole cluster at most 1 %, or the account is wrong.
+    """
+    pairs_of = [
+        [{**side["threads_s"], UNEXPLAINED: rest(side)} for side in pair]
+        for pair in both
+        if all("threads_s" in side for side in pair)  # runs of before 2026-11-24 have none
+    ]
+    names = sorted({name for pair in pairs_of for side in pair for name in side} - {UNEXPLAINED})
+    return {
+        name: {
+            "traced_s": round(mean(traced.get(name, 0) for traced, _ in pairs_of), 3),
+            "plain_s": round(mean(plain.get(name, 0) for _, plain in pairs_of), 3),
+            "added_s": stats.mean(
+                [traced.get(name, 0) - plain.get(name, 0) for traced, plain in pairs_of]
+            ).facts(),
+        }
+        for name in (*names, UNEXPLAINED)
+        if pairs_of
+    }
+
+
+def rest(side: Row) -> float:
+    """CPU s of a run that no group of threads has."""
+    return float(side["cpu_s"] - sum(side["threads_s"].values()))
 
 
 def ab(folder: Path, work: Path, size: int, modes: Sequence[Mode], count: int) -> Results:

@@ -149,6 +149,17 @@ def _ab(found: list[Row]) -> None:
     _table(header, rows)
     for row in found:
         print(f"{row['job']}, {row['mode']}, at most {row['bar']:.0%}: {_word(row['verdict'])}")
+    for row in found:
+        _by_threads(row)
+
+
+def _by_threads(row: Row) -> None:
+    print(f"\n{row['job']}, {row['mode']}: CPU s of a run by group of threads")
+    rows = [
+        [name, "", f"{of['plain_s']:.2f}", f"{of['traced_s']:.2f}", interval(of["added_s"], "s")]
+        for name, of in row["by_threads"].items()
+    ]
+    _table(["threads", "", "untraced", "traced", "added (95 %)"], rows)
 
 
 def _datanodes(found: Row) -> None:

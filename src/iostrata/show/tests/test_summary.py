@@ -135,8 +135,9 @@ def test_a_level_is_said(tmp_path: Path) -> None:
     assert f"level job: {said} only in sums" in lines(tmp_path)
     records = "records of MapReduce are not counted: --level record was not asked for"
     assert records in lines(tmp_path)
-    make_run(tmp_path, "s", rows, [process("map", 1)], level="record")
-    assert not any("level" in line for line in lines(tmp_path, "s"))
+    other = tmp_path / "other"
+    make_run(other, "r", rows, [process("map", 1)], level="record")
+    assert not any("level" in line for line in lines(other))
 
 
 def test_losses_stand_in_the_first_line(tmp_path: Path) -> None:
