@@ -67,6 +67,9 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"failed", c"(JII)V", failed as *const _),
         native(c"addUp", c"(JIJ)V", add_up as *const _),
         native(c"enterCounted", c"(JIJJJ)V", enter_counted as *const _),
+        native(c"count", c"(JIJJJ)Z", count_call as *const _),
+        native(c"openCounted", c"(JI)V", open_counted as *const _),
+        native(c"failCounted", c"(JI)V", fail_counted as *const _),
         native(c"exitCounted", c"(JIJZ)V", exit_counted as *const _),
         native(c"dropCounted", c"(JI)V", drop_counted as *const _),
         native(c"cause", c"(J[J)V", cause as *const _),
@@ -389,6 +392,30 @@ extern "system" fn enter_counted(
 ) {
     let asked = asked.max(0) as u64;
     of_thread(handle, |thread| thread.enter_counted(point as u16, target as u64, asked, bytes));
+}
+
+/// True: it is open, its end is to be told.
+extern "system" fn count_call(
+    _: *mut JNIEnv,
+    _: jclass,
+    handle: jlong,
+    point: jint,
+    target: jlong,
+    asked: jlong,
+    bytes: jlong,
+) -> jboolean {
+    let asked = asked.max(0) as u64;
+    let mut open = false;
+    of_thread(handle, |thread| open = thread.count(point as u16, target as u64, asked, bytes));
+    open
+}
+
+extern "system" fn open_counted(_: *mut JNIEnv, _: jclass, handle: jlong, point: jint) {
+    of_thread(handle, |thread| thread.open_counted(point as u16));
+}
+
+extern "system" fn fail_counted(_: *mut JNIEnv, _: jclass, handle: jlong, point: jint) {
+    of_thread(handle, |thread| thread.fail_counted(point as u16));
 }
 
 extern "system" fn exit_counted(

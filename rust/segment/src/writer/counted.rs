@@ -13,6 +13,17 @@ pub(super) struct CountedCall {
     bytes: i64,
     /// ns of calls recorded individually inside.
     inside: u64,
+    /// It was counted when it began.
+    is_counted: bool,
+}
+
+/// A call whose bytes are known when it begins: it is counted then, and its end need not be told
+/// unless something happens inside.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct AtOnce {
+    target: u64,
+    asked: u64,
+    bytes: i64,
 }
 
 impl PointState {
@@ -36,15 +47,64 @@ impl Thread {
         if !self.active() {
             return;
         }
-        let layers_before = self.layers;
-        self.layers |= self.process.points.get(point).bits();
         let at = self.counted.len();
-        self.counted.push(CountedCall { point, target, layers_before, asked, bytes, inside: 0 });
+        self.push_counted(point, AtOnce { target, asked, bytes }, false);
         let state = self.point(point);
         if state.sampler.next() && state.timing == Timing::None {
             let start = self.process.now();
             self.point(point).timing = Timing::Counted(at, start);
         }
+    }
+
+    #[inline]
+    fn push_counted(&mut self, point: u16, known: AtOnce, is_counted: bool) {
+        let AtOnce { target, asked, bytes } = known;
+        let (layers_before, inside) = (self.layers, 0);
+        self.layers |= self.process.points.get(point).bits();
+        let call = CountedCall { point, target, layers_before, asked, bytes, inside, is_counted };
+        self.counted.push(call);
+    }
+
+    /// A counted-only call begins whose bytes are known, and is counted at once.
+    ///
+    /// True: it was not, because its time is wanted; it is as after [`Thread::enter_counted`]. False:
+    /// its end is not to be told, unless [`Thread::open_counted`] comes before; should it fail,
+    /// [`Thread::fail_counted`] says so.
+    #[inline]
+    pub fn count(&mut self, point: u16, target: u64, asked: u64, bytes: i64) -> bool {
+        let state = self.point(point);
+        if state.timing == Timing::None && state.sampler.is_next() {
+            self.enter_counted(point, target, asked, bytes);
+            return true;
+        }
+        state.sampler.next();
+        self.follow_recording();
+        self.at_once = AtOnce::default();
+        if !self.active() {
+            return false;
+        }
+        self.at_once = AtOnce { target, asked, bytes };
+        self.add_counted(point, Outcome { calls: 1, bytes, asked, ..Outcome::default() });
+        false
+    }
+
+    /// Something happens inside the call that [`Thread::count`] has counted last: its end is to be
+    /// told by [`Thread::exit_counted`].
+    pub fn open_counted(&mut self, point: u16) {
+        self.push_counted(point, self.at_once, true);
+    }
+
+    /// The call that [`Thread::count`] has counted last fails.
+    pub fn fail_counted(&mut self, point: u16) {
+        let bytes = -self.at_once.bytes;
+        self.add_counted(point, Outcome { bytes, error: true, ..Outcome::default() });
+    }
+
+    /// Adds to the row of the call that was counted last.
+    #[inline]
+    fn add_counted(&mut self, point: u16, outcome: Outcome) {
+        let AtOnce { target, bytes, .. } = self.at_once;
+        self.add_to(point, target, bytes.max(0) as u64, &outcome);
     }
 
     /// A counted-only call ends.
@@ -63,20 +123,35 @@ impl Thread {
             self.count_inside(call.inside);
         }
         let entered = if moved == AS_ENTERED { 0 } else { moved };
-        let bytes = if error { 0 } else { call.bytes.saturating_add(entered).max(0) as u64 };
+        let CountedCall { target, inside, .. } = call;
+        // A call that fails stands among those of as many bytes as it was to move, where they are
+        // known when it begins.
+        let wanted = call.bytes.max(0) as u64;
+        if call.is_counted {
+            let bytes = if error { -call.bytes } else { 0 };
+            let outcome = Outcome { bytes, error, inside, ..Outcome::default() };
+            return self.add_to(point, target, wanted, &outcome);
+        }
+        let bytes = if error { 0 } else { call.bytes.saturating_add(entered).max(0) };
+        let added_up = self.process.points.get(point).added_up;
+        if added_up != 0 {
+            self.add_up(added_up, bytes);
+        }
+        let outcome = Outcome { calls: 1, bytes, asked: call.asked, error, timed, inside };
+        self.add_to(point, target, if error { wanted } else { bytes as u64 }, &outcome);
+    }
+
+    /// Adds to the row of calls on a target (0: that of the enclosing open span) with so many bytes.
+    #[inline]
+    fn add_to(&mut self, point: u16, target: u64, bytes: u64, outcome: &Outcome) {
         let span = self.spans.last();
         let enclosing = span.map_or(0, |span| span.target);
-        let target = if call.target == 0 { enclosing } else { call.target };
+        let target = if target == 0 { enclosing } else { target };
         let scope = span.map_or(0, |span| span.scope_inside);
-        let facts = self.process.points.get(point);
-        if facts.added_up != 0 {
-            self.add_up(facts.added_up, bytes as i64);
-        }
-        let flags = facts.flags(self.layers);
+        let flags = self.process.points.get(point).flags(self.layers);
         let category = (target >> 32) as u8;
         let key = Packed::new(point, flags, category, bytes, self.contexts.current());
-        let outcome = Outcome { bytes, asked: call.asked, error, timed, inside: call.inside };
-        self.record(key, scope, &outcome, false);
+        self.record(key, scope, outcome, false);
     }
 
     /// A counted-only call ends as if it had not been.

@@ -72,7 +72,10 @@ pub(super) struct Timed {
 /// What one call adds to its row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
-    pub bytes: u64,
+    /// 1, or 0 of a call that was counted when it began.
+    pub calls: u64,
+    /// Below 0 where such a call has failed.
+    pub bytes: i64,
     pub asked: u64,
     pub error: bool,
     pub timed: Option<Timed>,
@@ -93,8 +96,8 @@ impl Row {
     /// One more call. Its row says so at once: `kill -9` costs no count.
     #[inline]
     pub fn add(&mut self, memory: &impl Memory, call: &Outcome) {
-        self.values.count += 1;
-        self.values.bytes += call.bytes as i64;
+        self.values.count += call.calls;
+        self.values.bytes += call.bytes;
         self.values.asked += call.asked;
         if call.timed.is_some() || call.error || call.inside != 0 {
             return self.add_more(memory, call);

@@ -59,6 +59,12 @@ impl Sampler {
         }
     }
 
+    /// The next call that begins is to be timed.
+    #[inline]
+    pub fn is_next(&self) -> bool {
+        self.wait <= 1
+    }
+
     /// A call begins: true when it is to be timed; then [`Sampler::ended`] is due, or it is next
     /// again.
     #[inline]

@@ -349,5 +349,5 @@ fn key(span: &Span, bytes: u64) -> Packed {
 
 fn outcome(span: &Span, bytes: u64, timed: Option<Timed>) -> Outcome {
     let error = span.flags & (FLAG_ERROR | FLAG_ERRNO) != 0;
-    Outcome { bytes, asked: span.asked, error, timed, inside: 0 }
+    Outcome { calls: 1, bytes: bytes as i64, asked: span.asked, error, timed, inside: 0 }
 }

@@ -345,6 +345,43 @@ fn counted_only_calls_are_counted_exactly_and_timed_now_and_then() {
 }
 
 #[test]
+fn calls_that_are_counted_as_they_begin_are_those_of_both_ends() {
+    let site = Site::new(Options::default());
+    let mut thread = site.thread();
+    for number in 0..3000 {
+        let open = thread.count(COUNTED, site.file, 5, 4);
+        assert!(open || number >= 32, "the first are all timed");
+        if open {
+            thread.exit_counted(COUNTED, Thread::AS_ENTERED, false);
+        }
+    }
+    let v = site.one().rows[0].values;
+    assert_eq!((v.count, v.bytes, v.asked), (3000, 12_000, 15_000));
+    assert!((32 + 2968 / 128..=32 + 2968 / 128 + 1).contains(&v.timed), "{}", v.timed);
+    assert_eq!((v.weight, v.timed_dur), (32 + (v.timed - 32) * 128, v.weight * 10));
+    // one fails, and one encloses a call
+    while thread.count(COUNTED, site.file, 5, 4) {
+        thread.exit_counted(COUNTED, Thread::AS_ENTERED, false);
+    }
+    thread.fail_counted(COUNTED);
+    while thread.count(COUNTED, site.file, 5, 4) {
+        thread.exit_counted(COUNTED, Thread::AS_ENTERED, false);
+    }
+    thread.open_counted(COUNTED);
+    thread.enter_counted(COUNTED, site.file, 1, 1);
+    call(&mut thread, JAVA_READ, site.file, 1); // 10 long
+    thread.exit_counted(COUNTED, Thread::AS_ENTERED, false);
+    thread.exit_counted(COUNTED, Thread::AS_ENTERED, true);
+    let rows = site.one().rows;
+    let inner = rows.iter().find(|row| row.key.flags == FLAG_INNER).unwrap();
+    assert_eq!((inner.key.point, inner.values.count, inner.values.inside), (COUNTED, 1, 10));
+    let w = rows[0].values;
+    assert_eq!(w.count - w.timed, v.count - v.timed + 2, "neither was timed");
+    assert_eq!((w.errors, w.inside, w.bytes as u64), (2, 10, (w.count - 2) * 4));
+    assert_eq!(site.counter(PROCESS_COUNTER_UNBALANCED), 0);
+}
+
+#[test]
 fn the_time_of_a_counted_only_call_is_its_own_and_that_of_the_calls_inside() {
     let site = Site::new(Options::default());
     let mut thread = site.thread();

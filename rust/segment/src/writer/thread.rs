@@ -7,7 +7,7 @@ use super::Process;
 use super::chain::Chain;
 use super::chunk::Chunk;
 use super::context::{Cause, Contexts};
-use super::counted::CountedCall;
+use super::counted::{AtOnce, CountedCall};
 use super::rows::{Outcome, Packed, Rows, Timed};
 use super::sampler::{Sampler, xorshift};
 use super::spans::Span;
@@ -36,6 +36,8 @@ pub struct Thread {
     /// Those of them that are recorded individually, as the segment's header mirrors them.
     pub(super) kept: usize,
     pub(super) counted: Vec<CountedCall>,
+    /// The last call that was counted when it began.
+    pub(super) at_once: AtOnce,
     /// Layers and directions of bytes with an open call, see [`super::PointFacts`].
     pub(super) layers: u64,
     points: PointStates,
@@ -108,6 +110,7 @@ impl Thread {
             spans: Vec::new(),
             kept: 0,
             counted: Vec::new(),
+            at_once: AtOnce::default(),
             layers: 0,
             points: PointStates::default(),
             dead: false,
@@ -174,7 +177,8 @@ impl Thread {
         let Event { start, dur, bytes, asked, flags, point, .. } = event;
         let key = Packed::new(point, flags, category, bytes as u64, self.contexts.current());
         let call = Outcome {
-            bytes: bytes as u64,
+            calls: 1,
+            bytes,
             asked: u64::from(asked),
             error: flags & (FLAG_ERROR | FLAG_ERRNO) != 0,
             timed: Some(Timed { dur, end: start + dur, weight: 1, spread: 0.0 }),

@@ -219,6 +219,67 @@ public final class Hooks {
     }
   }
 
+  /** {@link #enterCounted} of a call whose bytes are known: it is counted now. */
+  @DontInline
+  public static void count(int point, Object a, Object b, long asked, long bytes) {
+    Probe probe = OFF[point] != 0 ? null : take(point, true);
+    if (probe == null) {
+      return;
+    }
+    try {
+      probe.count(point, a, b, asked, bytes);
+      if (probe.sampler.since != 0) {
+        probe.sampler.end(point, OverheadSampler.UNSEEN_COUNT);
+      }
+    } catch (Throwable e) {
+      fault(point, e);
+    } finally {
+      probe.busy = false;
+    }
+  }
+
+  /** The call that {@link #count} counted returns. */
+  public static void counted(int point) {
+    if (on != 0) {
+      leaveCount(point, false);
+    }
+  }
+
+  /** {@link #counted} of a call that may have passed through. */
+  public static void counted(int point, Object through) {
+    if (on != 0 && !PassingStreams.through(through)) {
+      leaveCount(point, false);
+    }
+  }
+
+  /** The call that {@link #count} counted throws. */
+  public static void failedCount(Throwable thrown, int point) {
+    if (on != 0) {
+      leaveCount(point, true);
+    }
+  }
+
+  /** {@link #failedCount} of a call that may have passed through. */
+  public static void failedCount(Throwable thrown, int point, Object through) {
+    if (!PassingStreams.through(through)) {
+      failedCount(thrown, point);
+    }
+  }
+
+  @DontInline
+  private static void leaveCount(int point, boolean failed) {
+    try {
+      Probe probe = Probe.current();
+      if (!probe.isCounted(point)) {
+        leaveCounted(AS_ENTERED, point, failed ? Probe.FAILED : Probe.COUNTED);
+      } else if (failed) {
+        probe.failCounted(point);
+      }
+    } catch (Throwable e) {
+      fault(point, e);
+    }
+  }
+
   /** {@link #exit} of a call that is only summed. */
   public static void exitCounted(long bytes, int point) {
     if (on != 0) {

@@ -13,9 +13,12 @@ import org.objectweb.asm.Opcodes;
  *   catch (Throwable t) { Hooks.failed(point, t); throw t; }
  * </pre>
  *
- * or, for an effect, only {@code Hooks.learn(…)} before each return, or, where something is added
- * to what is returned, {@code Hooks.instead(returned, point)}. A point with {@code through} asks
- * {@link PassingStreams} first, at the entry and at each end.
+ * of a counted-only point whose bytes are known at the entry, {@code Hooks.count(point, …)} and
+ * {@code Hooks.counted(point)},
+ *
+ * <p>or, for an effect, only {@code Hooks.learn(…)} before each return, or, where something is
+ * added to what is returned, {@code Hooks.instead(returned, point)}. A point with {@code through}
+ * asks {@link PassingStreams} first, at the entry and at each end.
  *
  * <p>No local variable is added and the handler's frame has none (or {@code this}, for such a
  * point), so every frame of the method stays true. Nothing added here can throw but for want of
@@ -78,7 +81,8 @@ final class MethodWeaver extends MethodVisitor {
     }
     enterBytes();
     if (point.counted) {
-      hook("enterCounted", "(ILjava/lang/Object;Ljava/lang/Object;JJ)V");
+      String name = point.countedAtEntry ? "count" : "enterCounted";
+      hook(name, "(ILjava/lang/Object;Ljava/lang/Object;JJ)V");
     } else {
       hook("enter", "(ILjava/lang/Object;Ljava/lang/Object;JJJ)V");
     }
@@ -113,6 +117,11 @@ final class MethodWeaver extends MethodVisitor {
     }
     if (point.effectOnly) {
       learn();
+      return;
+    }
+    if (point.countedAtEntry) {
+      pushPoint();
+      ended("counted", "(I");
       return;
     }
     boolean asks = point.record && frame.returned().equals("Z");
@@ -190,7 +199,8 @@ final class MethodWeaver extends MethodVisitor {
       mv.visitFrame(Opcodes.F_FULL, locals, new Object[] {frame.owner()}, 1, caught);
       mv.visitInsn(Opcodes.DUP);
       pushPoint();
-      ended(point.counted ? "failedCounted" : "failed", "(Ljava/lang/Throwable;I");
+      String counted = point.countedAtEntry ? "failedCount" : "failedCounted";
+      ended(point.counted ? counted : "failed", "(Ljava/lang/Throwable;I");
       mv.visitInsn(Opcodes.ATHROW);
     }
     super.visitMaxs(maxStack + STACK, maxLocals);

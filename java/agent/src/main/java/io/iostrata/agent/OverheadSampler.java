@@ -26,6 +26,9 @@ final class OverheadSampler {
   /** The same of a hook of a call that is only summed: they come in rows, all is at hand. */
   static final int UNSEEN_COUNTED = 18;
 
+  /** The same of a hook that stands for both ends of a call: the other is not timed at all. */
+  static final int UNSEEN_COUNT = 2 * UNSEEN_COUNTED;
+
   /** Hooks until the next that is timed; counted down by {@link Hooks}, which pays for no call. */
   int left = 1;
 

@@ -20,6 +20,9 @@ final class Point {
   /** Of ours, and runs for each record of a job: woven only where these are asked for. */
   final boolean countsRecords;
 
+  /** Counted only, and all that is counted is known when the call begins. */
+  final boolean countedAtEntry;
+
   /** No row: it only tells or changes something. */
   final boolean effectOnly;
 
@@ -72,5 +75,7 @@ final class Point {
     context = Extraction.parse(row[13]);
     effect = Extraction.parse(row[14]);
     through = Value.parse(row[17]);
+    boolean later = measure != null || bytes != null && (bytes.atExit() || bytes.isInside());
+    countedAtEntry = counted && !record && !later;
   }
 }

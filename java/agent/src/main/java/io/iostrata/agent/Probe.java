@@ -51,6 +51,11 @@ final class Probe {
   /** By point. */
   private CountedOnlyTarget[] countedTargets = NO_TARGETS;
 
+  /**
+   * Point of the call that was counted when it began, while nothing has happened inside; 0 none.
+   */
+  private int counted;
+
   private ThreadLog log;
 
   /** The recording that the log was asked for in. */
@@ -107,6 +112,7 @@ final class Probe {
     if (recording != Hooks.on) {
       begin();
     }
+    open();
     Cause cause = pendingCause;
     int context = pendingContext;
     if (context == 0 && cause == null) {
@@ -197,7 +203,47 @@ final class Probe {
     if (recording != Hooks.on) {
       begin();
     }
+    open();
     log.enterCounted(point, target, asked, bytesAtEntry);
+  }
+
+  /** {@link #enterCounted} of a call whose bytes are known: it is counted now. */
+  void count(int point, Object a, Object b, long asked, long bytes) throws Throwable {
+    long target = Hooks.TARGETS[point] == null ? 0 : countedTarget(point, a, b);
+    if (recording != Hooks.on) {
+      begin();
+    }
+    open();
+    if (!log.count(point, target, asked, bytes)) {
+      counted = point;
+    }
+  }
+
+  /** Something happens inside the call that was counted when it began. */
+  private void open() {
+    if (counted != 0) {
+      int point = counted;
+      counted = 0;
+      log.openCounted(point);
+    }
+  }
+
+  /**
+   * A call ends that may have been counted when it began.
+   *
+   * @return true: nothing is left to be done
+   */
+  boolean isCounted(int point) {
+    if (counted != point || busy) {
+      return false;
+    }
+    counted = 0;
+    return true;
+  }
+
+  /** The call that was counted when it began, and has just ended, has failed. */
+  void failCounted(int point) {
+    log.failCounted(point);
   }
 
   /**
@@ -216,6 +262,7 @@ final class Probe {
   /** The first call of a recording. */
   private void begin() {
     recording = Hooks.on;
+    counted = 0;
     log = Hooks.recorder.thread();
   }
 

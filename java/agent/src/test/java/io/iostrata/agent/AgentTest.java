@@ -194,8 +194,7 @@ class AgentTest {
                               + (" bytes " + row.bytes())
                               + (" errors " + row.errors())))
           .containsExactlyInAnyOrder(
-              "61 category 23 count 10000 bytes 10000 errors 0",
-              "61 category 23 count 1 bytes 0 errors 1",
+              "61 category 23 count 10001 bytes 10000 errors 1",
               "62 category 23 count 1 bytes 345 errors 0",
               "61 category 19 count 1 bytes 1 errors 0",
               "62 category 19 count 1 bytes 20 errors 0");

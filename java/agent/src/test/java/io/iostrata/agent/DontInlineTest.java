@@ -25,11 +25,13 @@ class DontInlineTest {
       assertThat(annotated(jar, "Hooks"))
           .containsExactly(
               "context",
+              "count",
               "enter",
               "enterCounted",
               "failed",
               "learn",
               "leave",
+              "leaveCount",
               "leaveCounted",
               "measured",
               "other");

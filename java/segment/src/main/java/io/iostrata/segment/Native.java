@@ -104,6 +104,13 @@ final class Native {
 
   static native void enterCounted(long thread, int point, long target, long asked, long bytes);
 
+  /** See {@link ThreadLog#count}. */
+  static native boolean count(long thread, int point, long target, long asked, long bytes);
+
+  static native void openCounted(long thread, int point);
+
+  static native void failCounted(long thread, int point);
+
   static native void exitCounted(long thread, int point, long moved, boolean error);
 
   static native void dropCounted(long thread, int point);

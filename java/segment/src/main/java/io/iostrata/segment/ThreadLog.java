@@ -110,6 +110,35 @@ public final class ThreadLog {
   }
 
   /**
+   * A counted-only call begins whose bytes are known, and is counted at once.
+   *
+   * @return true: it is as after {@link #enterCounted}, because its time is wanted. False: its end
+   *     is not told here, unless {@link #openCounted} comes before; if it fails, {@link
+   *     #failCounted} says so.
+   */
+  public boolean count(int point, long target, long asked, long bytes) {
+    inside = true;
+    long mine = handle;
+    boolean open = Native.count(mine != 0 ? mine : begin(), point, target, asked, bytes);
+    inside = false;
+    return open;
+  }
+
+  /** Something happens inside the call that was counted last. */
+  public void openCounted(int point) {
+    inside = true;
+    Native.openCounted(handle, point);
+    inside = false;
+  }
+
+  /** The call that was counted last fails. */
+  public void failCounted(int point) {
+    inside = true;
+    Native.failCounted(handle, point);
+    inside = false;
+  }
+
+  /**
    * A counted-only call ends: it is added to its counter row and gets no slot.
    *
    * @param moved {@link #AS_ENTERED}, or what to add to the bytes given at entry
