@@ -50,10 +50,11 @@ def _record_and_show(clock: _Clock) -> tuple[int, Path]:
     from iostrata.cli.commands.report import write_page
     from iostrata.cli.opening import traced_run
     from iostrata.cli.recording import recording_line, request_for
+    from iostrata.cli.recordline import RecordOptions
     from iostrata.record.session import record
 
     clock.begin(f"record: {' '.join(JOB)}")
-    request = request_for(list(JOB), None, LAB, None, None, False)
+    request = request_for(RecordOptions(list(JOB), lab=LAB))
     with recording_line(quiet=False) as show:
         recorded = record(request, show)
     clock.begin("summary")

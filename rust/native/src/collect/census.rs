@@ -25,6 +25,10 @@ type ProcessKey = (u32, u64);
 pub struct Census {
     /// By pid.
     people: HashMap<u32, Person>,
+    /// The pid that had been given last before the last look; `None` before the first.
+    last_pid: Option<u32>,
+    /// From then on none of them may still become a JVM.
+    settled: u64,
 }
 
 /// A process of this machine.
@@ -47,7 +51,7 @@ impl Census {
     pub fn take(&mut self, pipeline: &mut Pipeline, sources: &Sources, now: u64) {
         let owners = &pipeline.state().owners;
         if owners.runs.is_empty() {
-            self.people.clear();
+            *self = Census::default();
             return;
         }
         let recorders: Vec<_> = owners.runs.values().map(|run| run.order.recorder()).collect();
@@ -79,7 +83,18 @@ impl Census {
         pipeline.commit(&blocks);
     }
 
+    /// Whether there may be processes, or images of processes, that the last look did not see.
+    fn is_news(&mut self, now: u64) -> bool {
+        let last = procfs::last_pid();
+        let is_same = last.is_some() && last == self.last_pid;
+        self.last_pid = last;
+        !is_same || now <= self.settled
+    }
+
     fn look(&mut self, recorders: &[ProcessKey], now: u64) {
+        if !self.is_news(now) {
+            return;
+        }
         let Ok(listing) = fs::read_dir("/proc") else { return };
         let pids: HashSet<u32> = listing
             .flatten()
@@ -103,6 +118,8 @@ impl Census {
             let born = (start * tick).saturating_sub(asleep);
             self.people.insert(pid, Person { start, born, parent, uid, jvm, recorders });
             fresh.push(pid);
+            // one more look once none is young
+            self.settled = self.settled.max(born + YOUNG + SECOND);
         }
         for pid in fresh {
             let above = self.recorders_above(pid, recorders);

@@ -1,6 +1,7 @@
 //! The collector's parts, and what is done with them round after round.
 
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use iostrata_segment::control::Detail;
@@ -21,6 +22,7 @@ use super::runs::{Phase, Runs};
 use super::sampler::HostSampler;
 use super::sources::{Pace, Sources};
 use super::trouble::{Trouble, log};
+use super::waker::{Waker, Woken};
 use crate::clock::{self, MS, SECOND};
 use crate::model::run::RunOrder;
 use crate::store::directory::StoreDirectory;
@@ -38,6 +40,7 @@ pub struct Collector<'a> {
     event_cost: EventCost,
     live: Live,
     progress_trouble: Trouble,
+    waker: Waker,
     /// When processes were last looked at for deaths, `CLOCK_MONOTONIC` ns.
     deaths: u64,
     /// When the control page was last told that the collector lives.
@@ -48,6 +51,8 @@ impl<'a> Collector<'a> {
     pub fn start(options: &'a Options) -> Result<Collector<'a>> {
         let host = options.host.clone().unwrap_or_else(hosts::own);
         let directory = SharedDirectory::open(&options.dir, &host, &options.store)?;
+        let waker = Waker::new(directory.runs.as_fd())?;
+        waker.stop_on_signals();
         let store = StoreDirectory::root(&options.store, 0o711)
             .with_context(|| format!("cannot make the store {}", options.store.display()))?;
         let pipeline = Pipeline::open(options, publisher::next_part(&store))?;
@@ -67,12 +72,13 @@ impl<'a> Collector<'a> {
             pipeline,
             sources: Sources::default(),
             census: Census::default(),
-            orders: Orders::default(),
+            orders: Orders::new(waker.watches_orders()),
             runs: Runs::new(now),
             sampler: HostSampler::default(),
             event_cost: EventCost::default(),
             live: Live::default(),
             progress_trouble: Trouble::new("progress"),
+            waker,
             deaths: 0,
             beat: 0,
         };
@@ -101,6 +107,18 @@ impl<'a> Collector<'a> {
 
     pub fn has_runs(&self) -> bool {
         !self.runs.active.is_empty()
+    }
+
+    /// Sleeps until something happens, or for `longest`.
+    pub fn nap(&mut self, longest: Duration) -> Woken {
+        let woken = self.waker.nap(longest, self.sources.living());
+        if woken.orders {
+            self.orders.hurry();
+        }
+        if woken.deaths {
+            self.deaths = 0;
+        }
+        woken
     }
 
     /// One round.
@@ -291,6 +309,7 @@ impl<'a> Collector<'a> {
         View {
             state: self.pipeline.state(),
             sources: &self.sources,
+            host: &self.publisher.host,
             control: self.directory.control.word(),
             part: self.pipeline.number(),
             anchor: self.directory.anchor,
@@ -305,9 +324,16 @@ impl<'a> Collector<'a> {
         self.live = live;
         let Some(active) = self.runs.active.get(name) else { return };
         let progress = progress::text(self.view(now), name, active.phase.name(), &active.message);
-        let written = active.directory.replace("progress.json", &progress).and_then(|()| {
+        let is_news = active.progress != progress;
+        let written = if is_news {
+            active.directory.replace("progress.json", &progress)
+        } else {
+            Ok(())
+        };
+        let written = written.and_then(|()| {
             active.directory.replace(&live::file_name(&self.publisher.host), &live_text)
         });
+        let is_written = written.is_ok();
         match written {
             Ok(()) => self.progress_trouble.end(),
             Err(error) => self
@@ -316,6 +342,9 @@ impl<'a> Collector<'a> {
         }
         if let Some(active) = self.runs.active.get_mut(name) {
             active.reported = now;
+            if is_written {
+                active.progress = progress;
+            }
         }
     }
 

@@ -2,6 +2,10 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::model::ids;
 
@@ -25,6 +29,25 @@ pub struct Stat {
 /// Whether the process lives; with `start` (clock ticks), whether it is still the same one.
 pub fn is_alive(pid: u32, start: Option<u64>) -> bool {
     stat(pid).is_some_and(|stat| !stat.is_dead && start.is_none_or(|start| start == stat.start))
+}
+
+/// A descriptor of the process, readable once its last thread has ended. `None` for one that has
+/// ended, and where the kernel (before 5.3) or a sandbox has no such descriptors.
+pub fn life(pid: u32, start: u64) -> Option<OwnedFd> {
+    let life = pidfd_open(Pid::from_raw(pid.try_into().ok()?)?, PidfdFlags::empty()).ok()?;
+    // asked last: it is of this process, not of one that got the pid later
+    is_alive(pid, Some(start)).then_some(life)
+}
+
+/// Whether the process of a descriptor of [`life`] has ended.
+pub fn is_over(life: BorrowedFd<'_>) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::from_borrowed_fd(life, PollFlags::IN)], Some(&now)).is_ok_and(|n| n > 0)
+}
+
+/// The pid that was given last, to a process or a thread; `None` where `/proc` does not say.
+pub fn last_pid() -> Option<u32> {
+    fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().nth(4)?.parse().ok()
 }
 
 /// When a process began, in clock ticks since boot.

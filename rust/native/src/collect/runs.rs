@@ -22,8 +22,9 @@ pub enum Phase {
 pub struct ActiveRun {
     pub phase: Phase,
     pub message: String,
-    /// When its progress was written.
+    /// When its progress was reported, and as which text.
     pub reported: u64,
+    pub progress: Vec<u8>,
     /// Time stamp of its order.
     pub modified: (i64, u64),
     pub directory: StoreDirectory,
@@ -64,7 +65,8 @@ impl Runs {
     pub fn begin(&mut self, name: &str, directory: StoreDirectory, modified: (i64, u64), now: u64) {
         self.had_run = true;
         let phase = Phase::Waiting { since: now };
-        let run = ActiveRun { phase, message: String::new(), reported: 0, modified, directory };
+        let (message, reported, progress) = (String::new(), 0, Vec::new());
+        let run = ActiveRun { phase, message, reported, progress, modified, directory };
         self.active.insert(name.to_owned(), run);
     }
 

@@ -77,6 +77,11 @@ impl Sources {
         self.by_proc.values().filter(|source| !source.rejected && source.dead.is_none())
     }
 
+    /// A descriptor of each process that lives, which is readable once it has ended.
+    pub fn living(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.by_proc.values().filter(|source| source.dead.is_none()).filter_map(Source::life)
+    }
+
     /// Pid and start of each.
     pub fn processes(&self) -> HashSet<(u32, u64)> {
         self.by_proc.values().map(|source| (source.pid, source.pid_start)).collect()
@@ -271,7 +276,7 @@ impl Sources {
 
     pub fn look_for_deaths(&mut self, pipeline: &mut Pipeline, now: u64) {
         for source in self.by_proc.values_mut().filter(|source| source.dead.is_none()) {
-            if source.is_detached() || !is_alive(source.pid, Some(source.pid_start)) {
+            if source.is_detached() || source.has_ended() {
                 source.dead = Some(0);
                 self.scanned = 0;
             }
