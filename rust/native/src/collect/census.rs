@@ -25,7 +25,8 @@ type ProcessKey = (u32, u64);
 pub struct Census {
     /// By pid.
     people: HashMap<u32, Person>,
-    /// The pid that had been given last before the last look; `None` before the first.
+    /// When all processes were listed, `CLOCK_MONOTONIC` ns, and the pid that had been given last.
+    listed: u64,
     last_pid: Option<u32>,
     /// From then on none of them may still become a JVM.
     settled: u64,
@@ -83,28 +84,11 @@ impl Census {
         pipeline.commit(&blocks);
     }
 
-    /// Whether there may be processes, or images of processes, that the last look did not see.
-    fn is_news(&mut self, now: u64) -> bool {
-        let last = procfs::last_pid();
-        let is_same = last.is_some() && last == self.last_pid;
-        self.last_pid = last;
-        !is_same || now <= self.settled
-    }
-
     fn look(&mut self, recorders: &[ProcessKey], now: u64) {
-        if !self.is_news(now) {
-            return;
-        }
-        let Ok(listing) = fs::read_dir("/proc") else { return };
-        let pids: HashSet<u32> = listing
-            .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .collect();
-        self.people.retain(|pid, _| pids.contains(pid));
         let asleep = clock::since_boot().saturating_sub(now);
         let tick = SECOND / rustix::param::clock_ticks_per_second();
         let mut fresh = Vec::new();
-        for pid in pids {
+        for pid in self.pids(recorders, now) {
             let known = self.people.get(&pid);
             if known.is_some_and(|person| now.saturating_sub(person.born) > YOUNG) {
                 continue;
@@ -127,6 +111,42 @@ impl Census {
                 person.recorders.extend(above);
             }
         }
+    }
+
+    /// Processes to look at: once a second all, and between what recorders have started, because a
+    /// second later a parent may have ended. None where no process can be new.
+    fn pids(&mut self, recorders: &[ProcessKey], now: u64) -> Vec<u32> {
+        if now - self.listed < SECOND && procfs::lists_children() {
+            return self.descendants(recorders);
+        }
+        let last = procfs::last_pid();
+        let is_same = last.is_some() && last == self.last_pid;
+        (self.last_pid, self.listed) = (last, now);
+        if is_same && now > self.settled {
+            return Vec::new();
+        }
+        let Ok(listing) = fs::read_dir("/proc") else { return Vec::new() };
+        let pids: HashSet<u32> = listing
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect();
+        self.people.retain(|pid, _| pids.contains(pid));
+        pids.into_iter().collect()
+    }
+
+    /// What recorders, and what is no JVM among that, have started from their first threads.
+    fn descendants(&self, recorders: &[ProcessKey]) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut parents: Vec<u32> = recorders.iter().map(|(pid, _)| *pid).collect();
+        while let Some(parent) = parents.pop() {
+            for pid in procfs::children(parent) {
+                if self.people.get(&pid).is_none_or(|person| person.jvm.is_none()) {
+                    parents.push(pid);
+                    found.push(pid);
+                }
+            }
+        }
+        found
     }
 
     fn recorders_above(&self, pid: u32, recorders: &[ProcessKey]) -> HashSet<ProcessKey> {

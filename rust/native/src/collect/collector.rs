@@ -105,13 +105,15 @@ impl<'a> Collector<'a> {
         self.runs.is_idle(now)
     }
 
-    pub fn has_runs(&self) -> bool {
-        !self.runs.active.is_empty()
+    /// The longest nap that is good for all runs, ns.
+    pub fn longest_nap(&self, now: u64) -> u64 {
+        self.runs.longest_nap(now - self.sources.busy)
     }
 
     /// Sleeps until something happens, or for `longest`.
     pub fn nap(&mut self, longest: Duration) -> Woken {
-        let woken = self.waker.nap(longest, self.sources.living());
+        self.sources.watch_new(|life| self.waker.watch(life));
+        let woken = self.waker.nap(longest);
         if woken.orders {
             self.orders.hurry();
         }
@@ -324,27 +326,13 @@ impl<'a> Collector<'a> {
         self.live = live;
         let Some(active) = self.runs.active.get(name) else { return };
         let progress = progress::text(self.view(now), name, active.phase.name(), &active.message);
-        let is_news = active.progress != progress;
-        let written = if is_news {
-            active.directory.replace("progress.json", &progress)
-        } else {
-            Ok(())
-        };
-        let written = written.and_then(|()| {
-            active.directory.replace(&live::file_name(&self.publisher.host), &live_text)
-        });
-        let is_written = written.is_ok();
-        match written {
+        let Some(active) = self.runs.active.get_mut(name) else { return };
+        let live_name = live::file_name(&self.publisher.host);
+        match active.report(progress, &live_name, &live_text, now) {
             Ok(()) => self.progress_trouble.end(),
             Err(error) => self
                 .progress_trouble
                 .begin(&format!("run {name}: cannot write progress.json: {error}")),
-        }
-        if let Some(active) = self.runs.active.get_mut(name) {
-            active.reported = now;
-            if is_written {
-                active.progress = progress;
-            }
         }
     }
 

@@ -51,17 +51,13 @@ use self::collector::Collector;
 pub use self::options::Options;
 use crate::clock::{self, MS};
 
-/// Between two looks while a run records, if rings stay as good as empty.
-const LONGEST_NAP: u64 = 40 * MS;
-
 pub fn main(options: &Options) -> Result<()> {
     let mut collector = Collector::start(options)?;
     let mut nap = MS;
     loop {
-        let pace = collector.tick(clock::monotonic());
-        // Agents look for a run five times a second: nothing is gained by more without one.
-        let longest = if collector.has_runs() { LONGEST_NAP } else { 200 * MS };
-        nap = pace.nap(nap).clamp(MS, longest);
+        let now = clock::monotonic();
+        let pace = collector.tick(now);
+        nap = pace.nap(nap).clamp(MS, collector.longest_nap(now));
         if options.exit_when_idle && collector.is_idle(clock::monotonic()) {
             break;
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -48,6 +49,18 @@ pub fn is_over(life: BorrowedFd<'_>) -> bool {
 /// The pid that was given last, to a process or a thread; `None` where `/proc` does not say.
 pub fn last_pid() -> Option<u32> {
     fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().nth(4)?.parse().ok()
+}
+
+/// Whether the kernel says which children a process has.
+pub fn lists_children() -> bool {
+    static LISTS: OnceLock<bool> = OnceLock::new();
+    *LISTS.get_or_init(|| fs::exists("/proc/thread-self/children").unwrap_or(false))
+}
+
+/// Processes that the first thread of a process has started and that have not ended.
+pub fn children(pid: u32) -> Vec<u32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
 /// When a process began, in clock ticks since boot.
@@ -102,4 +115,33 @@ pub fn uid(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_child_is_there_until_it_has_ended() {
+        let parent = std::process::id();
+        let before = last_pid().unwrap();
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let pid = child.id();
+        let life = life(pid, started(pid).unwrap()).unwrap();
+
+        assert_ne!(last_pid().unwrap(), before);
+        assert!(!is_over(life.as_fd()) && super::life(pid, 0).is_none());
+        let of_parent = fs::read_dir(format!("/proc/{parent}/task")).unwrap().flatten();
+        let has_child = |text: String| text.split(' ').any(|word| word == pid.to_string());
+        assert!(of_parent.map(|task| task.path().join("children")).any(|children| {
+            !lists_children() || fs::read_to_string(children).is_ok_and(has_child)
+        }));
+
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(is_over(life.as_fd()) && children(pid).is_empty());
+    }
 }

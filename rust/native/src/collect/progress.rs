@@ -89,7 +89,8 @@ fn process(row: &ProcessRow, host: &str) -> Value {
         "lost": row.lost,
         "rejected": row.rejected,
     });
-    let is_said = |value: &Value| *value != json!("") && *value != json!(0) && *value != json!(false);
+    let is_said =
+        |value: &Value| *value != json!("") && *value != json!(0) && *value != json!(false);
     if let Some(fields) = fields.as_object_mut() {
         fields.retain(|_, value| is_said(value));
     }

@@ -64,6 +64,10 @@ pub struct Sources {
     /// What was looked at, by path: process directories, and what is not read.
     entries: HashMap<String, EntryState>,
     scanned: u64,
+    /// When a ring was found last that had filled by a 256th, `CLOCK_MONOTONIC` ns.
+    pub busy: u64,
+    /// Processes that nobody watches yet.
+    found: Vec<u64>,
     /// Files and directories that are not read.
     pub rejected: u64,
 }
@@ -77,9 +81,11 @@ impl Sources {
         self.by_proc.values().filter(|source| !source.rejected && source.dead.is_none())
     }
 
-    /// A descriptor of each process that lives, which is readable once it has ended.
-    pub fn living(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.by_proc.values().filter(|source| source.dead.is_none()).filter_map(Source::life)
+    /// Gives `watch` a pidfd of each process that was found since it was asked last.
+    pub fn watch_new(&mut self, watch: impl Fn(BorrowedFd<'_>)) {
+        let found = std::mem::take(&mut self.found);
+        let found = found.iter().filter_map(|proc| self.by_proc.get(proc)?.life());
+        found.for_each(watch);
     }
 
     /// Pid and start of each.
@@ -153,6 +159,9 @@ impl Sources {
             }
         }
         let fullest = consumed.iter().map(|segment| segment.fill).max();
+        if fullest > Some(0) {
+            self.busy = now;
+        }
         fullest.map_or(Pace::Idle, |fill| Pace::Busy { fill })
     }
 
@@ -253,6 +262,7 @@ impl Sources {
         }
         self.entries.insert(path, EntryState::Open);
         self.by_proc.insert(proc, source);
+        self.found.push(proc);
     }
 
     fn introduce(&mut self, pipeline: &mut Pipeline, info: ProcessInfo, hash: u64) -> bool {

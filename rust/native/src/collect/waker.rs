@@ -5,13 +5,21 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::fs::inotify::{self, WatchFlags};
 
 /// Where a signal is noted: -1 before there is a waker.
 static STOP: AtomicI32 = AtomicI32::new(-1);
 
+// What an event is about.
+const OF_STOP: u64 = 0;
+const OF_ORDERS: u64 = 1;
+const OF_DEATH: u64 = 2;
+
 pub struct Waker {
+    events: OwnedFd,
     /// Readable once the collector is to stop.
     stop: OwnedFd,
     /// Says that a file has come into the directory of orders; `None` where nobody watches it.
@@ -32,7 +40,23 @@ impl Waker {
     pub fn new(orders: BorrowedFd<'_>) -> Result<Waker> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let stop = eventfd(0, flags).context("cannot make an eventfd")?;
-        Ok(Waker { stop, orders: watch(orders) })
+        let events = epoll::create(CreateFlags::CLOEXEC).context("cannot make an epoll")?;
+        let waker = Waker { events, stop, orders: watch(orders) };
+        waker.add(waker.stop.as_fd(), OF_STOP, EventFlags::IN);
+        if let Some(orders) = &waker.orders {
+            waker.add(orders.as_fd(), OF_ORDERS, EventFlags::IN);
+        }
+        Ok(waker)
+    }
+
+    /// From now on the end of this process ends a nap, once; `life`: its pidfd.
+    pub fn watch(&self, life: BorrowedFd<'_>) {
+        self.add(life, OF_DEATH, EventFlags::IN | EventFlags::ONESHOT);
+    }
+
+    fn add(&self, fd: BorrowedFd<'_>, what: u64, flags: EventFlags) {
+        // one that cannot be watched is looked at now and then, as all are
+        let _ = epoll::add(&self.events, fd, EventData::new_u64(what), flags);
     }
 
     /// From now on SIGTERM and SIGINT end naps.
@@ -55,30 +79,28 @@ impl Waker {
         self.orders.is_some()
     }
 
-    /// Sleeps for `longest` at most; `living`: a pidfd of each process whose end matters.
-    pub fn nap<'a>(
-        &'a self,
-        longest: Duration,
-        living: impl Iterator<Item = BorrowedFd<'a>>,
-    ) -> Woken {
-        let watched = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
-        let mut fds = vec![watched(self.stop.as_fd())];
-        fds.extend(self.orders.iter().map(|orders| watched(orders.as_fd())));
-        let own = fds.len();
-        fds.extend(living.map(watched));
+    /// Sleeps for `longest` at most.
+    pub fn nap(&self, longest: Duration) -> Woken {
         let timeout = Timespec {
             tv_sec: longest.as_secs() as i64,
             tv_nsec: i64::from(longest.subsec_nanos()),
         };
-        if poll(&mut fds, Some(&timeout)).unwrap_or(0) == 0 {
-            return Woken::default();
+        let mut events = Vec::with_capacity(16);
+        let mut woken = Woken::default();
+        if epoll::wait(&self.events, spare_capacity(&mut events), Some(&timeout)).is_err() {
+            return woken;
         }
-        let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        let (stop, orders) = (is_ready(&fds[0]), fds[1..own].iter().any(is_ready));
-        if orders {
+        for Event { data, .. } in events {
+            match data.u64() {
+                OF_STOP => woken.stop = true,
+                OF_ORDERS => woken.orders = true,
+                _ => woken.deaths = true,
+            }
+        }
+        if woken.orders {
             self.forget_orders();
         }
-        Woken { stop, orders, deaths: fds[own..].iter().any(is_ready) }
+        woken
     }
 
     fn forget_orders(&self) {
@@ -90,7 +112,8 @@ impl Waker {
 }
 
 fn watch(orders: BorrowedFd<'_>) -> Option<OwnedFd> {
-    let watcher = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+    let watcher =
+        inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK).ok()?;
     let path = format!("/proc/self/fd/{}", orders.as_raw_fd());
     let news = WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::CLOSE_WRITE;
     inotify::add_watch(&watcher, path, news).ok()?;
@@ -112,18 +135,18 @@ mod tests {
         let scratch = ScratchDir::new();
         let orders = File::open(scratch.path()).unwrap();
         let waker = Waker::new(orders.as_fd()).unwrap();
-        let nap = |waker: &Waker, living: &[&OwnedFd]| {
-            waker.nap(Duration::from_secs(60), living.iter().map(|fd| fd.as_fd()))
-        };
+        let nap = || waker.nap(Duration::from_secs(60));
         File::create(scratch.path().join("r.run")).unwrap();
-        assert_eq!(nap(&waker, &[]), Woken { orders: true, ..Woken::default() });
-        assert_eq!(waker.nap(Duration::ZERO, std::iter::empty()), Woken::default());
+        assert_eq!(nap(), Woken { orders: true, ..Woken::default() });
+        assert_eq!(waker.nap(Duration::ZERO), Woken::default());
 
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let pid = Pid::from_raw(child.id() as i32).unwrap();
-        let living = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+        let life = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+        waker.watch(life.as_fd());
         drop(child.stdin.take());
-        assert_eq!(nap(&waker, &[&living]), Woken { deaths: true, ..Woken::default() });
+        assert_eq!(nap(), Woken { deaths: true, ..Woken::default() });
+        assert_eq!(waker.nap(Duration::ZERO), Woken::default()); // said once
         child.wait().unwrap();
     }
 }
