@@ -50,6 +50,11 @@ class Coverage(Record, frozen=True, rename={"processes": "list"}):
     missing_attempts: list[str]
     unasked: list[str]
 
+    @property
+    def missing_datanodes(self) -> list[DataNode]:
+        """Those that the NameNode lists and no traced process is."""
+        return [node for node in self.datanodes or () if not node.traced]
+
 
 class Completeness(Record, frozen=True):
     """How complete a run is.

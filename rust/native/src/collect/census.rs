@@ -25,8 +25,10 @@ type ProcessKey = (u32, u64);
 pub struct Census {
     /// By pid.
     people: HashMap<u32, Person>,
-    /// When all processes were listed, `CLOCK_MONOTONIC` ns, and the pid that had been given last.
+    /// When all processes were listed, `CLOCK_MONOTONIC` ns; since then there may be others.
     listed: u64,
+    changed: bool,
+    /// The pid that had been given last before the last look.
     last_pid: Option<u32>,
     /// From then on none of them may still become a JVM.
     settled: u64,
@@ -116,13 +118,15 @@ impl Census {
     /// Processes to look at: once a second all, and between what recorders have started, because a
     /// second later a parent may have ended. None where no process can be new.
     fn pids(&mut self, recorders: &[ProcessKey], now: u64) -> Vec<u32> {
-        if now - self.listed < SECOND && procfs::lists_children() {
-            return self.descendants(recorders);
-        }
         let last = procfs::last_pid();
-        let is_same = last.is_some() && last == self.last_pid;
-        (self.last_pid, self.listed) = (last, now);
-        if is_same && now > self.settled {
+        let is_new = last.is_none() || last != self.last_pid;
+        self.last_pid = last;
+        self.changed |= is_new || now <= self.settled;
+        if now - self.listed < SECOND && procfs::lists_children() {
+            return if is_new { self.descendants(recorders) } else { Vec::new() };
+        }
+        self.listed = now;
+        if !std::mem::take(&mut self.changed) {
             return Vec::new();
         }
         let Ok(listing) = fs::read_dir("/proc") else { return Vec::new() };

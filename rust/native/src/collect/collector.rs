@@ -41,7 +41,7 @@ pub struct Collector<'a> {
     live: Live,
     progress_trouble: Trouble,
     waker: Waker,
-    /// When processes were last looked at for deaths, `CLOCK_MONOTONIC` ns.
+    /// When processes were last looked at for deaths, `CLOCK_MONOTONIC` ns; 0: one was told.
     deaths: u64,
     /// When the control page was last told that the collector lives.
     beat: u64,
@@ -129,8 +129,8 @@ impl<'a> Collector<'a> {
         let pace = self.sources.poll(self.directory.handle.as_fd(), &mut self.pipeline, now);
         let looks_for_deaths = now - self.deaths > 200 * MS;
         if looks_for_deaths {
-            self.deaths = now;
-            self.sources.look_for_deaths(&mut self.pipeline, now);
+            let is_told = std::mem::replace(&mut self.deaths, now) == 0;
+            self.sources.look_for_deaths(&mut self.pipeline, is_told, now);
             self.census.take(&mut self.pipeline, &self.sources, now);
         }
         self.sources.bury(&mut self.pipeline, now);

@@ -48,7 +48,10 @@ pub fn is_over(life: BorrowedFd<'_>) -> bool {
 
 /// The pid that was given last, to a process or a thread; `None` where `/proc` does not say.
 pub fn last_pid() -> Option<u32> {
-    fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().nth(4)?.parse().ok()
+    let mut line = [0; 256];
+    let length = fs::File::open("/proc/loadavg").ok()?.read(&mut line).ok()?;
+    let text = str::from_utf8(&line[..length]).ok()?;
+    text.split_ascii_whitespace().nth(4)?.parse().ok()
 }
 
 /// Whether the kernel says which children a process has.

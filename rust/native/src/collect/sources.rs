@@ -13,7 +13,7 @@ use super::pipeline::Pipeline;
 use super::procfs::is_alive;
 use super::source::{RejectedFile, Source};
 use super::trouble::log;
-use crate::clock::MS;
+use crate::clock::{MS, SECOND};
 use crate::listing::{Freshness, list};
 use crate::model::process::ProcessInfo;
 use crate::users;
@@ -64,6 +64,8 @@ pub struct Sources {
     /// What was looked at, by path: process directories, and what is not read.
     entries: HashMap<String, EntryState>,
     scanned: u64,
+    /// When it was last looked whether each process lives.
+    looked: u64,
     /// When a ring was found last that had filled by a 256th, `CLOCK_MONOTONIC` ns.
     pub busy: u64,
     /// Processes that nobody watches yet.
@@ -284,9 +286,15 @@ impl Sources {
         committed
     }
 
-    pub fn look_for_deaths(&mut self, pipeline: &mut Pipeline, now: u64) {
+    /// Ends of processes that are watched are looked for once a second, too: not all are told.
+    pub fn look_for_deaths(&mut self, pipeline: &mut Pipeline, is_told: bool, now: u64) {
+        let looks = is_told || now - self.looked > SECOND;
+        if looks {
+            self.looked = now;
+        }
         for source in self.by_proc.values_mut().filter(|source| source.dead.is_none()) {
-            if source.is_detached() || source.has_ended() {
+            let is_watched = source.life().is_some();
+            if source.is_detached() || (looks || !is_watched) && source.has_ended() {
                 source.dead = Some(0);
                 self.scanned = 0;
             }
