@@ -18,7 +18,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from typer.cli import get_docs_for_click
 
-from iostrata.cli import whole_command
+from iostrata.cli.app import whole_command
 
 ROOT = Path(__file__).parent.parent
 # Pages, what they show, and the few files of code that they link to.

@@ -1,4 +1,4 @@
-"""CPU of a cluster by groups of threads: who took it, also of threads and processes that are gone."""
+"""CPU of a cluster by groups of threads, also of threads and processes that are gone."""
 
 from __future__ import annotations
 

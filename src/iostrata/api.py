@@ -146,16 +146,17 @@ class TracedRun:
     @property
     def completeness(self) -> list[str]:
         """How much of what should have been traced was: the first lines of `iostrata summary`."""
-        from iostrata.show.summary import completeness_lines
+        from iostrata.show.completeness import completeness_lines
+        from iostrata.show.summary import picture
 
-        return completeness_lines(self.summary)
+        return completeness_lines(picture(self.summary))
 
     @property
     def empty(self) -> str:
         """Why the run has no calls; the empty string when it has some."""
-        from iostrata.show.summary import why_empty
+        from iostrata.show.summary import reason_empty
 
-        return "" if self.summary.layers else why_empty(self.summary)
+        return "" if self.summary.layers else reason_empty(self.summary)
 
     def explain(self, progress: Progress = silent) -> Explanation:
         """The verdict and the findings; says each of explain.rank.RULE_STEPS."""

@@ -94,9 +94,13 @@ pub fn who(memory: &impl Memory) -> Option<ProcessIdentity> {
     })
 }
 
+pub fn state(memory: &impl Memory) -> u32 {
+    memory.acquire_u32(PROCESS_STATE)
+}
+
 pub fn account(memory: &impl Memory) -> Account {
     Account {
-        state: memory.acquire_u32(PROCESS_STATE),
+        state: state(memory),
         counters: std::array::from_fn(|i| memory.relaxed_u64(PROCESS_COUNTERS + i * 8)),
         cost: Cost {
             hooks: memory.relaxed_u64(PROCESS_COST_HOOKS),

@@ -268,6 +268,12 @@ impl ProcessPage {
         Ok(Some((ProcessPage { memory }, who)))
     }
 
+    /// As in [`Account::state`].
+    #[must_use]
+    pub fn state(&self) -> u32 {
+        process::state(&self.memory)
+    }
+
     #[must_use]
     pub fn account(&self) -> Account {
         process::account(&self.memory)

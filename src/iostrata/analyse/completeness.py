@@ -1,10 +1,4 @@
-"""What of a run is there: processes, calls, and the causes that hold them together.
-
-What should have been traced is known from three sources: the /proc of every host with a collector
-(the processes of a run), the NameNode's list of DataNodes, and the job histories. The recorder
-asked the last two when the command had ended; of a history it took names of attempts and nothing
-else.
-"""
+"""What of a run is there: processes, calls, and the causes that hold them together."""
 
 from __future__ import annotations
 
@@ -23,7 +17,7 @@ from iostrata.analyse.tables import CALLS, EVENTS, PROCESSES, SUMS
 from iostrata.records import Count, EpochNs, Record
 from iostrata.schema.names import layer_order
 from iostrata.schema.roles import SERVERS
-from iostrata.store.facts import ListedDataNode
+from iostrata.store import coverage as compared
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run
 
@@ -125,41 +119,11 @@ def completeness(opened: OpenedRun) -> Completeness:
 
 def coverage(opened: OpenedRun, seen: Sequence[Process]) -> Coverage:
     """Compares the processes of a run with what its cluster listed."""
-    cluster = opened.run.cluster
-    attempts = None
-    if cluster.attempts is not None:
-        attempts = sorted(name for job in cluster.attempts.values() for name in job)
-    reported = {process.task for process in seen}
-    reported |= {row.task for row in DuckDb(opened).records(_tasks_with_calls(), _Task)}
-    missing = [attempt for attempt in attempts or () if attempt not in reported]
-    return Coverage(
-        total=len(seen) + len(missing),
-        traced=sum(process.traced for process in seen),
-        not_traced=[process for process in seen if not process.traced],
-        processes=list(seen),
-        datanodes=None if cluster.datanodes is None else match(cluster.datanodes, seen),
-        attempts=attempts,
-        missing_attempts=missing,
-        unasked=list(cluster.unasked),
-    )
-
-
-def match(listed: Sequence[ListedDataNode], seen: Sequence[Process]) -> list[DataNode]:
-    """The listed DataNodes, each with `traced`.
-
-    One whose process is known is traced if that process is; of the others of a host, as many as
-    the host has traced DataNodes left.
-    """
-    left = [(p.host, p.pid) for p in seen if p.traced and p.role == "DataNode"]
-    found = []
-    for node in sorted(listed, key=lambda node: node.pid is None):
-        candidates = (one for one in left if one[0] == node.host and node.pid in (None, one[1]))
-        process = next(candidates, None)
-        if process is not None:
-            left.remove(process)
-        traced = process is not None
-        found.append(DataNode(node.name, node.host, node.pid, node.rack, traced))
-    return sorted(found, key=lambda node: node.name)
+    tasks = {row.task for row in DuckDb(opened).records(_tasks_with_calls(), _Task)}
+    found = compared.coverage(opened.run.cluster, seen, tasks)
+    nodes = found.datanodes
+    datanodes = None if nodes is None else [DataNode(**vars(node)) for node in nodes]
+    return Coverage(**{**vars(found), "datanodes": datanodes})
 
 
 def _tasks_with_calls() -> ir.Table:

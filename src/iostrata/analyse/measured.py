@@ -22,10 +22,9 @@ from iostrata.analyse.totals import (
     by_phase,
 )
 from iostrata.records import Record
-from iostrata.schema.detail import budget_text
+from iostrata.schema.detail import budget_text, sampling_text
 from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.events import ALL_REQUESTS
-from iostrata.schema.names import sampling_text
 from iostrata.store.opened import OpenedRun
 
 MOST_TARGETS = 400

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -59,6 +57,8 @@ def progress(steps: Sequence[str], quiet: bool) -> Iterator[Progress]:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, of JSON values and records."""
+    import json
+
     from iostrata.records import builtins
 
     print(json.dumps(builtins(value), indent=2, ensure_ascii=True))
@@ -68,6 +68,8 @@ def print_table(
     header: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()
 ) -> None:
     """A table as lines, on a terminal cut to its width; `right` are the columns of numbers."""
+    import shutil
+
     # A pipe gets whole lines: names would be lost.
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in columns(header, rows, right):

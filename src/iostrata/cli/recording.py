@@ -4,34 +4,63 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-
-from rich.live import Live
-from rich.text import Text
+from typing import NoReturn
 
 from iostrata.cli.console import complain, note
-from iostrata.cli.opening import traced_run
-from iostrata.cli.terminal import err
+from iostrata.cli.recordline import RecordOptions
 from iostrata.errors import UserError
-from iostrata.record.clusters import cluster_named
 from iostrata.record.collector import NODE_DIR, Collector, collector_of
 from iostrata.record.protocol import RunProgress
-from iostrata.record.session import Recorded, RecordRequest, new_run_name
+from iostrata.record.session import (
+    COULD_NOT_RECORD,
+    Recorded,
+    RecordRequest,
+    Show,
+    new_run_name,
+    record,
+)
+from iostrata.schema.detail import asked_for
+from iostrata.show.completeness import Picture, completeness_lines, why_empty
+from iostrata.store.coverage import ToldCoverage, coverage
 from iostrata.store.location import check_run_name, default_store
 from iostrata.text import count, plural, printable, seconds, size
 
 
+def record_command(options: RecordOptions) -> NoReturn:
+    """Does what `iostrata record` is asked for and ends with the exit code of its command; raises
+    UserError where it could not be started.
+    """
+    try:
+        request = request_for(options)
+        with recording_line(options.quiet) as show:
+            recorded = record(request, show)
+    except UserError as error:
+        raise UserError(error.message, error.remedy, COULD_NOT_RECORD) from error
+    if recorded.message:
+        note(recorded.message)
+    if not options.quiet:
+        conclude(recorded)
+    sys.exit(recorded.code)
+
+
 @contextmanager
-def recording_line(quiet: bool) -> Iterator[Callable[[RunProgress], None]]:
-    """The live line on standard error, and what replaces it; nothing when that is no terminal or
+def recording_line(quiet: bool) -> Iterator[Show | None]:
+    """The live line on standard error, and what replaces it; None when that is no terminal or
     `quiet`.
     """
     begin = time.monotonic()
     if quiet or not sys.stderr.isatty():
-        yield lambda _: None
+        yield None
         return
+    from rich.live import Live
+    from rich.text import Text
+
+    from iostrata.cli.terminal import err
+
     # redirect_*: the command writes to the terminal itself; only our own line is ours.
     with Live(
         console=err,
@@ -70,46 +99,92 @@ def conclude(recorded: Recorded) -> None:
 
 
 def _first_line(recorded: Recorded) -> str:
+    if recorded.told is not None:
+        return _told_line(recorded, recorded.told)
+    from iostrata.cli.opening import traced_run
+
     try:
         with traced_run(recorded.store, recorded.run, say=False) as run:
-            first = "; ".join(run.completeness[:4])
-            return f"{first}: {run.empty}" if run.empty else first
+            return _first(run.completeness, run.empty)
     except UserError as error:
         complain(error.message, error.remedy)
         return "the run cannot be read back"
 
 
-def request_for(
-    command: list[str],
-    directory: Path | None,
-    lab: str | None,
-    run: str | None,
-    store: Path | None,
-    private: bool,
-) -> RecordRequest:
+def _told_line(recorded: Recorded, told: ToldCoverage) -> str:
+    """Of what the collector told, without reading the run: orphans are not known."""
+    picture = Picture(
+        processes=coverage(recorded.cluster, told.processes, told.tasks),
+        layers=told.layers,
+        of_jobs=told.of_jobs,
+        dropped=told.sum_of("dropped"),
+        collapsed=told.sum_of("collapsed"),
+        lost=told.sum_of("lost"),
+        rejected=told.sum_of("rejected"),
+        faulted_points=told.faulted_points,
+        unfinished=told.unfinished,
+    )
+    empty = "" if told.layers else why_empty(picture, recorded.state, recorded.progress.events)
+    return _first(completeness_lines(picture), empty)
+
+
+def _first(completeness: list[str], empty: str) -> str:
+    first = "; ".join(completeness[:4])
+    return f"{first}: {empty}" if empty else first
+
+
+def request_for(options: RecordOptions) -> RecordRequest:
+    """What is to be recorded and how. Raises UserError."""
+    request = _request(options)
+    points: list[dict[str, str]] = []
+    points_off: list[int] = []
+    if options.points:
+        from iostrata.schema.users import read_user_points
+
+        points = read_user_points(options.points)
+    if options.without_point:
+        from iostrata.schema.names import points_named
+
+        points_off = points_named(options.without_point)
+    detail = asked_for(options.level, options.sampling, options.budget)
+    return replace(request, points=points, points_off=points_off, detail=detail)
+
+
+def _request(options: RecordOptions) -> RecordRequest:
     """What is to be recorded and where: a lab's collector, one that is named, the node's, or one
-    of one's own. Raises UserError.
+    of one's own.
     """
+    command, directory, lab, private = options.command, options.dir, options.lab, options.private
     if directory is not None and (private or lab is not None):
         raise UserError("--dir names a collector already", "leave --lab or --private out")
-    name = check_run_name(run) if run else new_run_name()
-    own = (store or default_store()).absolute()
+    name = check_run_name(options.run) if options.run else new_run_name()
+    own = (options.store or default_store()).absolute()
     if lab is not None:
-        cluster = cluster_named(lab)
-        collector = None
-        if not private:
-            remedy = "iostrata lab up hadoop"
-            collector = _needed(cluster.directory, f"lab {lab} records nothing", remedy)
-        environment, expect = cluster.environment(), cluster.daemons()
-        return RecordRequest(
-            command, own, name, collector, environment, expect, survey=cluster.survey
-        )
+        return _request_on_lab(options, lab, own, name)
+    collector = None if private else collector_of(NODE_DIR)
     if directory is not None:
         remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
         collector = _needed(directory.absolute(), f"no collector is alive in {directory}", remedy)
-    else:
-        collector = None if private else collector_of(NODE_DIR)
     return RecordRequest(command, own, name, collector)
+
+
+def _request_on_lab(options: RecordOptions, lab: str, store: Path, name: str) -> RecordRequest:
+    from iostrata.record.clusters import cluster_named
+
+    cluster = cluster_named(lab)
+    collector = None
+    if not options.private:
+        remedy = "iostrata lab up hadoop"
+        collector = _needed(cluster.directory, f"lab {lab} records nothing", remedy)
+    return RecordRequest(
+        options.command,
+        store,
+        name,
+        collector,
+        cluster.environment(),
+        cluster.daemons(),
+        survey=cluster.survey,
+    )
 
 
 def _needed(directory: Path, message: str, remedy: str) -> Collector:

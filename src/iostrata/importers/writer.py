@@ -21,8 +21,8 @@ from iostrata.importers.names import CallTarget
 from iostrata.importers.tables import SummedCalls, Thread, TracedCall
 from iostrata.records import builtins
 from iostrata.schema.events import FLAG, VERSION
-from iostrata.store.facts import write_facts
 from iostrata.store.location import check_run_name
+from iostrata.store.writing import write_facts
 
 MEMORY = "1GB"  # of DuckDB; the rest of what it needs is on disk, in the draft
 MOST = 1 << 61  # ns, bytes, calls: two of them still fit into 64 bits, and no trace has as many

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,6 +30,8 @@ class RecordedCluster(Protocol):
 
 def cluster_named(name: str) -> RecordedCluster:
     """The cluster; raises UserError when there is none, or nothing that knows clusters."""
+    from importlib.metadata import entry_points
+
     for point in entry_points(group=GROUP):
         named: Callable[[str], RecordedCluster] = point.load()
         return named(name)

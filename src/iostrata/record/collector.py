@@ -127,8 +127,10 @@ def stop_collector(collector: Collector) -> bool:
     deadline = time.monotonic() + STOP_TIMEOUT
     if collector.alive:
         os.kill(collector.pid, signal.SIGTERM)
+    nap = 0.001
     while collector.alive and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(nap)
+        nap = min(nap * 1.5, 0.02)
     hangs = collector.alive
     if hangs:
         os.kill(collector.pid, signal.SIGKILL)

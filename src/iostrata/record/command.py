@@ -61,9 +61,12 @@ class Signals:
 
 
 def run_command(
-    command: list[str], environment: dict[str, str], signals: Signals, tick: Callable[[], None]
+    command: list[str],
+    environment: dict[str, str],
+    signals: Signals,
+    tick: Callable[[], None] | None,
 ) -> CommandEnd:
-    """Runs the command to its end; calls `tick` about twenty times a second."""
+    """Runs the command to its end; calls `tick` about twenty times a second, if there is one."""
     try:
         # process_group: a Ctrl-C reaches the command once, and the collector never.
         child = subprocess.Popen(command, env=environment, process_group=0)
@@ -86,12 +89,16 @@ def run_command(
     return CommandEnd(status, interrupted)
 
 
-def _wait(child: subprocess.Popen[bytes], terminal: int | None, tick: Callable[[], None]) -> int:
+def _wait(
+    child: subprocess.Popen[bytes], terminal: int | None, tick: Callable[[], None] | None
+) -> int:
     """The exit code of the child, negative for a signal; follows it into a Ctrl-Z."""
+    options = os.WUNTRACED | (os.WNOHANG if tick else 0)
     while True:
-        pid, status = os.waitpid(child.pid, os.WNOHANG | os.WUNTRACED)
+        pid, status = os.waitpid(child.pid, options)
         if pid == 0:
-            tick()
+            if tick:
+                tick()
             time.sleep(POLL)
         elif os.WIFSTOPPED(status):
             _follow_stop(child.pid, terminal, os.WSTOPSIG(status))

@@ -5,26 +5,26 @@ DIR/runs/RUN.run    made by the recorder: recorder_pid, recorder_start, command,
 DIR/runs/RUN.points made by the recorder, before RUN.run: points of its user, as agents read them
 DIR/runs/RUN.stop   made by the recorder: exit=CODE
 STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, level,
-                    sampling, budget, behind, jobs, message
+                    sampling, budget, behind, jobs, message; at the end coverage, see store.coverage
 STORE/RUN/live-HOST.json  once a second while it records: what `iostrata top` shows
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-
-import msgspec
+from typing import Any
 
 from iostrata.errors import UserError
 from iostrata.processes import start_ticks
 from iostrata.record.collector import Collector, has_successor
 from iostrata.schema.detail import Detail
 from iostrata.schema.events import ALL_REQUESTS
-from iostrata.schema.pointfile import points_table
+from iostrata.store.coverage import ToldCoverage
 
 ANSWER_TIMEOUT = 10.0
 AS_USUAL = Detail()
@@ -49,6 +49,7 @@ class RunProgress:
     behind: int = 0
     message: str = ""
     jobs: Sequence[str] = ()
+    coverage: ToldCoverage | None = None
 
     @property
     def detail(self) -> Detail:
@@ -59,10 +60,23 @@ class RunProgress:
 def read_progress(collector: Collector, run: str) -> RunProgress:
     """The last answer about a run; an empty one when there is none so far."""
     try:
-        answer = (collector.store / run / "progress.json").read_bytes()
-        return msgspec.json.decode(answer, type=RunProgress)
-    except (OSError, msgspec.DecodeError):
+        answer = json.loads((collector.store / run / "progress.json").read_bytes())
+    except (OSError, ValueError):
         return RunProgress()
+    return _progress(answer) if isinstance(answer, dict) else RunProgress()
+
+
+def _progress(answer: dict[str, Any]) -> RunProgress:
+    """Values that are what they must be; what a newer collector says beside them is left out."""
+    known = {
+        field.name: answer[field.name]
+        for field in fields(RunProgress)
+        if field.name in answer and isinstance(answer[field.name], type(field.default))
+    }
+    jobs = answer.get("jobs")
+    if isinstance(jobs, list):
+        known["jobs"] = tuple(str(job) for job in jobs)
+    return RunProgress(**{**known, "coverage": ToldCoverage.of(answer.get("coverage"))})
 
 
 def announce(
@@ -76,6 +90,8 @@ def announce(
 ) -> None:
     """Asks the collector to record a run of this process; `points` are rows of schema.users."""
     if points:
+        from iostrata.schema.pointfile import points_table
+
         _write_whole(_points_file(collector, run), points_table(points))
     lines = [f"recorder_pid={os.getpid()}", f"recorder_start={start_ticks(os.getpid())}"]
     lines.append("command=" + " ".join(command).replace("\n", " "))
@@ -124,7 +140,7 @@ def wait_for(
     One that was killed may have a successor by now, which goes on with its runs.
     """
     deadline = time.monotonic() + timeout
-    nap = 0.01
+    nap = 0.005
     while True:
         living = collector.alive or has_successor(collector)
         progress = read_progress(collector, run)
@@ -134,7 +150,7 @@ def wait_for(
         if not living or time.monotonic() > deadline:
             return None
         time.sleep(nap)
-        nap = min(nap * 1.5, 0.1)  # processes of a run may take seconds to end, and looks take CPU
+        nap = min(nap * 1.5, 0.05)  # processes of a run may take seconds to end
 
 
 def _points_file(collector: Collector, run: str) -> Path:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
-import secrets
 import shutil
-import socket
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,15 +15,14 @@ from iostrata.artifacts import agent_for, agent_jar, stage_agent
 from iostrata.errors import UserError
 from iostrata.processes import start_ticks
 from iostrata.record import protocol
-from iostrata.record.collector import Collector, start_collector, stop_collector, sweep
+from iostrata.record.collector import NODE_DIR, Collector, start_collector, stop_collector, sweep
 from iostrata.record.command import CommandEnd, Signals, run_command
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import RunProgress
-from iostrata.schema.detail import Detail, budget_text
+from iostrata.schema.detail import Detail, budget_text, sampling_text
 from iostrata.schema.events import VERSION
-from iostrata.schema.names import sampling_text
-from iostrata.schema.users import full_name
-from iostrata.store.facts import write_facts
+from iostrata.store.coverage import ClusterAnswer, ToldCoverage
+from iostrata.store.writing import write_facts
 
 GRACE = 10.0  # the collector's: how long processes of the run may go on after its end
 FINISH_TIMEOUT = GRACE + 30.0
@@ -37,6 +33,7 @@ COULD_NOT_RECORD = 125
 # datanodes: [{name, host, pid}] (pid may be null) or null, attempts: {job: [attempt]},
 # unasked: [whom nobody asked, and why]. Raises nothing.
 Survey = Callable[[Sequence[str]], dict[str, Any]]
+Show = Callable[[RunProgress], None]
 
 
 @dataclass(frozen=True)
@@ -62,6 +59,9 @@ class RecordRequest:
 class Recorded:
     """What became of it. `state` as in store.runs.Run; `message` says what went wrong.
 
+    `told` is what the collector knows of the run's completeness, None where that is not all there
+    is to know; `cluster` is what the cluster listed.
+
     `published` says that every event that was not counted as dropped or lost is in the store.
     """
 
@@ -73,15 +73,20 @@ class Recorded:
     duration: float
     published: bool
     message: str = ""
+    told: ToldCoverage | None = None
+    cluster: ClusterAnswer = field(default_factory=ClusterAnswer)
 
 
 def new_run_name() -> str:
     """YYYYMMDD-HHMMSS-xxxx, local time."""
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
 
 
-def record(request: RecordRequest, show: Callable[[RunProgress], None]) -> Recorded:
-    """Records the command; raises UserError before it is started, never afterwards."""
+def record(request: RecordRequest, show: Show | None) -> Recorded:
+    """Records the command; raises UserError before it is started, never afterwards.
+
+    `show` is told how far the run is, and what could not be written; None where nobody looks.
+    """
     if (request.store / request.run).exists():
         raise UserError(f"run {request.run} exists already in {request.store}", "choose another")
     agent_jar()  # before anything is started
@@ -102,10 +107,12 @@ def record(request: RecordRequest, show: Callable[[RunProgress], None]) -> Recor
 def _private(request: RecordRequest) -> Collector:
     sweep()
     try:
-        made = tempfile.mkdtemp(prefix=f"iostrata-{os.getuid()}-{request.run}-", dir="/dev/shm")
+        directory = NODE_DIR.with_name(
+            f"iostrata-{os.getuid()}-{request.run}-{os.urandom(4).hex()}"
+        )
+        directory.mkdir(mode=0o700)
     except OSError as error:
-        raise UserError(f"/dev/shm: {error.strerror}", "iostrata doctor") from error
-    directory = Path(made)
+        raise UserError(f"{NODE_DIR.parent}: {error.strerror}", "iostrata doctor") from error
     try:
         return start_collector(directory, request.store, request.run, exit_when_idle=True)
     except UserError:
@@ -118,7 +125,7 @@ class _Recording:
     request: RecordRequest
     collector: Collector
     signals: Signals
-    show: Callable[[RunProgress], None]
+    show: Show | None
     start: int = field(default_factory=time.time_ns)
     next_look: float = 0.0
 
@@ -128,7 +135,8 @@ class _Recording:
         self._begin()
         self._write_facts("recording")
         environment = with_agent(self.request.environment, option)
-        ended = run_command(self.request.command, environment, self.signals, self._look)
+        look = self._look if self.show else None
+        ended = run_command(self.request.command, environment, self.signals, look)
         end = time.time_ns()
         last, message = self._finish(ended)
         published = last is not None
@@ -140,7 +148,16 @@ class _Recording:
         self._link_into_own_store()
         seconds = (end - self.start) / 1e9
         return Recorded(
-            name, self.request.store, ended.code, state, progress, seconds, published, message
+            name,
+            self.request.store,
+            ended.code,
+            state,
+            progress,
+            seconds,
+            published,
+            message,
+            self._told(last),
+            ClusterAnswer.of(cluster),
         )
 
     def _begin(self) -> None:
@@ -171,18 +188,22 @@ class _Recording:
             "iostrata doctor",
         )
 
+    def _say(self, progress: RunProgress) -> None:
+        if self.show:
+            self.show(progress)
+
     def _look(self) -> None:
         now = time.monotonic()
         if now >= self.next_look:
             self.next_look = now + 0.5
-            self.show(protocol.read_progress(self.collector, self.request.run))
+            self._say(protocol.read_progress(self.collector, self.request.run))
 
     def _finish(self, ended: CommandEnd) -> tuple[RunProgress | None, str]:
         """The last answer and a message; a second signal ends the waiting."""
         already = len(self.signals.received)
 
         def watch(progress: RunProgress) -> None:
-            self.show(progress)
+            self._say(progress)
             if len(self.signals.received) > already:
                 raise KeyboardInterrupt
 
@@ -201,6 +222,19 @@ class _Recording:
             return None, "the collector ended before the run did"
         return None, f"not all was published within {FINISH_TIMEOUT:.0f} s"
 
+    def _told(self, last: RunProgress | None) -> ToldCoverage | None:
+        """What the last answer says, if no other collector had a part in the run, and nobody asks
+        how often points of the user's own were called.
+        """
+        if last is None or self.request.points:
+            return None
+        folder = self.collector.store / self.request.run / "processes"
+        try:
+            by_host = [path.name for path in folder.iterdir()]
+        except OSError:
+            return None
+        return last.coverage if len(by_host) <= 1 else None
+
     def _write_facts(self, state: str, **more: Any) -> None:
         run_dir = self.collector.store / self.request.run
         facts = {
@@ -209,7 +243,7 @@ class _Recording:
             "command": self.request.command,
             "start": self.start,
             "state": state,
-            "host": socket.gethostname(),
+            "host": os.uname().nodename,
             "user": _user(),
             "dir": os.getcwd(),  # noqa: PTH109 - as the shell gave it
             "agent": self.collector.version,
@@ -217,10 +251,7 @@ class _Recording:
             "level": self.request.detail.level,
             "sampling": sampling_text(self.request.detail.sampling),
             "budget": budget_text(self.request.detail.budget),
-            "points": [
-                {"layer": row["layer"], "op": row["op"], "method": full_name(row)}
-                for row in self.request.points
-            ],
+            "points": _named(self.request.points),
             "recorder_pid": os.getpid(),
             "recorder_start": start_ticks(os.getpid()),
             **more,
@@ -228,7 +259,7 @@ class _Recording:
         try:
             write_facts(run_dir, facts)
         except OSError as error:
-            self.show(RunProgress(message=f"{run_dir}/run.json: {error.strerror}"))
+            self._say(RunProgress(message=f"{run_dir}/run.json: {error.strerror}"))
 
     def _link_into_own_store(self) -> None:
         """A run in the node's store, which others may not list, is found through our own store."""
@@ -239,7 +270,15 @@ class _Recording:
             own.mkdir(parents=True, exist_ok=True, mode=0o700)
             (own / self.request.run).symlink_to(self.collector.store / self.request.run)
         except OSError as error:
-            self.show(RunProgress(message=f"{own}: {error.strerror}"))
+            self._say(RunProgress(message=f"{own}: {error.strerror}"))
+
+
+def _named(points: list[dict[str, str]]) -> list[dict[str, str]]:
+    if not points:
+        return []
+    from iostrata.schema.users import full_name
+
+    return [{"layer": p["layer"], "op": p["op"], "method": full_name(p)} for p in points]
 
 
 def _user() -> str:

@@ -12,8 +12,9 @@ from iostrata.analyse.latencies import Latency
 from iostrata.analyse.summary import SIZES, Sizes, Summary
 from iostrata.analyse.targets import Target
 from iostrata.analyse.totals import TaskTotal, Total
-from iostrata.schema.detail import budget_text
-from iostrata.schema.names import left_out, sampling_text
+from iostrata.schema.detail import budget_text, sampling_text
+from iostrata.schema.names import left_out
+from iostrata.show.completeness import Picture, completeness_lines, why_empty
 from iostrata.show.tables import Column, directions, estimate, named, number, table
 from iostrata.text import (
     FEW,
@@ -28,20 +29,17 @@ from iostrata.text import (
     size,
 )
 
-HDFS_LAYERS = ("hdfs", "namenode", "datanode")
 MOST_TARGETS = 10
 MOST_LATENCIES = 12
 MOST_TASKS = 12
-MOST_ATTEMPTS = 50
-MOST_INCOMPLETE = 50
 MOST_COSTS = 6
 
 
 def summary_lines(summary: Summary) -> list[str]:
     """Completeness first, then the facts of the run, then what it did."""
-    lines = [*completeness_lines(summary), *_facts(summary), *_hosts(summary)]
+    lines = [*completeness_lines(picture(summary)), *_facts(summary), *_hosts(summary)]
     if not summary.layers:
-        return [*lines, "", why_empty(summary)]
+        return [*lines, "", reason_empty(summary)]
     lines += ["", *_by_layer(summary), *_other_layers(summary)]
     lines += ["", *_by_op(summary)]
     for made in (_sizes, _latencies, _targets, _tasks):
@@ -50,69 +48,34 @@ def summary_lines(summary: Summary) -> list[str]:
     return lines
 
 
-def completeness_lines(summary: Summary) -> list[str]:
-    """How complete the picture is.
-
-    `traced 12/14 processes, 3/3 DataNodes, 0 dropped`, then each that is missing by name.
-    """
-    covered = summary.processes
-    first = f"traced {covered.traced}/{covered.total} processes"
-    if covered.datanodes is not None:
-        traced = len(covered.datanodes) - len(covered.missing_datanodes)
-        first += f", {traced}/{len(covered.datanodes)} DataNodes"
-    elif any(row.layer in HDFS_LAYERS for row in summary.layers):
-        first += ", DataNodes not asked"
-    first += f", {count(summary.dropped)} dropped"
-    first += " (in totals, not recorded individually)" if summary.dropped else ""
-    losses = (
-        (summary.collapsed, "without task and category"),
-        (summary.lost, "lost (in no total)"),
-        (summary.rejected, "segments or names rejected"),
+def picture(summary: Summary) -> Picture:
+    """How complete the run of a summary is."""
+    layers = ", ".join(
+        f"{row.layer} {near(row.calls, row.calls_bound, count)}" for row in summary.orphans
     )
-    first += "".join(f", {count(number)} {what}" for number, what in losses if number)
-    lines = [first, *_incomplete(summary), *_missing(summary)]
-    if summary.faulted_points:
-        lines.append(f"points switched off by a fault: {', '.join(summary.faulted_points)}")
-    lines += [
-        f"point {point.method}: {point.trouble}"
-        for point in summary.user_points
-        if point.trouble and point.method not in summary.faulted_points
-    ]
-    if summary.unfinished:
-        lines.append(f"{plural(summary.unfinished, 'call')} still open when the process died")
-    if summary.orphans:
-        layers = ", ".join(
-            f"{row.layer} {near(row.calls, row.calls_bound, count)}" for row in summary.orphans
-        )
-        lines.append(f"calls of HDFS servers that no traced client caused: {layers}")
-    return [printable(line) for line in lines]
+    return Picture(
+        processes=summary.processes,
+        layers=[row.layer for row in summary.layers],
+        of_jobs=bool(summary.tasks) and not summary.run.source,
+        dropped=summary.dropped,
+        collapsed=summary.collapsed,
+        lost=summary.lost,
+        rejected=summary.rejected,
+        faulted_points=summary.faulted_points,
+        unfinished=summary.unfinished,
+        incomplete=summary.incomplete,
+        troubles=[
+            f"point {point.method}: {point.trouble}"
+            for point in summary.user_points
+            if point.trouble and point.method not in summary.faulted_points
+        ],
+        orphans=[f"calls of HDFS servers that no traced client caused: {layers}"] * bool(layers),
+    )
 
 
-def _incomplete(summary: Summary) -> list[str]:
-    lines = [f"incomplete: {line}" for line in summary.incomplete[:MOST_INCOMPLETE]]
-    more = len(summary.incomplete) - len(lines)
-    return lines + ([f"and {count(more)} more that are incomplete (--json lists all)"] * bool(more))
-
-
-def _missing(summary: Summary) -> list[str]:
-    covered = summary.processes
-    listed = {(node.host, node.pid): node.name for node in covered.missing_datanodes}
-    lines = []
-    for process in covered.not_traced:
-        name = process.task or listed.pop((process.host or "", process.pid), "")
-        who = f"{process.role or 'java'} pid {process.pid}{name and f', {name}'}"
-        lines.append(f"not traced: {who} ({process.reason})")
-    why = "the NameNode lists it, no traced process is it"
-    lines += [f"not traced: DataNode {name} ({why})" for name in sorted(listed.values())]
-    why = "the job history has it, no process reported it"
-    attempts = covered.missing_attempts
-    lines += [f"not traced: {attempt} ({why})" for attempt in attempts[:MOST_ATTEMPTS]]
-    if len(attempts) > MOST_ATTEMPTS:
-        lines.append(f"and {count(len(attempts) - MOST_ATTEMPTS)} more attempts (--json lists all)")
-    lines += [f"did not answer: {whom}" for whom in covered.unasked]
-    if covered.attempts is None and summary.tasks and not summary.run.source:
-        lines.append("job history not asked: attempts on hosts without a collector are not known")
-    return lines
+def reason_empty(summary: Summary) -> str:
+    """Why the run of a summary has no layers to show."""
+    return why_empty(picture(summary), summary.run.state, summary.run.events)
 
 
 def cost_lines(cost: Cost) -> list[str]:
@@ -198,19 +161,6 @@ def _level(level: str, tasks: bool) -> list[str]:
     if tasks and level != "record":
         lines.append("records of MapReduce are not counted: --level record was not asked for")
     return lines
-
-
-def why_empty(summary: Summary) -> str:
-    """Why there are no layers to show."""
-    if summary.run.events and summary.incomplete:
-        return "no events: those that were recorded are in no readable file"
-    if summary.run.state == "recording":
-        return "no events so far: the run is being recorded"
-    if not summary.processes.processes:
-        return "no events: the command started no Java process"
-    if not summary.processes.traced:
-        return "no events: none of its processes was traced (iostrata doctor says why)"
-    return "no events: its processes called none of the points (iostrata points lists them)"
 
 
 def _time(row: Total) -> str:

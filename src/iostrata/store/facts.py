@@ -1,9 +1,8 @@
-"""run.json and progress.json: written whole, and read with each value checked."""
+"""run.json and progress.json: read with each value checked. `writing.py` writes them."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -143,15 +142,6 @@ def read_facts(path: Path, kind: type[_F]) -> tuple[_F, list[str]]:
             what = f"{_shown(values[field.name])}, not {_described(field.type)}"
             faults.append(f"{name}: {field.name} is {what}")
     return kind(**right), faults
-
-
-def write_facts(run_dir: Path, facts: dict[str, Any]) -> None:
-    """Writes run.json whole or not at all."""
-    draft = run_dir / "run.json.tmp"
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(json.dumps(facts, indent=2) + "\n")
-    draft.rename(run_dir / "run.json")
 
 
 def _described(kind: Any) -> str:

@@ -48,13 +48,16 @@ class RecordedWorkload:
     def inner(self, context: Context) -> Result:
         """What it said, as it would have said it here."""
         from iostrata.cli.recording import conclude, recording_line, request_for
+        from iostrata.cli.recordline import RecordOptions
         from iostrata.record.session import record
         from iostrata_lab.workload.runner import hand_over
 
         there = context.scratch / CONTEXT
         hand_over(context, self._asked.workload, there)
         command = [sys.executable, "-m", "iostrata", "workload", "inside", str(there)]
-        request = request_for(command, None, self._lab, self.run, self._store, False)
+        request = request_for(
+            RecordOptions(command, lab=self._lab, run=self.run, store=self._store)
+        )
         if self._detail:
             request = replace(request, detail=self._detail)
         with recording_line(self._quiet) as show:

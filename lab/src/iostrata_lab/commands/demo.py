@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -51,12 +50,11 @@ def _record_and_show(clock: _Clock) -> tuple[int, Path]:
     from iostrata.cli.commands.report import write_page
     from iostrata.cli.opening import traced_run
     from iostrata.cli.recording import recording_line, request_for
+    from iostrata.cli.recordline import RecordOptions
     from iostrata.record.session import record
-    from iostrata.schema.detail import Detail
 
     clock.begin(f"record: {' '.join(JOB)}")
-    request = request_for(list(JOB), None, LAB, None, None, False)
-    request = replace(request, detail=Detail("record"))  # it shows every layer
+    request = request_for(RecordOptions(list(JOB), lab=LAB, level="record"))  # every layer
     with recording_line(quiet=False) as show:
         recorded = record(request, show)
     clock.begin("summary")

@@ -204,6 +204,7 @@ impl State {
             }
             let context = history.context_at(open.start);
             let Attribution { identity, cause, .. } = self.attribution(origin.proc, context);
+            self.count_unfinished(origin.proc, open.point, identity);
             self.output.push(EventRow {
                 start: open.start,
                 dur: origin.now.saturating_sub(open.start),

@@ -25,6 +25,13 @@ type ProcessKey = (u32, u64);
 pub struct Census {
     /// By pid.
     people: HashMap<u32, Person>,
+    /// When all processes were listed, `CLOCK_MONOTONIC` ns; since then there may be others.
+    listed: u64,
+    changed: bool,
+    /// The pid that had been given last before the last look.
+    last_pid: Option<u32>,
+    /// From then on none of them may still become a JVM.
+    settled: u64,
 }
 
 /// A process of this machine.
@@ -47,7 +54,7 @@ impl Census {
     pub fn take(&mut self, pipeline: &mut Pipeline, sources: &Sources, now: u64) {
         let owners = &pipeline.state().owners;
         if owners.runs.is_empty() {
-            self.people.clear();
+            *self = Census::default();
             return;
         }
         let recorders: Vec<_> = owners.runs.values().map(|run| run.order.recorder()).collect();
@@ -80,16 +87,10 @@ impl Census {
     }
 
     fn look(&mut self, recorders: &[ProcessKey], now: u64) {
-        let Ok(listing) = fs::read_dir("/proc") else { return };
-        let pids: HashSet<u32> = listing
-            .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .collect();
-        self.people.retain(|pid, _| pids.contains(pid));
         let asleep = clock::since_boot().saturating_sub(now);
         let tick = SECOND / rustix::param::clock_ticks_per_second();
         let mut fresh = Vec::new();
-        for pid in pids {
+        for pid in self.pids(recorders, now) {
             let known = self.people.get(&pid);
             if known.is_some_and(|person| now.saturating_sub(person.born) > YOUNG) {
                 continue;
@@ -103,6 +104,8 @@ impl Census {
             let born = (start * tick).saturating_sub(asleep);
             self.people.insert(pid, Person { start, born, parent, uid, jvm, recorders });
             fresh.push(pid);
+            // one more look once none is young
+            self.settled = self.settled.max(born + YOUNG + SECOND);
         }
         for pid in fresh {
             let above = self.recorders_above(pid, recorders);
@@ -110,6 +113,44 @@ impl Census {
                 person.recorders.extend(above);
             }
         }
+    }
+
+    /// Processes to look at: once a second all, and between what recorders have started, because a
+    /// second later a parent may have ended. None where no process can be new.
+    fn pids(&mut self, recorders: &[ProcessKey], now: u64) -> Vec<u32> {
+        let last = procfs::last_pid();
+        let is_new = last.is_none() || last != self.last_pid;
+        self.last_pid = last;
+        self.changed |= is_new || now <= self.settled;
+        if now - self.listed < SECOND && procfs::lists_children() {
+            return if is_new { self.descendants(recorders) } else { Vec::new() };
+        }
+        self.listed = now;
+        if !std::mem::take(&mut self.changed) {
+            return Vec::new();
+        }
+        let Ok(listing) = fs::read_dir("/proc") else { return Vec::new() };
+        let pids: HashSet<u32> = listing
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect();
+        self.people.retain(|pid, _| pids.contains(pid));
+        pids.into_iter().collect()
+    }
+
+    /// What recorders, and what is no JVM among that, have started from their first threads.
+    fn descendants(&self, recorders: &[ProcessKey]) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut parents: Vec<u32> = recorders.iter().map(|(pid, _)| *pid).collect();
+        while let Some(parent) = parents.pop() {
+            for pid in procfs::children(parent) {
+                if self.people.get(&pid).is_none_or(|person| person.jvm.is_none()) {
+                    parents.push(pid);
+                    found.push(pid);
+                }
+            }
+        }
+        found
     }
 
     fn recorders_above(&self, pid: u32, recorders: &[ProcessKey]) -> HashSet<ProcessKey> {

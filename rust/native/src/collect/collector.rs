@@ -1,6 +1,7 @@
 //! The collector's parts, and what is done with them round after round.
 
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use iostrata_segment::control::Detail;
@@ -21,6 +22,7 @@ use super::runs::{Phase, Runs};
 use super::sampler::HostSampler;
 use super::sources::{Pace, Sources};
 use super::trouble::{Trouble, log};
+use super::waker::{Waker, Woken};
 use crate::clock::{self, MS, SECOND};
 use crate::model::run::RunOrder;
 use crate::store::directory::StoreDirectory;
@@ -38,7 +40,8 @@ pub struct Collector<'a> {
     event_cost: EventCost,
     live: Live,
     progress_trouble: Trouble,
-    /// When processes were last looked at for deaths, `CLOCK_MONOTONIC` ns.
+    waker: Waker,
+    /// When processes were last looked at for deaths, `CLOCK_MONOTONIC` ns; 0: one was told.
     deaths: u64,
     /// When the control page was last told that the collector lives.
     beat: u64,
@@ -48,6 +51,8 @@ impl<'a> Collector<'a> {
     pub fn start(options: &'a Options) -> Result<Collector<'a>> {
         let host = options.host.clone().unwrap_or_else(hosts::own);
         let directory = SharedDirectory::open(&options.dir, &host, &options.store)?;
+        let waker = Waker::new(directory.runs.as_fd())?;
+        waker.stop_on_signals();
         let store = StoreDirectory::root(&options.store, 0o711)
             .with_context(|| format!("cannot make the store {}", options.store.display()))?;
         let pipeline = Pipeline::open(options, publisher::next_part(&store))?;
@@ -67,12 +72,13 @@ impl<'a> Collector<'a> {
             pipeline,
             sources: Sources::default(),
             census: Census::default(),
-            orders: Orders::default(),
+            orders: Orders::new(waker.watches_orders()),
             runs: Runs::new(now),
             sampler: HostSampler::default(),
             event_cost: EventCost::default(),
             live: Live::default(),
             progress_trouble: Trouble::new("progress"),
+            waker,
             deaths: 0,
             beat: 0,
         };
@@ -99,8 +105,22 @@ impl<'a> Collector<'a> {
         self.runs.is_idle(now)
     }
 
-    pub fn has_runs(&self) -> bool {
-        !self.runs.active.is_empty()
+    /// The longest nap that is good for all runs, ns.
+    pub fn longest_nap(&self, now: u64) -> u64 {
+        self.runs.longest_nap(now - self.sources.busy)
+    }
+
+    /// Sleeps until something happens, or for `longest`.
+    pub fn nap(&mut self, longest: Duration) -> Woken {
+        self.sources.watch_new(|life| self.waker.watch(life));
+        let woken = self.waker.nap(longest);
+        if woken.orders {
+            self.orders.hurry();
+        }
+        if woken.deaths {
+            self.deaths = 0;
+        }
+        woken
     }
 
     /// One round.
@@ -109,8 +129,8 @@ impl<'a> Collector<'a> {
         let pace = self.sources.poll(self.directory.handle.as_fd(), &mut self.pipeline, now);
         let looks_for_deaths = now - self.deaths > 200 * MS;
         if looks_for_deaths {
-            self.deaths = now;
-            self.sources.look_for_deaths(&mut self.pipeline, now);
+            let is_told = std::mem::replace(&mut self.deaths, now) == 0;
+            self.sources.look_for_deaths(&mut self.pipeline, is_told, now);
             self.census.take(&mut self.pipeline, &self.sources, now);
         }
         self.sources.bury(&mut self.pipeline, now);
@@ -291,6 +311,7 @@ impl<'a> Collector<'a> {
         View {
             state: self.pipeline.state(),
             sources: &self.sources,
+            host: &self.publisher.host,
             control: self.directory.control.word(),
             part: self.pipeline.number(),
             anchor: self.directory.anchor,
@@ -305,17 +326,13 @@ impl<'a> Collector<'a> {
         self.live = live;
         let Some(active) = self.runs.active.get(name) else { return };
         let progress = progress::text(self.view(now), name, active.phase.name(), &active.message);
-        let written = active.directory.replace("progress.json", &progress).and_then(|()| {
-            active.directory.replace(&live::file_name(&self.publisher.host), &live_text)
-        });
-        match written {
+        let Some(active) = self.runs.active.get_mut(name) else { return };
+        let live_name = live::file_name(&self.publisher.host);
+        match active.report(progress, &live_name, &live_text, now) {
             Ok(()) => self.progress_trouble.end(),
             Err(error) => self
                 .progress_trouble
                 .begin(&format!("run {name}: cannot write progress.json: {error}")),
-        }
-        if let Some(active) = self.runs.active.get_mut(name) {
-            active.reported = now;
         }
     }
 

@@ -11,7 +11,7 @@
 | the host, once a second while a run records | [`sampler`] |
 | what a run does at this moment | [`progress`], [`live`] |
 | what an event costs | [`cost`] |
-| all of these, round after round | [`collector`] |
+| all of these, round after round, and the naps between | [`collector`], [`waker`] |
 */
 
 mod apply;
@@ -41,8 +41,8 @@ mod source;
 mod sources;
 pub mod spool;
 mod trouble;
+mod waker;
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -51,35 +51,23 @@ use self::collector::Collector;
 pub use self::options::Options;
 use crate::clock::{self, MS};
 
-/// Between two looks while a run records, if rings stay as good as empty.
-const LONGEST_NAP: u64 = 40 * MS;
-
-static STOP: AtomicBool = AtomicBool::new(false);
-
 pub fn main(options: &Options) -> Result<()> {
-    stop_on_signals();
     let mut collector = Collector::start(options)?;
     let mut nap = MS;
-    while !STOP.load(Ordering::Acquire) {
-        let pace = collector.tick(clock::monotonic());
-        // Agents look for a run five times a second: nothing is gained by more without one.
-        let longest = if collector.has_runs() { LONGEST_NAP } else { 200 * MS };
-        nap = pace.nap(nap).clamp(MS, longest);
+    loop {
+        let now = clock::monotonic();
+        let pace = collector.tick(now);
+        nap = pace.nap(nap).clamp(MS, collector.longest_nap(now));
         if options.exit_when_idle && collector.is_idle(clock::monotonic()) {
             break;
         }
-        std::thread::sleep(Duration::from_nanos(nap));
+        let woken = collector.nap(Duration::from_nanos(nap));
+        if woken.stop {
+            break;
+        }
+        if woken.orders || woken.deaths {
+            nap = MS;
+        }
     }
     collector.stop()
-}
-
-fn stop_on_signals() {
-    extern "C" fn on_signal(_: libc::c_int) {
-        STOP.store(true, Ordering::Release);
-    }
-    for signal in [libc::SIGTERM, libc::SIGINT] {
-        let handler: extern "C" fn(libc::c_int) = on_signal;
-        // SAFETY: the handler only stores to an atomic
-        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
-    }
 }

@@ -10,7 +10,7 @@ use iostrata_segment::schema::{CONTROL_ALL_REQUESTS, LEVEL_JOB, LEVEL_RECORD, le
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
 
 use super::trouble::log;
-use crate::clock::MS;
+use crate::clock::{MS, SECOND};
 use crate::listing::{Freshness, list};
 use crate::model::ids;
 use crate::model::run::RunOrder;
@@ -22,6 +22,8 @@ const MAX_ORDER: u64 = 64 << 10;
 #[derive(Debug, Default)]
 pub struct Orders {
     freshness: Freshness,
+    /// Somebody says when there are new ones.
+    is_told: bool,
     looked: u64,
     /// Names of runs.
     ignored: HashSet<String>,
@@ -29,9 +31,21 @@ pub struct Orders {
 }
 
 impl Orders {
+    /// `is_told`: [`Orders::hurry`] is called for each that is new.
+    pub fn new(is_told: bool) -> Orders {
+        Orders { is_told, ..Orders::default() }
+    }
+
+    /// There are new ones.
+    pub fn hurry(&mut self) {
+        self.looked = 0;
+    }
+
     /// Names of the runs that are asked for, and of those to be stopped; `None` between two looks.
     pub fn look(&mut self, runs: BorrowedFd<'_>, now: u64) -> Option<(Vec<String>, Vec<String>)> {
-        if !self.freshness.changed(runs) && now - self.looked < 200 * MS {
+        let often = if self.is_told { SECOND } else { 200 * MS };
+        let is_due = now - self.looked >= often;
+        if !is_due && (self.is_told || !self.freshness.changed(runs)) {
             return None;
         }
         self.looked = now;

@@ -84,8 +84,10 @@ impl Pipeline {
         self.commit(&blocks)
     }
 
+    /// Notes in each run what was published of it.
     pub fn count(&mut self, published: &[PublishedPart]) {
         self.change_totals(published, u64::wrapping_add);
+        self.state.outline();
     }
 
     fn change_totals(&mut self, published: &[PublishedPart], change: fn(u64, u64) -> u64) {

@@ -2,6 +2,11 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::model::ids;
 
@@ -25,6 +30,40 @@ pub struct Stat {
 /// Whether the process lives; with `start` (clock ticks), whether it is still the same one.
 pub fn is_alive(pid: u32, start: Option<u64>) -> bool {
     stat(pid).is_some_and(|stat| !stat.is_dead && start.is_none_or(|start| start == stat.start))
+}
+
+/// A descriptor of the process, readable once its last thread has ended. `None` for one that has
+/// ended, and where the kernel (before 5.3) or a sandbox has no such descriptors.
+pub fn life(pid: u32, start: u64) -> Option<OwnedFd> {
+    let life = pidfd_open(Pid::from_raw(pid.try_into().ok()?)?, PidfdFlags::empty()).ok()?;
+    // asked last: it is of this process, not of one that got the pid later
+    is_alive(pid, Some(start)).then_some(life)
+}
+
+/// Whether the process of a descriptor of [`life`] has ended.
+pub fn is_over(life: BorrowedFd<'_>) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::from_borrowed_fd(life, PollFlags::IN)], Some(&now)).is_ok_and(|n| n > 0)
+}
+
+/// The pid that was given last, to a process or a thread; `None` where `/proc` does not say.
+pub fn last_pid() -> Option<u32> {
+    let mut line = [0; 256];
+    let length = fs::File::open("/proc/loadavg").ok()?.read(&mut line).ok()?;
+    let text = str::from_utf8(&line[..length]).ok()?;
+    text.split_ascii_whitespace().nth(4)?.parse().ok()
+}
+
+/// Whether the kernel says which children a process has.
+pub fn lists_children() -> bool {
+    static LISTS: OnceLock<bool> = OnceLock::new();
+    *LISTS.get_or_init(|| fs::exists("/proc/thread-self/children").unwrap_or(false))
+}
+
+/// Processes that the first thread of a process has started and that have not ended.
+pub fn children(pid: u32) -> Vec<u32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
 /// When a process began, in clock ticks since boot.
@@ -79,4 +118,33 @@ pub fn uid(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_child_is_there_until_it_has_ended() {
+        let parent = std::process::id();
+        let before = last_pid().unwrap();
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let pid = child.id();
+        let life = life(pid, started(pid).unwrap()).unwrap();
+
+        assert_ne!(last_pid().unwrap(), before);
+        assert!(!is_over(life.as_fd()) && super::life(pid, 0).is_none());
+        let of_parent = fs::read_dir(format!("/proc/{parent}/task")).unwrap().flatten();
+        let has_child = |text: String| text.split(' ').any(|word| word == pid.to_string());
+        assert!(of_parent.map(|task| task.path().join("children")).any(|children| {
+            !lists_children() || fs::read_to_string(children).is_ok_and(has_child)
+        }));
+
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(is_over(life.as_fd()) && children(pid).is_empty());
+    }
 }

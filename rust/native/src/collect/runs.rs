@@ -1,6 +1,7 @@
 //! Runs that are on: each waits for its agents, records, and finishes.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use super::trouble::log;
 use crate::clock::{MS, SECOND};
@@ -8,6 +9,13 @@ use crate::store::directory::StoreDirectory;
 
 /// How long agents may take to acknowledge that a run begins.
 const START_PATIENCE: u64 = 3 * SECOND;
+/// Agents look for a run five times a second: nothing is gained by more without one.
+const NAP_WITHOUT_RUNS: u64 = 200 * MS;
+/// While a run records, if rings stay as good as empty.
+const NAP: u64 = 40 * MS;
+/// After they stayed so for long: a ring that fills meanwhile grows.
+const IDLE_NAP: u64 = 100 * MS;
+const LONG: u64 = SECOND;
 /// After its last process ended: what daemons still write about it.
 const SETTLE: u64 = 300 * MS;
 
@@ -22,8 +30,9 @@ pub enum Phase {
 pub struct ActiveRun {
     pub phase: Phase,
     pub message: String,
-    /// When its progress was written.
+    /// When its progress was reported, and as which text.
     pub reported: u64,
+    pub progress: Vec<u8>,
     /// Time stamp of its order.
     pub modified: (i64, u64),
     pub directory: StoreDirectory,
@@ -57,6 +66,18 @@ impl Runs {
         self.active.is_empty() && now - self.idle_since > patience * SECOND
     }
 
+    /// Between two looks, ns; `idle`: for how long rings stayed as good as empty.
+    pub fn longest_nap(&self, idle: u64) -> u64 {
+        let is_changing = |run: &ActiveRun| run.phase != Phase::Recording;
+        if self.active.is_empty() {
+            NAP_WITHOUT_RUNS
+        } else if idle < LONG || self.active.values().any(is_changing) {
+            NAP
+        } else {
+            IDLE_NAP
+        }
+    }
+
     pub fn names(&self) -> Vec<String> {
         self.active.keys().cloned().collect()
     }
@@ -64,7 +85,8 @@ impl Runs {
     pub fn begin(&mut self, name: &str, directory: StoreDirectory, modified: (i64, u64), now: u64) {
         self.had_run = true;
         let phase = Phase::Waiting { since: now };
-        let run = ActiveRun { phase, message: String::new(), reported: 0, modified, directory };
+        let (message, reported, progress) = (String::new(), 0, Vec::new());
+        let run = ActiveRun { phase, message, reported, progress, modified, directory };
         self.active.insert(name.to_owned(), run);
     }
 
@@ -75,6 +97,22 @@ impl Runs {
 }
 
 impl ActiveRun {
+    /// Writes where it is, if that is news, and what it does at this moment.
+    pub fn report(
+        &mut self,
+        progress: Vec<u8>,
+        live_name: &str,
+        live: &[u8],
+        now: u64,
+    ) -> io::Result<()> {
+        self.reported = now;
+        if self.progress != progress {
+            self.directory.replace("progress.json", &progress)?;
+            self.progress = progress;
+        }
+        self.directory.replace(live_name, live)
+    }
+
     pub fn is_report_due(&self, now: u64) -> bool {
         now - self.reported > SECOND
     }
@@ -152,7 +190,13 @@ mod tests {
         assert!(!run.is_at_end(true, SECOND, stop + SECOND + SETTLE - 1));
         assert!(run.is_at_end(true, SECOND, stop + SECOND + SETTLE));
 
+        let naps = [0, LONG - 1, LONG].map(|idle| runs.longest_nap(idle));
+        assert_eq!(naps, [NAP; 3]); // it finishes
+        runs.active.get_mut("demo").unwrap().phase = Phase::Recording;
+        assert_eq!([LONG - 1, LONG].map(|idle| runs.longest_nap(idle)), [NAP, IDLE_NAP]);
+
         runs.end("demo", stop);
+        assert_eq!(runs.longest_nap(0), NAP_WITHOUT_RUNS);
         assert!(!runs.is_idle(stop + 2 * SECOND) && runs.is_idle(stop + 3 * SECOND));
     }
 }

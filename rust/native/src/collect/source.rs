@@ -1,7 +1,7 @@
 //! One traced process as the collector reads it: mapped files, and what is left to read of them.
 
 use std::collections::{BTreeMap, HashSet};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
@@ -13,6 +13,7 @@ use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_F
 use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
 
 use super::block::{self, BlockKind, EndBlock, NamesHead};
+use super::procfs;
 use super::reader::{Reader, SegmentReading};
 use crate::listing::{Freshness, list};
 use crate::model::process::{PageReading, Process};
@@ -46,6 +47,8 @@ pub struct Source {
     freshness: Freshness,
     scanned: u64,
     looked: u64,
+    /// Of the process; `None` where the kernel has no such thing, and of one that had ended.
+    life: Option<OwnedFd>,
 }
 
 /// A file that is not read: counted and logged by the caller.
@@ -80,6 +83,19 @@ impl Source {
             freshness: Freshness::default(),
             scanned: start,
             looked: 0,
+            life: procfs::life(pid, pid_start),
+        }
+    }
+
+    /// A descriptor that is readable once the process has ended.
+    pub fn life(&self) -> Option<BorrowedFd<'_>> {
+        self.life.as_ref().map(AsFd::as_fd)
+    }
+
+    pub fn has_ended(&self) -> bool {
+        match &self.life {
+            Some(life) => procfs::is_over(life.as_fd()),
+            None => !procfs::is_alive(self.pid, Some(self.pid_start)),
         }
     }
 
@@ -306,7 +322,7 @@ impl Source {
 
     /// The agent has gone and its process lives on: nothing more will be written.
     pub fn is_detached(&self) -> bool {
-        self.page.account().state == DETACHED
+        self.page.state() == DETACHED
     }
 
     /// Appends the end of a dead process if everything of it was read; true if so.

@@ -13,7 +13,7 @@ use super::pipeline::Pipeline;
 use super::procfs::is_alive;
 use super::source::{RejectedFile, Source};
 use super::trouble::log;
-use crate::clock::MS;
+use crate::clock::{MS, SECOND};
 use crate::listing::{Freshness, list};
 use crate::model::process::ProcessInfo;
 use crate::users;
@@ -64,6 +64,12 @@ pub struct Sources {
     /// What was looked at, by path: process directories, and what is not read.
     entries: HashMap<String, EntryState>,
     scanned: u64,
+    /// When it was last looked whether each process lives.
+    looked: u64,
+    /// When a ring was found last that had filled by a 256th, `CLOCK_MONOTONIC` ns.
+    pub busy: u64,
+    /// Processes that nobody watches yet.
+    found: Vec<u64>,
     /// Files and directories that are not read.
     pub rejected: u64,
 }
@@ -75,6 +81,13 @@ impl Sources {
     /// Those that are read and may still write.
     pub fn live(&self) -> impl Iterator<Item = &Source> {
         self.by_proc.values().filter(|source| !source.rejected && source.dead.is_none())
+    }
+
+    /// Gives `watch` a pidfd of each process that was found since it was asked last.
+    pub fn watch_new(&mut self, watch: impl Fn(BorrowedFd<'_>)) {
+        let found = std::mem::take(&mut self.found);
+        let found = found.iter().filter_map(|proc| self.by_proc.get(proc)?.life());
+        found.for_each(watch);
     }
 
     /// Pid and start of each.
@@ -148,6 +161,9 @@ impl Sources {
             }
         }
         let fullest = consumed.iter().map(|segment| segment.fill).max();
+        if fullest > Some(0) {
+            self.busy = now;
+        }
         fullest.map_or(Pace::Idle, |fill| Pace::Busy { fill })
     }
 
@@ -248,6 +264,7 @@ impl Sources {
         }
         self.entries.insert(path, EntryState::Open);
         self.by_proc.insert(proc, source);
+        self.found.push(proc);
     }
 
     fn introduce(&mut self, pipeline: &mut Pipeline, info: ProcessInfo, hash: u64) -> bool {
@@ -269,9 +286,15 @@ impl Sources {
         committed
     }
 
-    pub fn look_for_deaths(&mut self, pipeline: &mut Pipeline, now: u64) {
+    /// Ends of processes that are watched are looked for once a second, too: not all are told.
+    pub fn look_for_deaths(&mut self, pipeline: &mut Pipeline, is_told: bool, now: u64) {
+        let looks = is_told || now - self.looked > SECOND;
+        if looks {
+            self.looked = now;
+        }
         for source in self.by_proc.values_mut().filter(|source| source.dead.is_none()) {
-            if source.is_detached() || !is_alive(source.pid, Some(source.pid_start)) {
+            let is_watched = source.life().is_some();
+            if source.is_detached() || (looks || !is_watched) && source.has_ended() {
                 source.dead = Some(0);
                 self.scanned = 0;
             }

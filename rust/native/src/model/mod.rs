@@ -13,6 +13,7 @@ reads shared memory or files.
 | [`run`], [`claims`] | what a run asked for; which jobs and clients are a run's |
 | [`owners`] | the run, job and task of an event |
 | [`rows`] | rows between two rotations |
+| [`outline`] | what all rows of a run say of its completeness |
 | [`sample`] | what the host did |
 | [`state`] | all of these, as a spool file rebuilds them |
 */
@@ -21,6 +22,7 @@ pub mod claims;
 pub mod context;
 pub mod ids;
 pub mod names;
+mod outline;
 pub mod owners;
 pub mod process;
 pub mod rows;

@@ -10,7 +10,7 @@ use super::ids;
 use super::names::text;
 use super::process::Process;
 use super::rows::Identity;
-use super::run::{Baseline, Run, RunOrder, UntracedProcess};
+use super::run::{Baseline, Outline, Run, RunOrder, UntracedProcess};
 
 /// By `proc`.
 pub type Processes = BTreeMap<u64, Process>;
@@ -63,7 +63,9 @@ impl Owners {
         }
         let (name, began) = (order.run.clone(), order.now);
         let (untraced, baselines) = (BTreeMap::new(), baselines.collect());
-        self.runs.insert(name, Run { order, began, untraced, rows: 0, bytes: 0, baselines });
+        let outline = Some(Outline::default());
+        let run = Run { order, began, untraced, rows: 0, bytes: 0, baselines, outline };
+        self.runs.insert(name, run);
     }
 
     pub fn is_recording(&self) -> bool {

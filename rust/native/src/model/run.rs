@@ -1,6 +1,6 @@
 //! What a run asked for, and what became of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iostrata_segment::control::Detail;
 use iostrata_segment::process::Cost;
@@ -57,6 +57,22 @@ pub struct Run {
     /// By process: what it had said when the run began.
     #[serde(default, rename = "before")]
     pub baselines: BTreeMap<u64, Baseline>,
+    /// `None` of a run that a version began which did not gather it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outline: Option<Outline>,
+}
+
+/// What the rows of a run say of its completeness, from its begin to the last part.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outline {
+    /// That have sums.
+    pub layers: BTreeSet<String>,
+    /// That have sums of a process which is no server: servers name whom they worked for.
+    pub tasks: BTreeSet<String>,
+    /// Some sums are of a job or task.
+    pub of_jobs: bool,
+    /// Calls that were open when their process died.
+    pub unfinished: u64,
 }
 
 /// What a process had said before a run: its costs, and seconds in which points were only summed.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from iostrata.analyse.completeness import match
 from iostrata.analyse.summary import Summary, summary
 from iostrata.records import builtins
-from iostrata.show.summary import completeness_lines
+from iostrata.show.completeness import completeness_lines
+from iostrata.show.summary import picture
+from iostrata.store.coverage import match
 from iostrata.store.facts import ListedDataNode
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
@@ -44,7 +45,7 @@ def test_every_source_names_what_it_misses(tmp_path: Path) -> None:
     make_run(tmp_path, "r", events, processes, cluster=cluster)
     found = read(tmp_path)
     # THEN
-    assert completeness_lines(found) == [
+    assert completeness_lines(picture(found)) == [
         "traced 2/5 processes, 1/3 DataNodes, 0 dropped",
         "not traced: DataNode pid 2, a:2 (no agent)",
         "not traced: map pid 12, attempt_1_0001_m_000001_0 (no agent)",
@@ -64,7 +65,9 @@ def test_everything_traced_is_one_line(tmp_path: Path) -> None:
     cluster = {"datanodes": [node("a:1", 1)], "attempts": {"job_1_0001": ATTEMPTS}, "unasked": []}
     make_run(tmp_path, "r", events, processes, cluster=cluster)
     # THEN
-    assert completeness_lines(read(tmp_path)) == ["traced 2/2 processes, 1/1 DataNodes, 0 dropped"]
+    assert completeness_lines(picture(read(tmp_path))) == [
+        "traced 2/2 processes, 1/1 DataNodes, 0 dropped"
+    ]
 
 
 def test_who_did_not_answer_is_not_counted(tmp_path: Path) -> None:
@@ -72,7 +75,7 @@ def test_who_did_not_answer_is_not_counted(tmp_path: Path) -> None:
     cluster: dict[str, Any] = {"datanodes": None, "attempts": {}, "unasked": unasked}
     events = [row_of_sum("hdfs", "read")]
     make_run(tmp_path, "r", events, [process("client", 1)], cluster=cluster)
-    assert completeness_lines(read(tmp_path)) == [
+    assert completeness_lines(picture(read(tmp_path))) == [
         "traced 1/1 processes, DataNodes not asked, 0 dropped",
         "did not answer: the NameNode for its DataNodes: the NameNode does not answer",
     ]
@@ -82,7 +85,7 @@ def test_many_missing_attempts_end_in_their_number(tmp_path: Path) -> None:
     many = [f"attempt_1_0001_m_{number:06}_0" for number in range(1234)]
     cluster: dict[str, Any] = {"datanodes": [], "attempts": {"job_1_0001": many}, "unasked": []}
     make_run(tmp_path, "r", [], [process("client", 1)], cluster=cluster)
-    said = completeness_lines(read(tmp_path))
+    said = completeness_lines(picture(read(tmp_path)))
     assert (said[0], len(said)) == ("traced 1/1235 processes, 0/0 DataNodes, 0 dropped", 52)
     assert said[-1] == "and 1 184 more attempts (--json lists all)"
 

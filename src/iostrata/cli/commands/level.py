@@ -14,9 +14,16 @@ from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
 from iostrata.record.collector import collector_of
 from iostrata.record.protocol import change_detail, read_progress
-from iostrata.schema.detail import Detail, budget_text, parse_budget
+from iostrata.schema.detail import (
+    Detail,
+    budget_text,
+    check_level,
+    check_sampling,
+    parse_budget,
+    sampling_text,
+)
 from iostrata.schema.events import ALL_REQUESTS
-from iostrata.schema.names import check_level, check_sampling, left_out, sampling_text
+from iostrata.schema.names import left_out
 from iostrata.store.location import default_store
 from iostrata.store.runs import find_run
 from iostrata.text import plural

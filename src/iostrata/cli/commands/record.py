@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from iostrata.cli.arguments import StoreOption, command
-from iostrata.cli.console import note
-from iostrata.cli.recording import conclude, recording_line, request_for
-from iostrata.errors import UserError
-from iostrata.record.session import COULD_NOT_RECORD
-from iostrata.record.session import record as record_session
-from iostrata.schema.detail import Detail, asked_for
-from iostrata.schema.names import points_named
-from iostrata.schema.users import read_user_points
+from iostrata.cli.recording import record_command
+from iostrata.cli.recordline import BUDGET, RecordOptions
 
 
 @command(
@@ -50,11 +42,11 @@ def record(
             "the one before. Sums are complete at each level, but records of MapReduce are counted "
             "at the first only."
         ),
-    ] = Detail.level,
+    ] = RecordOptions.level,
     budget: Annotated[
         str,
         typer.Option(
-            envvar="IOSTRATA_BUDGET",
+            envvar=BUDGET,
             help="Share of its CPU time that tracing may cost each process, like 1%, or off. To "
             "stay within it, a process records some reads and writes in sums only.",
         ),
@@ -80,20 +72,19 @@ def record(
     The command keeps its output, its exit code and its signals.
     A command that fails or is interrupted leaves a run, too, which says so.
     """
-    try:
-        request = request_for(command, dir, lab, run, store, private)
-        request = replace(
-            request,
-            points_off=points_named(without_point or []),
-            points=read_user_points(points or []),
-            detail=asked_for(level, sampling, budget),
+    record_command(
+        RecordOptions(
+            command=command,
+            dir=dir,
+            lab=lab,
+            run=run,
+            store=store,
+            without_point=without_point or [],
+            level=level,
+            budget=budget,
+            sampling=sampling,
+            points=points or [],
+            private=private,
+            quiet=quiet,
         )
-        with recording_line(quiet) as show:
-            recorded = record_session(request, show)
-    except UserError as error:
-        raise UserError(error.message, error.remedy, COULD_NOT_RECORD) from error
-    if recorded.message:
-        note(recorded.message)
-    if not quiet:
-        conclude(recorded)
-    sys.exit(recorded.code)
+    )

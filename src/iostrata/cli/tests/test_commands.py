@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from iostrata.cli import whole_command
+from iostrata.cli.app import whole_command
 from iostrata.cli.commands import COMMANDS
 from iostrata.cli.tests.here import here
 from iostrata.schema.points import POINTS

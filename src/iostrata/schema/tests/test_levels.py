@@ -7,14 +7,9 @@ from itertools import pairwise
 import pytest
 
 from iostrata.errors import UserError
+from iostrata.schema.detail import check_level, check_sampling, sampling_text
 from iostrata.schema.events import ALL_REQUESTS, CATEGORY, KEPT, LEVEL
-from iostrata.schema.names import (
-    check_level,
-    check_sampling,
-    keeps,
-    left_out,
-    sampling_text,
-)
+from iostrata.schema.names import keeps, left_out
 
 # Table I of the IOSIG+ paper, its rows and marks verbatim; its column Logical is our level record.
 PUBLISHED = """

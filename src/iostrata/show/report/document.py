@@ -30,6 +30,7 @@ from iostrata.progress import Progress, silent
 from iostrata.records import Record, builtins
 from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.names import layer_order
+from iostrata.show.completeness import completeness_lines
 from iostrata.show.report.bounds import MOST_TARGETS, fitted
 from iostrata.show.report.flow import flow
 from iostrata.show.report.hosts import hosts
@@ -48,7 +49,7 @@ from iostrata.show.report.model import (
     TimeSpent,
 )
 from iostrata.show.report.tasks import tasks
-from iostrata.show.summary import completeness_lines, why_empty
+from iostrata.show.summary import picture, reason_empty
 from iostrata.store.opened import OpenedRun
 from iostrata.version import __version__
 
@@ -80,7 +81,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         iostrata=__version__,
         run=_run(known),
         completeness=_completeness(known),
-        empty="" if known.layers else why_empty(known),
+        empty="" if known.layers else reason_empty(known),
         layers=known.layers,
         ops=known.ops,
         axis=axis,
@@ -136,7 +137,7 @@ def _completeness(known: Summary) -> ReportCompleteness:
         covered.processes, key=lambda one: -sum(getattr(one, name) or 0 for name in names)
     )
     return ReportCompleteness(
-        lines=completeness_lines(known),
+        lines=completeness_lines(picture(known)),
         more_lines=0,
         incomplete=known.incomplete,
         traced=covered.traced,

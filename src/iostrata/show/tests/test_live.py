@@ -18,10 +18,10 @@ from iostrata.processes import start_ticks
 from iostrata.records import builtins
 from iostrata.schema.events import COLUMNS, FLAG
 from iostrata.show.live import head, live_lines
-from iostrata.store.facts import write_facts
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 from iostrata.store.tests.made import START, make_run, row_of_call, row_of_sum, write
+from iostrata.store.writing import write_facts
 
 INNER, COVERED = FLAG["inner"], FLAG["double_counted"]
 
