@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from iostrata.store.coverage import Seen
+from iostrata.store.coverage import Listed, Seen
 from iostrata.text import count, plural, printable
 
 HDFS_LAYERS = ("hdfs", "namenode", "datanode")
@@ -17,15 +17,9 @@ MOST_ATTEMPTS = 50
 MOST_INCOMPLETE = 50
 
 
-class _Node(Protocol):
-    """A DataNode that the NameNode lists."""
+class _Node(Listed, Protocol):
+    """A DataNode that the NameNode lists; `traced`: a traced process is it."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def host(self) -> str: ...
-    @property
-    def pid(self) -> int | None: ...
     @property
     def traced(self) -> bool: ...
 
