@@ -25,7 +25,7 @@ from iostrata.record.session import (
 )
 from iostrata.schema.detail import asked_for
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
-from iostrata.store.coverage import ToldCoverage, coverage
+from iostrata.store.coverage import ReportedCoverage, coverage
 from iostrata.store.location import check_run_name, default_store
 from iostrata.text import count, plural, printable, seconds, size
 
@@ -99,8 +99,8 @@ def conclude(recorded: Recorded) -> None:
 
 
 def _first_line(recorded: Recorded) -> str:
-    if recorded.told is not None:
-        return _told_line(recorded, recorded.told)
+    if recorded.reported is not None:
+        return _reported_line(recorded, recorded.reported)
     from iostrata.cli.opening import traced_run
 
     try:
@@ -111,20 +111,20 @@ def _first_line(recorded: Recorded) -> str:
         return "the run cannot be read back"
 
 
-def _told_line(recorded: Recorded, told: ToldCoverage) -> str:
-    """Of what the collector told, without reading the run: orphans are not known."""
+def _reported_line(recorded: Recorded, reported: ReportedCoverage) -> str:
+    """Of what the collector reported, without reading the run: orphans are not known."""
     picture = Picture(
-        processes=coverage(recorded.cluster, told.processes, told.tasks),
-        layers=told.layers,
-        of_jobs=told.of_jobs,
-        dropped=told.sum_of("dropped"),
-        collapsed=told.sum_of("collapsed"),
-        lost=told.sum_of("lost"),
-        rejected=told.sum_of("rejected"),
-        faulted_points=told.faulted_points,
-        unfinished=told.unfinished,
+        processes=coverage(recorded.cluster, reported.processes, reported.tasks),
+        layers=reported.layers,
+        of_jobs=reported.of_jobs,
+        dropped=reported.sum_of("dropped"),
+        collapsed=reported.sum_of("collapsed"),
+        lost=reported.sum_of("lost"),
+        rejected=reported.sum_of("rejected"),
+        faulted_points=reported.faulted_points,
+        unfinished=reported.unfinished,
     )
-    empty = "" if told.layers else why_empty(picture, recorded.state, recorded.progress.events)
+    empty = "" if reported.layers else why_empty(picture, recorded.state, recorded.progress.events)
     return _first(completeness_lines(picture), empty)
 
 

@@ -24,7 +24,7 @@ from iostrata.processes import start_ticks
 from iostrata.record.collector import Collector, has_successor
 from iostrata.schema.detail import Detail
 from iostrata.schema.events import ALL_REQUESTS
-from iostrata.store.coverage import ToldCoverage
+from iostrata.store.coverage import ReportedCoverage
 
 ANSWER_TIMEOUT = 10.0
 AS_USUAL = Detail()
@@ -49,7 +49,7 @@ class RunProgress:
     behind: int = 0
     message: str = ""
     jobs: Sequence[str] = ()
-    coverage: ToldCoverage | None = None
+    coverage: ReportedCoverage | None = None
 
     @property
     def detail(self) -> Detail:
@@ -76,7 +76,7 @@ def _progress(answer: dict[str, Any]) -> RunProgress:
     jobs = answer.get("jobs")
     if isinstance(jobs, list):
         known["jobs"] = tuple(str(job) for job in jobs)
-    return RunProgress(**{**known, "coverage": ToldCoverage.of(answer.get("coverage"))})
+    return RunProgress(**{**known, "coverage": ReportedCoverage.of(answer.get("coverage"))})
 
 
 def announce(

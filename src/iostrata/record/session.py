@@ -21,7 +21,7 @@ from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import RunProgress
 from iostrata.schema.detail import Detail, budget_text, sampling_text
 from iostrata.schema.events import VERSION
-from iostrata.store.coverage import ClusterAnswer, ToldCoverage
+from iostrata.store.coverage import ClusterAnswer, ReportedCoverage
 from iostrata.store.writing import write_facts
 
 GRACE = 10.0  # the collector's: how long processes of the run may go on after its end
@@ -59,8 +59,8 @@ class RecordRequest:
 class Recorded:
     """What became of it. `state` as in store.runs.Run; `message` says what went wrong.
 
-    `told` is what the collector knows of the run's completeness, None where that is not all there
-    is to know; `cluster` is what the cluster listed.
+    `reported` is what the collector knows of the run's completeness, None where that is not all
+    there is to know; `cluster` is what the cluster listed.
 
     `published` says that every event that was not counted as dropped or lost is in the store.
     """
@@ -73,7 +73,7 @@ class Recorded:
     duration: float
     published: bool
     message: str = ""
-    told: ToldCoverage | None = None
+    reported: ReportedCoverage | None = None
     cluster: ClusterAnswer = field(default_factory=ClusterAnswer)
 
 
@@ -85,7 +85,7 @@ def new_run_name() -> str:
 def record(request: RecordRequest, show: Show | None) -> Recorded:
     """Records the command; raises UserError before it is started, never afterwards.
 
-    `show` is told how far the run is, and what could not be written; None where nobody looks.
+    `show` is called with how far the run is, and what could not be written; None where nobody looks.
     """
     if (request.store / request.run).exists():
         raise UserError(f"run {request.run} exists already in {request.store}", "choose another")
@@ -222,7 +222,7 @@ class _Recording:
             return None, "the collector ended before the run did"
         return None, f"not all was published within {FINISH_TIMEOUT:.0f} s"
 
-    def _told(self, last: RunProgress | None) -> ToldCoverage | None:
+    def _told(self, last: RunProgress | None) -> ReportedCoverage | None:
         """What the last answer says, if no other collector had a part in the run, and nobody asks
         how often points of the user's own were called.
         """

@@ -25,7 +25,7 @@ class _Node(Listed, Protocol):
 
 
 class Covered(Protocol):
-    """A coverage: see store.coverage.Coverage."""
+    """A coverage: see store.coverage.ComparedCoverage."""
 
     @property
     def total(self) -> int: ...

@@ -72,7 +72,7 @@ S = TypeVar("S", bound=Seen)
 
 
 @dataclass(frozen=True)
-class Coverage(Generic[S]):
+class ComparedCoverage(Generic[S]):
     """What became of a comparison: fields as in analyse.completeness.Coverage."""
 
     total: int
@@ -85,7 +85,9 @@ class Coverage(Generic[S]):
     unasked: list[str]
 
 
-def coverage(cluster: ClusterLists, seen: Sequence[S], tasks: Collection[str]) -> Coverage[S]:
+def coverage(
+    cluster: ClusterLists, seen: Sequence[S], tasks: Collection[str]
+) -> ComparedCoverage[S]:
     """Compares the processes of a run with what its cluster listed.
 
     `tasks` are those that have sums, of whichever process but a server: an attempt inside its
@@ -96,7 +98,7 @@ def coverage(cluster: ClusterLists, seen: Sequence[S], tasks: Collection[str]) -
         attempts = sorted(name for job in cluster.attempts.values() for name in job)
     reported = {process.task for process in seen} | set(tasks)
     missing = [attempt for attempt in attempts or () if attempt not in reported]
-    return Coverage(
+    return ComparedCoverage(
         total=len(seen) + len(missing),
         traced=sum(process.traced for process in seen),
         not_traced=[process for process in seen if not process.traced],
@@ -169,7 +171,7 @@ class SeenProcess:
 
 
 @dataclass(frozen=True)
-class ToldCoverage:
+class ReportedCoverage:
     """What the collector tells the recorder at the end: who was there, and of all sums the layers,
     the tasks of processes that are no servers, and whether some are `of_jobs`.
     """
@@ -182,7 +184,7 @@ class ToldCoverage:
     unfinished: int
 
     @classmethod
-    def of(cls, answer: Any) -> ToldCoverage | None:
+    def of(cls, answer: Any) -> ReportedCoverage | None:
         """Of the value `coverage` of progress.json; None where a collector says less or more."""
         try:
             seen = [SeenProcess(**process) for process in answer["processes"]]

@@ -10,7 +10,7 @@ import pytest
 from iostrata.cli import recording
 from iostrata.record.protocol import RunProgress
 from iostrata.record.session import Recorded
-from iostrata.store.coverage import ClusterAnswer, ToldCoverage
+from iostrata.store.coverage import ClusterAnswer, ReportedCoverage
 from iostrata.store.tests.made import make_run, process, row_of_sum
 
 ATTEMPTS = [f"attempt_1_0001_m_{number:06}_0" for number in range(3)]
@@ -25,7 +25,7 @@ TOLD: dict[str, Any] = {
 NAMES = {"folded": "collapsed", "refused": "rejected"}
 
 
-def told(processes: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+def reported(processes: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """The coverage that a collector tells of rows of the table `processes`."""
     unknown = ("exit", "points_faulted")
     rows = [
@@ -42,9 +42,9 @@ def both(
     cluster: dict[str, Any],
     **more: Any,
 ) -> tuple[str, str]:
-    """The first line: of what the collector told, and of an analysis."""
+    """The first line: of what the collector reported, and of an analysis."""
     make_run(store, "r", events, processes, cluster=cluster)
-    coverage = ToldCoverage.of(told(processes, **more))
+    coverage = ReportedCoverage.of(reported(processes, **more))
     assert coverage is not None
     progress, answer = RunProgress(events=len(events)), ClusterAnswer.of(cluster)
     recorded = Recorded("r", store, 0, "ok", progress, 1.0, True, "", coverage, answer)
@@ -111,4 +111,4 @@ def test_an_empty_run_says_why(tmp_path: Path, processes: list[dict[str, Any]], 
     "answer", [None, {}, [], {**TOLD, "processes": 3}, {**TOLD, "processes": [{"news": 1}]}]
 )
 def test_an_answer_of_another_kind_tells_nothing(answer: Any) -> None:
-    assert ToldCoverage.of(answer) is None
+    assert ReportedCoverage.of(answer) is None
