@@ -85,7 +85,7 @@ def new_run_name() -> str:
 def record(request: RecordRequest, show: Show | None) -> Recorded:
     """Records the command; raises UserError before it is started, never afterwards.
 
-    `show` is called with how far the run is, and what could not be written; None where nobody looks.
+    `show` hears how far the run is, and what could not be written; None where nobody looks.
     """
     if (request.store / request.run).exists():
         raise UserError(f"run {request.run} exists already in {request.store}", "choose another")
