@@ -252,6 +252,15 @@ fn a_daemons_events_go_to_the_run_that_caused_them() {
     assert_eq!(who, expected);
 }
 
+/// An empty file of another user, which is theirs before the collector sees it.
+fn order(site: &Site, name: &str, uid: u32) {
+    let runs = site.dir.join("runs");
+    let draft = runs.join(format!(".{name}.new"));
+    std::fs::write(&draft, "").unwrap();
+    chown(&draft, Some(uid), Some(uid)).unwrap();
+    std::fs::rename(draft, runs.join(name)).unwrap();
+}
+
 #[test]
 fn two_users_see_their_own_runs_only() {
     if !is_root() {
@@ -260,9 +269,7 @@ fn two_users_see_their_own_runs_only() {
     let site = Site::new();
     let collector = site.collector();
     for (run, uid) in [("ra", 20_001), ("rb", 20_002)] {
-        let order = site.dir.join("runs").join(format!("{run}.run"));
-        std::fs::write(&order, "").unwrap();
-        chown(&order, Some(uid), Some(uid)).unwrap();
+        order(&site, &format!("{run}.run"), uid);
         site.wait_for(run, "recording");
     }
     let events = |run: &str, events: &str| ["--text", run, "--events", events].map(str::to_owned);
@@ -275,9 +282,7 @@ fn two_users_see_their_own_runs_only() {
     // a run's name alone opens nothing: this one is not of its owner
     write(20_002, 3, events("run=ra", "30"));
     for (run, uid) in [("ra", 20_001), ("rb", 20_002)] {
-        let stop = site.dir.join("runs").join(format!("{run}.stop"));
-        std::fs::write(&stop, "").unwrap();
-        chown(&stop, Some(uid), Some(uid)).unwrap();
+        order(&site, &format!("{run}.stop"), uid);
         site.wait_for(run, "done");
     }
     collector.terminate();
