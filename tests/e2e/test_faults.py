@@ -22,6 +22,7 @@ pytestmark = [
 
 ROWS = 60_000  # of 100 bytes
 MAPS, REDUCES = 2, 2
+RECORDS = ("--level", "record")  # options of `iostrata record`
 # Called once a record in every map and every reduce; neither value is what the extractor expects:
 # a Text has no getBlockId(), and is no FileDescriptor.
 FAULTY = """
@@ -111,7 +112,7 @@ def test_a_point_that_throws(plain: Sorted, tmp_path: Path) -> None:
     """GIVEN points whose extractor fails in each task THEN they are off, and the rest is exact."""
     site = plain.site
     (tmp_path / "faulty.toml").write_text(FAULTY)
-    options = ("--points", str(tmp_path / "faulty.toml"))
+    options = (*RECORDS, "--points", str(tmp_path / "faulty.toml"))
     with site.popen("throws", *command(site, "throws"), options=options) as recorder:
         output, _ = recorder.communicate(timeout=400)
     job = ended_well(plain, "throws", recorder.returncode, output)
@@ -136,7 +137,7 @@ def test_a_point_that_throws(plain: Sorted, tmp_path: Path) -> None:
 def test_the_collector_is_killed(plain: Sorted) -> None:
     """GIVEN SIGKILL in the middle, and another collector THEN each call is in the run once."""
     site = plain.site
-    with site.popen("killed", *command(site, "killed")) as recorder:
+    with site.popen("killed", *command(site, "killed"), options=RECORDS) as recorder:
         wait_until(lambda: bool(site.tasks()), timeout=120)
         site.kill_collector()
         left = site.tasks()
