@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,18 +77,35 @@ class Site:
 
     @contextmanager
     def full(self) -> Iterator[None]:
-        """No byte is free in the mount for as long as the block lasts."""
+        """No byte is free in the mount for as long as the block lasts: what processes that end give
+        back is taken, too.
+        """
         assert os.path.ismount(self.directory)
-        filler = self.directory / "filler"
+        filler, over = self.directory / "filler", threading.Event()
         try:
             with filler.open("wb", buffering=0) as out:
-                block = bytes(1 << 20)
-                while written(out.fileno(), block):
-                    pass
-            assert os.statvfs(self.directory).f_bavail == 0
-            yield
+                fill(out.fileno())
+                assert os.statvfs(self.directory).f_bavail == 0
+                filling = threading.Thread(target=keep_full, args=(out.fileno(), over))
+                filling.start()
+                try:
+                    yield
+                finally:
+                    over.set()
+                    filling.join()
         finally:
             filler.unlink()
+
+
+def keep_full(descriptor: int, over: threading.Event) -> None:
+    while not over.wait(0.005):
+        fill(descriptor)
+
+
+def fill(descriptor: int) -> None:
+    block = bytes(1 << 20)
+    while written(descriptor, block):
+        pass
 
 
 def written(descriptor: int, block: bytes) -> bool:
