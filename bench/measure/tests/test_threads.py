@@ -34,7 +34,7 @@ def test_a_thread_that_ended_says_what_it_took() -> None:
 
 
 @root
-def test_groups_of_threads_add_up_to_the_control_group(tmp_path: object) -> None:
+def test_groups_of_threads_add_up_to_the_control_group() -> None:
     cluster = Group("iostrata-test-threads")
     stays = "import sys, time\nfor line in sys.stdin:\n " + BURN.format(0.2).replace("\n", "\n ")
     lasting = subprocess.Popen(
