@@ -5,16 +5,10 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * What hooks take, by point: one hook of many is timed where it runs and stands for all since the
- * last one. Sums of the whole process since it started.
+ * What hooks take, by point, as {@link OverheadSampler} finds it. Sums of the whole process since
+ * it started.
  */
 final class Costs {
-  /**
-   * A longer hook was interrupted, or did what is done once (a file, a name): as the one that
-   * stands for many it would say that all of them did.
-   */
-  private static final long LONGEST_NANOS = 50_000;
-
   private static final AtomicLongArray HOOKS = new AtomicLongArray(Schema.PROCESS_MAX_POINTS);
   private static final AtomicLongArray NANOS = new AtomicLongArray(Schema.PROCESS_MAX_POINTS);
 
@@ -26,12 +20,12 @@ final class Costs {
 
   private Costs() {}
 
-  /** A hook took so long, and stands for so many. */
+  /** So many hooks have run, and took so long in all. */
   static void add(int point, int hooks, long nanos) {
     if (HOOKS.getAndAdd(point, hooks) == 0) {
       meet(point);
     }
-    NANOS.addAndGet(point, hooks * Math.min(nanos, LONGEST_NANOS));
+    NANOS.addAndGet(point, nanos);
   }
 
   private static synchronized void meet(int point) {

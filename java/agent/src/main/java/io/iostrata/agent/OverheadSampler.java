@@ -11,10 +11,17 @@ final class OverheadSampler {
   private static final int SHORT_NANOS = 100;
 
   /**
-   * Between two that are timed, in ns: where hooks are seldom, each is timed, for one that took
-   * long by chance would stand for seconds.
+   * Between two that are timed, in ns: where hooks are seldom, each is timed, and stands for itself
+   * alone. It found nothing in the caches, while those before it may have come in rows; and one
+   * that took long by chance would stand for seconds.
    */
   private static final long SELDOM = 5_000_000;
+
+  /**
+   * A longer hook was interrupted, or did what is done once (a file, a name): as the one that
+   * stands for many it would say that all of them did.
+   */
+  private static final long LONGEST_NANOS = 50_000;
 
   /**
    * What clocks cannot see of a hook, in ns: the way to it and to its thread's state, which a
@@ -41,6 +48,9 @@ final class OverheadSampler {
   /** Hooks from one that is timed to the next, on average: a power of two. */
   private int mean = 1;
 
+  /** ns of hooks that came soon after others, of late. */
+  private long usual;
+
   private long before = System.nanoTime();
   private long random = before | 1;
 
@@ -55,9 +65,10 @@ final class OverheadSampler {
     boolean seldom = since - before > SELDOM;
     before = since;
     since = 0;
-    Costs.add(point, stands, Math.max(0, nanos) + unseen);
-    mean =
-        seldom ? Math.max(1, mean / 2) : Math.min(mean * 2, nanos < SHORT_NANOS ? RARELY : OFTEN);
+    long cost = Math.min(Math.max(0, nanos) + unseen, LONGEST_NANOS);
+    Costs.add(point, stands, cost + (stands - 1) * (seldom ? usual : cost));
+    usual = seldom ? usual : usual + (cost - usual) / 8;
+    mean = seldom ? 1 : Math.min(mean * 2, nanos < SHORT_NANOS ? RARELY : OFTEN);
     // At random: entries and exits take turns, and loops have their own rhythm.
     random = Xorshift.next(random);
     stands = mean == 1 ? 1 : mean / 2 + (int) (random & mean - 1);
