@@ -49,6 +49,8 @@ LAYOUTS = (
 )  # fmt: skip
 TABLES = ("columns", "process_columns", "system_columns")
 # The frozen contract has an older word for it.
+# Bytes of an operation that are those of another one around it, as PointTable.java has it.
+SAME_FLOW = {"transfer": "read", "raw_write": "write"}
 PYTHON_NAMES = {"covered": "double_counted"}
 FIELD = re.compile(r"this\.([\w$]+)")
 SUMMED = ("counted", "record")  # no row for each call
@@ -180,7 +182,7 @@ def java_rows(points: list[dict[str, str]], schema: dict[str, Any]) -> str:
         rows = point["mode"] not in ("effect", "replace")
         flow = adds = added = 0
         if rows and point["bytes"]:
-            op = "read" if point["op"] == "transfer" else point["op"]
+            op = SAME_FLOW.get(point["op"], point["op"])
             flow = flows.setdefault((point["layer"], op), len(flows) + 1)
         if point in whole:
             adds = sums[point["layer"], point["bytes"][3:-1]]

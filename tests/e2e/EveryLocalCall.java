@@ -37,6 +37,11 @@ public final class EveryLocalCall {
       out.write(1);
       out.write(new byte[SIZE - 1]);
     }
+    OutputStream bare = raw.stream(new Path(folder, "bare"));
+    try (FSDataOutputStream out = new FSDataOutputStream(bare, null)) { // its calls arrive as such
+      out.write(1);
+      out.write(new byte[SIZE - 1]);
+    }
     try (OutputStream out = raw.stream(new Path(folder, "direct"))) {
       out.write(1);
       out.write(new byte[200], 50, 100);

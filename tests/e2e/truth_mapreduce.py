@@ -108,12 +108,12 @@ def segments(run: Run) -> Iterator[str]:
 
 
 def spilled(run: Run) -> Iterator[str]:
-    """Each byte of a spill is written once through the stream that the file system opened for it.
+    """Each byte of a spill counts once, at a stream or as it leaves the buffer of the file system.
 
     Also where a codec lies before that one; the files' own bytes are FILE_BYTES_WRITTEN's.
     """
     found = run.rows(
-        f"SELECT task, sum(bytes) FILTER (op = 'write' AND {OUTERMOST})::BIGINT, "
+        f"SELECT task, sum(bytes) FILTER (op IN ('write', 'raw_write') AND {OUTERMOST})::BIGINT, "
         "sum(bytes) FILTER (op = 'raw_write')::BIGINT FROM events WHERE kind = 'sum' "
         "AND layer = 'fs' AND category = 'spill' GROUP BY task"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 # The bytes of other operations (asked of a NameNode …) move nothing.
 DIRECTIONS: dict[str, tuple[str, ...]] = {
     "read": ("read", "read_vectored", "transfer", "disk_transfer"),
-    "written": ("write",),
+    "written": ("write", "raw_write"),
     "received": ("receive_packet", "receive"),
     "sent": ("send_packet", "serve_part", "send"),
 }

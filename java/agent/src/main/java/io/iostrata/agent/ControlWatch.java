@@ -105,6 +105,7 @@ final class ControlWatch extends Thread implements Callable<String> {
           Hooks.reportFaults();
           weaveLate();
           Probe.forgetMet();
+          PassingStreams.forget();
           recorder.sealDeadThreads();
           account(seen != 0);
         }

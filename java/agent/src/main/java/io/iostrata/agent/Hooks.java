@@ -79,6 +79,7 @@ public final class Hooks {
     Arrays.fill(EFFECTS, null);
     Arrays.fill(MEASURES, null);
     Probe.forget();
+    PassingStreams.forget();
     HandOver.CAUSES.clear();
     SocketStreams.SOCKETS.clear();
     StreamWrapped.INNER.clear();

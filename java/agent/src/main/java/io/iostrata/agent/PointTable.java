@@ -60,7 +60,7 @@ final class PointTable {
     if (point.effectOnly || point.bytes == null && point.measure == null) {
       return 0;
     }
-    String direction = point.layer + (point.op.equals("transfer") ? "read" : point.op);
+    String direction = point.layer + flow(point.op);
     Byte known = directions.get(direction);
     if (known == null) {
       if (directions.size() == MAX_FLOWS) {
@@ -70,6 +70,16 @@ final class PointTable {
       directions.put(direction, known);
     }
     return known;
+  }
+
+  /**
+   * The operation whose bytes an operation's are when it is around it; schema/generate.py has it.
+   */
+  private static String flow(String op) {
+    if (op.equals("transfer")) {
+      return "read";
+    }
+    return op.equals("raw_write") ? "write" : op;
   }
 
   /** From here on these are the points of users, and no others. */
