@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from bench.measure.results import say
 from bench.measure.threads import by_threads
 from bench.measure.workloads import Job, commands
 
-from iostrata.record.collector import collector_of
+from iostrata.record.collector import Collector, collector_of
 from iostrata_lab import clusters
 from iostrata_lab.recording import collector_directory
 
@@ -31,7 +32,9 @@ MASTER = "yarn.app.mapreduce.am.command-opts"
 # The same for its daemons and clients: this variable is read after the command line.
 BOTH_COMPILERS = {"_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
 CONTAINERS = "yarn.nodemanager.admin-env.JAVA_TOOL_OPTIONS"
-SETTLE = 2.0  # s after a job: containers are cleaned up, tracers write what they hold
+SETTLE = 2.0  # s after a job's last process: its files are removed, tracers write what they hold
+LINGERS = 60.0  # s that it may outlive its client: an ApplicationMaster sleeps 5 s at its end
+JOB_ID = re.compile(r"\bjob_\d+_\d+\b")
 IOSTRATA = (sys.executable, "-m", "iostrata")
 
 
@@ -135,10 +138,11 @@ class Side:
             command = [*IOSTRATA, "record", *option, "--", *command]
         threads: dict[str, float] = {}
         with by_threads(self.group, threads):
+            daemons = self.group.pids()
             cpu, collector, begin = self.group.cpu(), self.collector_cpu(), time.monotonic()
-            self.run(command)
+            said = self.run(command)
             wall = time.monotonic() - begin
-            time.sleep(SETTLE)
+            self._outlive(daemons)
             cpu = self.group.cpu() - cpu
         found = {
             "job": job.name,
@@ -148,6 +152,7 @@ class Side:
             "number": number,
             "cpu_s": round(cpu, 4),
             "wall_s": round(wall, 2),
+            "job_s": self._job_seconds(said),
             "threads_s": threads,
         }
         if self.observer.traced:
@@ -160,10 +165,32 @@ class Side:
         say(f"{job.title} {self.observer.name} #{number}: {found['cpu_s']:.2f} CPU s, {wall:.1f} s")
         return found
 
+    def _outlive(self, daemons: set[int]) -> None:
+        """Waits for the job's last process: on both sides its CPU counts, whoever waits for it."""
+        deadline = time.monotonic() + LINGERS
+        collector = self._collector()
+        daemons |= {collector.pid} if collector else set()
+        while left := self.group.pids() - daemons:
+            if time.monotonic() > deadline:
+                sys.exit(f"{self.name}: processes {sorted(left)} do not end")
+            time.sleep(0.1)
+        time.sleep(SETTLE)
+
+    def _job_seconds(self, said: str) -> float | None:
+        """From the submission to the end of the job that the command named, by its own history."""
+        named = JOB_ID.findall(said)
+        if not named:
+            return None
+        job = self.lab.job_history(named[-1], LINGERS)
+        return (job.ended - job.submitted) / 1000
+
     def collector_cpu(self) -> float:
         """CPU seconds of iostrata's collector so far; 0 without one."""
-        collector = collector_of(collector_directory(self.name)) if self.observer.traced else None
+        collector = self._collector()
         return pid_cpu(collector.pid) if collector else 0.0
+
+    def _collector(self) -> Collector | None:
+        return collector_of(collector_directory(self.name)) if self.observer.traced else None
 
     def _delete(self, paths: tuple[str, ...]) -> None:
         for path in paths:

@@ -45,6 +45,14 @@ class Group:
         fields = dict(line.split() for line in (self.path / "cpu.stat").read_text().splitlines())
         return int(fields["usage_usec"]) / 1e6
 
+    def pids(self) -> set[int]:
+        """Processes that are in it or below now."""
+        found: set[int] = set()
+        for file in self.path.rglob("cgroup.procs"):
+            with suppress(OSError):
+                found |= {int(pid) for pid in file.read_text().split()}
+        return found
+
     def popen(
         self, command: list[str], environment: dict[str, str], output: Path
     ) -> subprocess.Popen[bytes]:

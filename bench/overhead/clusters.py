@@ -75,9 +75,21 @@ def compared(both: list[tuple[Row, Row]], job: Job, mode: Mode) -> Row:
         "bar": mode.bar,
         "plain_cpu_s": median(plain) if plain else None,
         "added": added.facts(),
+        "job_wall": wall(both, "job_s"),
+        "command_wall": wall(both, "wall_s"),
         "by_threads": by_threads(both),
         "added_bootstrap": stats.bootstrap([a["cpu_s"] / b["cpu_s"] - 1 for a, b in both]).facts(),
         "verdict": vars(stats.verdict(added, mode.bar, problems(both, mode))),
+    }
+
+
+def wall(both: list[tuple[Row, Row]], of: str) -> Row:
+    """Seconds of the job itself (`job_s`, from submission to end) or of its command (`wall_s`)."""
+    known = [(a[of], b[of]) for a, b in both if a.get(of) and b.get(of)]
+    return {
+        "traced_s": median(a for a, _ in known) if known else None,
+        "plain_s": median(b for _, b in known) if known else None,
+        "added": stats.ratio(known).facts(),
     }
 
 

@@ -148,6 +148,12 @@ def _ab(found: list[Row]) -> None:
     ]
     _table(header, rows)
     for row in found:
+        for words, key in (("the job itself", "job_wall"), ("its command", "command_wall")):
+            wall = row[key]
+            if wall["plain_s"]:
+                seconds = f"{wall['plain_s']:.1f} s untraced, {wall['traced_s']:.1f} s traced"
+                print(f"{row['job']}, {row['mode']}, {words}: {seconds}: {interval(wall['added'])}")
+    for row in found:
         print(f"{row['job']}, {row['mode']}, at most {row['bar']:.0%}: {_word(row['verdict'])}")
     for row in found:
         _by_threads(row)

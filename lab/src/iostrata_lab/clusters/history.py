@@ -46,6 +46,8 @@ class JobHistory:
     state: str
     counters: Counters
     attempts: list[HistoryAttempt]
+    submitted: int = 0  # ms since the epoch, as Hadoop has it
+    ended: int = 0
 
 
 def parse(text: str) -> JobHistory:
@@ -53,20 +55,21 @@ def parse(text: str) -> JobHistory:
     lines = text.split("\n")
     if not lines or lines[0] != "Avro-Json":
         raise ValueError(f"not a job history file, it begins with {lines[:1]}")
-    job, state, totals = "", "", Counters()
+    job, state, totals, submitted, ended = "", "", Counters(), 0, 0
     starts: dict[str, int] = {}
     attempts = []
     for kind, event in _events(lines[2:]):
         if kind == "JOB_SUBMITTED":
-            job = event["jobid"]
+            job, submitted = event["jobid"], event["submitTime"]
         elif kind.endswith("_ATTEMPT_STARTED"):
             starts[event["attemptId"]] = event["startTime"]
         elif kind.endswith(ATTEMPT_END):
             attempts.append(_attempt(event, starts))
         elif kind in JOB_END:
             state = event.get("jobStatus") or "SUCCEEDED"
-            totals = _counters(event.get("totalCounters"))
-    return JobHistory(job, state, totals, sorted(attempts, key=lambda attempt: attempt.name))
+            totals, ended = _counters(event.get("totalCounters")), event["finishTime"]
+    attempts.sort(key=lambda attempt: attempt.name)
+    return JobHistory(job, state, totals, attempts, submitted, ended)
 
 
 def started(text: str) -> list[str]:

@@ -14,6 +14,7 @@ def test_counters_of_each_attempt() -> None:
     history = parse((HERE / "dfsio.jhist").read_text())
 
     assert (history.id, history.state) == ("job_1795241286724_0001", "SUCCEEDED")
+    assert (history.submitted, history.ended) == (1795241492334, 1795241501779)
     assert history.counters == {
         FILE_SYSTEM: {"HDFS_BYTES_READ": 236, "HDFS_BYTES_WRITTEN": 1048647}
     }
