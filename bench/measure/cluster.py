@@ -28,6 +28,8 @@ from iostrata_lab.recording import collector_directory
 # A lab's task JVMs have only the first compiler, which suits jobs of seconds; these are users'.
 TASK_JVM = "-Xmx600m -XX:+UseSerialGC"
 TASKS = ("mapreduce.map.java.opts", "mapreduce.reduce.java.opts")
+# A second attempt of a slow task is a toss: TestDFSIO of four files ran four to seven map tasks.
+NO_SPECULATION = {f"mapreduce.{task}.speculative": "false" for task in ("map", "reduce")}
 MASTER = "yarn.app.mapreduce.am.command-opts"
 # The same for its daemons and clients: this variable is read after the command line.
 BOTH_COMPILERS = {"_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
@@ -79,7 +81,8 @@ class Side:
         self._clear()
         self.group = Group(f"iostrata-{self.name}")
         properties = (
-            dict.fromkeys((*TASKS, MASTER), f"{TASK_JVM} {self.observer.jvm}".rstrip())
+            NO_SPECULATION
+            | dict.fromkeys((*TASKS, MASTER), f"{TASK_JVM} {self.observer.jvm}".rstrip())
             | self.observer.properties
         )
         if self.observer.options:
