@@ -9,8 +9,8 @@ import java.nio.IntBuffer;
 import java.util.Arrays;
 
 /**
- * What woven code calls. Nothing here throws: a fault of ours switches the point off for the rest
- * of the process and is counted.
+ * What woven code calls; {@link CountedHooks} has the hooks of calls that are only summed. Nothing
+ * here throws: a fault of ours switches the point off for the rest of the process and is counted.
  */
 public final class Hooks {
   /** Bytes to {@link #exit} that say: those given at entry. */
@@ -51,6 +51,7 @@ public final class Hooks {
 
   /** An agent of this version may have been here before. */
   static void begin() {
+    CountedHooks.load();
     Arrays.fill(OFF, (byte) 0);
     Arrays.fill(REPORTED, false);
     Arrays.fill(ADDED_UP, (byte) 0);
@@ -201,140 +202,7 @@ public final class Hooks {
     }
   }
 
-  /** {@link #enter} of a call that is only summed. */
-  @DontInline
-  public static void enterCounted(int point, Object a, Object b, long asked, long bytes) {
-    Probe probe = OFF[point] != 0 ? null : take(point, true);
-    if (probe == null) {
-      return;
-    }
-    try {
-      probe.enterCounted(point, a, b, asked, bytes);
-      if (probe.sampler.since != 0) {
-        probe.sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
-      }
-    } catch (Throwable e) {
-      fault(point, e);
-    } finally {
-      probe.busy = false;
-    }
-  }
-
-  /** {@link #enterCounted} of a call whose bytes are known: it is counted now. */
-  @DontInline
-  public static void count(int point, Object a, Object b, long asked, long bytes) {
-    Probe probe = OFF[point] != 0 ? null : take(point, true);
-    if (probe == null) {
-      return;
-    }
-    try {
-      probe.count(point, a, b, asked, bytes);
-      if (probe.sampler.since != 0) {
-        probe.sampler.end(point, OverheadSampler.UNSEEN_COUNT);
-      }
-    } catch (Throwable e) {
-      fault(point, e);
-    } finally {
-      probe.busy = false;
-    }
-  }
-
-  /** The call that {@link #count} counted returns. */
-  public static void counted(int point) {
-    if (on != 0) {
-      leaveCount(point, false);
-    }
-  }
-
-  /** {@link #counted} of a call that may have passed through. */
-  public static void counted(int point, Object through) {
-    if (on != 0 && !PassingStreams.through(through)) {
-      leaveCount(point, false);
-    }
-  }
-
-  /** The call that {@link #count} counted throws. */
-  public static void failedCount(Throwable thrown, int point) {
-    if (on != 0) {
-      leaveCount(point, true);
-    }
-  }
-
-  /** {@link #failedCount} of a call that may have passed through. */
-  public static void failedCount(Throwable thrown, int point, Object through) {
-    if (!PassingStreams.through(through)) {
-      failedCount(thrown, point);
-    }
-  }
-
-  @DontInline
-  private static void leaveCount(int point, boolean failed) {
-    try {
-      Probe probe = Probe.current();
-      if (!probe.isCounted(point)) {
-        leaveCounted(AS_ENTERED, point, failed ? Probe.FAILED : Probe.COUNTED);
-      } else if (failed) {
-        probe.failCounted(point);
-      }
-    } catch (Throwable e) {
-      fault(point, e);
-    }
-  }
-
-  /** {@link #exit} of a call that is only summed. */
-  public static void exitCounted(long bytes, int point) {
-    if (on != 0) {
-      leaveCounted(bytes, point, Probe.COUNTED);
-    }
-  }
-
-  /** {@link #exitCounted} of a call that may have passed through. */
-  public static void exitCounted(long bytes, int point, Object through) {
-    if (on != 0 && !PassingStreams.through(through)) {
-      leaveCounted(bytes, point, Probe.COUNTED);
-    }
-  }
-
-  /** {@link #exitCounted} of a call that may have met no record. */
-  public static void exitRecord(boolean met, long bytes, int point) {
-    if (on != 0) {
-      leaveCounted(bytes, point, met ? Probe.COUNTED : Probe.FORGOTTEN);
-    }
-  }
-
-  /** {@link #failed} of a call that is only summed. */
-  public static void failedCounted(Throwable thrown, int point) {
-    if (on != 0) {
-      leaveCounted(0, point, Probe.FAILED);
-    }
-  }
-
-  /** {@link #failedCounted} of a call that may have passed through. */
-  public static void failedCounted(Throwable thrown, int point, Object through) {
-    if (!PassingStreams.through(through)) {
-      failedCounted(thrown, point);
-    }
-  }
-
-  @DontInline
-  private static void leaveCounted(long bytes, int point, int how) {
-    Probe probe = take(point, false);
-    if (probe == null) {
-      return;
-    }
-    try {
-      probe.exitCounted(point, bytes, how);
-      if (probe.sampler.since != 0) {
-        probe.sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
-      }
-    } catch (Throwable e) {
-      fault(point, e);
-    } finally {
-      probe.busy = false;
-    }
-  }
-
-  /** Bytes of a call that is about to {@link #exit} or {@link #exitCounted}. */
+  /** Bytes of a call that is about to {@link #exit} or {@link CountedHooks#exitCounted}. */
   public static long measure(int point, Object a, Object b) {
     return on == 0 ? 0 : measured(point, a, b);
   }
@@ -441,7 +309,7 @@ public final class Hooks {
   }
 
   /** The thread's probe, now busy; null when it was: then the call is one of our own. */
-  private static Probe take(int point, boolean counted) {
+  static Probe take(int point, boolean counted) {
     try {
       Probe probe = Probe.current();
       if (probe.busy) {
@@ -462,7 +330,8 @@ public final class Hooks {
     }
   }
 
-  private static void fault(int point, Throwable fault) {
+  /** A fault of ours switches the point off for good, and is counted. */
+  static void fault(int point, Throwable fault) {
     try {
       OFF[point] = FAULTED;
       REPORTED[point] = true;

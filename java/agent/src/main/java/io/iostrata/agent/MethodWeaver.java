@@ -13,8 +13,9 @@ import org.objectweb.asm.Opcodes;
  *   catch (Throwable t) { Hooks.failed(point, t); throw t; }
  * </pre>
  *
- * of a counted-only point whose bytes are known at the entry, {@code Hooks.count(point, …)} and
- * {@code Hooks.counted(point)},
+ * of a counted-only point {@code CountedHooks.enterCounted(point, …)} and so on, and where its
+ * bytes are known at the entry {@code CountedHooks.count(point, …)} and {@code
+ * CountedHooks.counted(point)},
  *
  * <p>or, for an effect, only {@code Hooks.learn(…)} before each return, or, where something is
  * added to what is returned, {@code Hooks.instead(returned, point)}. A point with {@code through}
@@ -27,6 +28,8 @@ import org.objectweb.asm.Opcodes;
 final class MethodWeaver extends MethodVisitor {
   /** Not a constant: the jar gives each version a package of its own. */
   static final String HOOKS = Hooks.class.getName().replace('.', '/');
+
+  private static final String COUNTED = CountedHooks.class.getName().replace('.', '/');
 
   private static final String PASSING = PassingStreams.class.getName().replace('.', '/');
 
@@ -82,7 +85,7 @@ final class MethodWeaver extends MethodVisitor {
     enterBytes();
     if (point.counted) {
       String name = point.countedAtEntry ? "count" : "enterCounted";
-      hook(name, "(ILjava/lang/Object;Ljava/lang/Object;JJ)V");
+      counted(name, "(ILjava/lang/Object;Ljava/lang/Object;JJ)V");
     } else {
       hook("enter", "(ILjava/lang/Object;Ljava/lang/Object;JJJ)V");
     }
@@ -131,7 +134,7 @@ final class MethodWeaver extends MethodVisitor {
     exitBytes();
     pushPoint();
     if (asks) {
-      hook("exitRecord", "(ZJI)V");
+      counted("exitRecord", "(ZJI)V");
     } else {
       ended(point.counted ? "exitCounted" : "exit", "(JI");
     }
@@ -208,16 +211,23 @@ final class MethodWeaver extends MethodVisitor {
 
   /** Calls the hook of an end, which asks itself where the call passed through. */
   private void ended(String name, String values) {
-    if (point.through == null) {
-      hook(name, values + ")V");
-    } else {
+    if (point.through != null) {
       frame.reference(mv, point.through);
-      hook(name, values + "Ljava/lang/Object;)V");
+    }
+    String descriptor = values + (point.through == null ? ")V" : "Ljava/lang/Object;)V");
+    if (point.counted) {
+      counted(name, descriptor);
+    } else {
+      hook(name, descriptor);
     }
   }
 
   private void pushPoint() {
     mv.visitIntInsn(Opcodes.SIPUSH, point.id);
+  }
+
+  private void counted(String name, String descriptor) {
+    mv.visitMethodInsn(Opcodes.INVOKESTATIC, COUNTED, name, descriptor, false);
   }
 
   private void hook(String name, String descriptor) {
