@@ -48,9 +48,9 @@ LAYOUTS = (
     "dictionary", "entry", "process", "control",
 )  # fmt: skip
 TABLES = ("columns", "process_columns", "system_columns")
-# The frozen contract has an older word for it.
 # Bytes of an operation that are those of another one around it, as PointTable.java has it.
 SAME_FLOW = {"transfer": "read", "raw_write": "write"}
+# The frozen contract has an older word for it.
 PYTHON_NAMES = {"covered": "double_counted"}
 FIELD = re.compile(r"this\.([\w$]+)")
 SUMMED = ("counted", "record")  # no row for each call

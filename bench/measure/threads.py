@@ -57,13 +57,12 @@ def by_threads(cluster: Group, found: dict[str, float]) -> Iterator[None]:
 def _living(cluster: Group) -> dict[tuple[int, int], tuple[str, int]]:
     """Name and ns of CPU so far by (pid, tid)."""
     found = {}
-    for file in cluster.path.rglob("cgroup.procs"):
-        for pid in file.read_text().split():
-            for task in Path(f"/proc/{pid}/task").glob("*"):
-                try:
-                    cpu = int((task / "schedstat").read_text().split()[0])
-                    name = (task / "comm").read_text().strip()
-                except (OSError, IndexError):
-                    continue
-                found[int(pid), int(task.name)] = (name, cpu)
+    for pid in cluster.pids():
+        for task in Path(f"/proc/{pid}/task").glob("*"):
+            try:
+                cpu = int((task / "schedstat").read_text().split()[0])
+                name = (task / "comm").read_text().strip()
+            except (OSError, IndexError):
+                continue
+            found[pid, int(task.name)] = (name, cpu)
     return found

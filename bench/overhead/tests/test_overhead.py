@@ -138,6 +138,22 @@ def test_fixed_and_proportional_cost() -> None:
     assert small["verdict"]["why"] == "4 pairs, at least 10 are needed"
 
 
+def test_wall_times_are_those_of_the_job_and_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    jobs, runs = sized(4)
+    for one in runs:
+        slower = 1.1 if one["side"] == "traced" else 1.0
+        one |= {"wall_s": 40.0 * slower + 6 * (slower > 1), "job_s": 30.0 * slower}
+    runs[0]["job_s"] = None  # its command named no job: the pair is left out
+    found = clusters.compared(clusters.of(runs, jobs[0], BARE), jobs[0], BARE)
+    assert found["job_wall"]["added"]["n"] == 3
+    assert found["job_wall"]["added"]["estimate"] == pytest.approx(0.1)
+    assert (found["command_wall"]["plain_s"], found["command_wall"]["traced_s"]) == (40, 50)
+    show.show("ab", [found])
+    assert "the job itself: 30.0 s untraced, 33.0 s traced: +10.00 %" in capsys.readouterr().out
+
+
 def test_a_run_with_losses_never_passes() -> None:
     jobs, runs = sized(12)
     both = clusters.of(runs, jobs[0], BARE)
