@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cluster import DFSIO, JOB, Cluster, lab_up
+from tests.e2e.serving import wait_until
 from tests.e2e.truth import Run
 
 import iostrata
@@ -134,6 +135,9 @@ def runs(shared: Shared) -> dict[str, Run]:
     alice = shared.record(ALICE, "alice", *DFSIO, "-write", "-nrFiles", "1", "-size", "5MB")
     files = [str(path) for path in sorted((shared.folder / BOB).glob("data-*"))]
     bob = shared.record(BOB, "bob", "hadoop", "fs", "-put", *files, "/bob")
+    # A DataNode's first request loads its classes: that of a recorded client, to see whose that is.
+    data = clusters.find(cluster.name).root / "data"
+    wait_until(lambda: any(data.rglob("blk_*")))
     unrecorded = shared.folder / ALICE / "data-0"
     cluster.hadoop("hadoop", "fs", "-put", str(unrecorded), "/nobody/data")
     assert JOB.search(finish(alice))

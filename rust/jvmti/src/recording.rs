@@ -60,6 +60,7 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"readControl", c"(Ljava/lang/String;[BI)Z", read_control as *const _),
         native(c"uid", c"()I", uid as *const _),
         native(c"begin", c"(JJLjava/lang/String;)J", begin as *const _),
+        native(c"rename", c"(JLjava/lang/String;)V", rename as *const _),
         native(c"endThread", c"(J)V", end_thread as *const _),
         native(c"enter", c"(JIJJJJ)V", enter as *const _),
         native(c"enterFor", c"(JIJJJJI[J)V", enter_for as *const _),
@@ -310,6 +311,10 @@ extern "system" fn begin(
         thread = Box::into_raw(Box::new(process.thread(tid as u64, &name))) as jlong;
     });
     thread
+}
+
+extern "system" fn rename(env: *mut JNIEnv, _: jclass, handle: jlong, name: jobject) {
+    of_thread(handle, |thread| thread.rename(&characters(env, name)));
 }
 
 extern "system" fn end_thread(_: *mut JNIEnv, _: jclass, handle: jlong) {

@@ -93,6 +93,25 @@ impl Thread {
         self.restate();
     }
 
+    /// The thread has another name by now, and goes on under it in another segment. For once in its
+    /// life: some pools put the number of each request into the names of their threads.
+    pub fn rename(&mut self, name: &str) {
+        if self.dead || self.name == name {
+            return;
+        }
+        name.clone_into(&mut self.name);
+        if self.chain.chunk.is_none() {
+            return; // the first segment will say it
+        }
+        let directory = self.process.directory();
+        let made = directory.and_then(|at| self.process.pool().with_ring(&at));
+        // else it keeps the old one: there is no room for a segment more
+        if let Ok(Some(chunk)) = made {
+            self.chain.thread_name = self.process.name(CATEGORY_THREAD_NAME, &self.name);
+            self.replace(chunk);
+        }
+    }
+
     fn refused(&mut self) {
         self.chain.retry_in = RETRY_CALLS;
         if !self.chain.refused {

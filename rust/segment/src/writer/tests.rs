@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use super::overflow::RETRY_CALLS;
 use super::*;
+use crate::life::SegmentIdentity;
 use crate::process::Account;
 use crate::ring::Event;
 use crate::row::CounterRow;
 use crate::schema::{
-    CATEGORY_FILE, CATEGORY_SPILL, FLAG_COVERED, FLAG_ERRNO, FLAG_INNER, KIND_BEGIN, KIND_CALL,
-    KIND_CONTEXT, KIND_GAP, LAYER_DATANODE, LAYER_FS, LAYER_HDFS, LAYER_JAVA, LAYER_TASK,
-    LEVEL_JOB, PROCESS_COUNTER_FAULTS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_UNBALANCED,
-    SEGMENT_OPEN_CAPACITY, SIZE_CLASS_FOLD,
+    CATEGORY_FILE, CATEGORY_SPILL, CATEGORY_THREAD_NAME, FLAG_COVERED, FLAG_ERRNO, FLAG_INNER,
+    KIND_BEGIN, KIND_CALL, KIND_CONTEXT, KIND_GAP, LAYER_DATANODE, LAYER_FS, LAYER_HDFS,
+    LAYER_JAVA, LAYER_TASK, LEVEL_JOB, PROCESS_COUNTER_FAULTS, PROCESS_COUNTER_LOST_CALLS,
+    PROCESS_COUNTER_UNBALANCED, SEGMENT_OPEN_CAPACITY, SIZE_CLASS_FOLD,
 };
 use crate::scratch::ScratchDir;
 use crate::segment::{OpenSpan, ProcessPage, Segment};
@@ -53,6 +54,8 @@ struct Found {
     gaps: u64,
     collapsed: u64,
     tid: u64,
+    thread_name: u32,
+    chain: u32,
     epoch: u32,
 }
 
@@ -124,8 +127,9 @@ fn found(segment: &Segment, drain: bool) -> Found {
             segment.release_epoch(identity.epoch);
         }
     }
-    let (open, tid, epoch) = (segment.open_spans(), identity.tid, identity.epoch);
-    Found { slots, rows, open, gaps, collapsed, tid, epoch }
+    let SegmentIdentity { epoch, tid, thread_name, chain } = identity;
+    let open = segment.open_spans();
+    Found { slots, rows, open, gaps, collapsed, tid, thread_name, chain, epoch }
 }
 
 fn handle(process: &Process, category: u8, name: &str) -> u64 {

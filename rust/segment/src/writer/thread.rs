@@ -44,7 +44,7 @@ pub struct Thread {
     random: u64,
     recording: u32,
     /// A fault inside, or it has ended: its calls are only counted as lost.
-    dead: bool,
+    pub(super) dead: bool,
 }
 
 /// What a thread remembers of a point.

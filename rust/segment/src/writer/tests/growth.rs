@@ -140,3 +140,44 @@ fn a_recording_begins_without_the_rows_and_the_calls_of_the_one_before() {
     assert!(last.len() > before || last[0].epoch == 2);
     assert!(last.iter().all(|found| found.open.is_empty()));
 }
+
+#[test]
+fn a_renamed_thread_goes_on_under_its_name_and_loses_nothing() {
+    let site = small(1 << 20);
+    let mut thread = site.thread();
+    enter(&mut thread, HDFS_READ, 0);
+    calls(&mut thread, 10);
+    thread.rename("main");
+    thread.rename("xceiver");
+    calls(&mut thread, 5);
+    thread.exit(HDFS_READ, 1, 0);
+    let all = site.read(false);
+    let name = |name| site.process.name(CATEGORY_THREAD_NAME, name);
+    let found = |found: &Found| (found.thread_name, found.chain, found.slots.len());
+    let expected = [(name("main"), 0, 10), (name("xceiver"), 1, 6)];
+    assert_eq!(all.iter().map(found).collect::<Vec<_>>(), expected);
+    let span = all[1].slots[5].span;
+    assert!(all.iter().flat_map(|found| &found.slots).take(15).all(|slot| slot.parent == span));
+    assert_eq!(site.count(), 16);
+}
+
+#[test]
+fn a_thread_that_is_renamed_without_a_segment_has_its_name_in_the_first() {
+    let site = small(1 << 20);
+    let mut thread = site.thread();
+    thread.rename("xceiver");
+    calls(&mut thread, 1);
+    assert_eq!(site.one().thread_name, site.process.name(CATEGORY_THREAD_NAME, "xceiver"));
+}
+
+#[test]
+fn a_thread_keeps_its_name_where_there_is_no_room_for_another_segment() {
+    let site = small(FIRST * 8 / 7 + 8);
+    let mut thread = site.thread();
+    calls(&mut thread, 1);
+    thread.rename("xceiver");
+    calls(&mut thread, 1);
+    let found = site.one();
+    let main = site.process.name(CATEGORY_THREAD_NAME, "main");
+    assert_eq!((found.thread_name, found.slots.len()), (main, 2));
+}

@@ -80,6 +80,9 @@ final class Native {
 
   static native long begin(long process, long tid, String name);
 
+  /** See {@link ThreadLog#enterFor}. */
+  static native void rename(long thread, String name);
+
   /** The thread has ended, or can never come again. */
   static native void endThread(long thread);
 

@@ -98,11 +98,11 @@ public final class Recorder implements Closeable {
   }
 
   /** A log makes its first call. Its native thread; 0: nothing is recorded any more. */
-  long begin(ThreadLog log) {
+  long begin(ThreadLog log, String name) {
     if (closed) {
       return 0;
     }
-    long made = Native.begin(handle, log.thread.getId(), log.thread.getName());
+    long made = Native.begin(handle, log.thread.getId(), name);
     live.add(log);
     return made;
   }

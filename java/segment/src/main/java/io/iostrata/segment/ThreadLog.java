@@ -18,6 +18,9 @@ public final class ThreadLog {
 
   private final Recorder recorder;
 
+  /** Name of the thread when it began, until it serves somebody; then null. */
+  private String unsettled;
+
   /**
    * Of the native thread; 0: none yet, or no more. Zeroed by the thread that ends the recording.
    */
@@ -54,7 +57,9 @@ public final class ThreadLog {
   }
 
   /**
-   * {@link #enter} of a call that belongs to somebody, until its end.
+   * {@link #enter} of a call that belongs to somebody, until its end. The first one settles the
+   * name of the thread: many have none of their own yet when they load their classes, such as
+   * Hadoop's DataXceiver.
    *
    * @param context of {@link Recorder#context}, 0: nobody's
    * @param cause why it happens; null: as before
@@ -63,7 +68,11 @@ public final class ThreadLog {
       int point, long target, long asked, long offset, long bytes, int context, Cause cause) {
     long[] words = cause == null ? null : cause.words();
     inside = true;
-    Native.enterFor(handle(), point, target, asked, offset, bytes, context, words);
+    long mine = handle();
+    if (unsettled != null) {
+      settleName(mine);
+    }
+    Native.enterFor(mine, point, target, asked, offset, bytes, context, words);
     inside = false;
   }
 
@@ -165,6 +174,14 @@ public final class ThreadLog {
     return new Cause(words);
   }
 
+  private void settleName(long mine) {
+    String name = thread.getName();
+    if (!name.equals(unsettled)) {
+      Native.rename(mine, name);
+    }
+    unsettled = null;
+  }
+
   private long handle() {
     long mine = handle;
     return mine != 0 ? mine : begin();
@@ -174,7 +191,8 @@ public final class ThreadLog {
   private long begin() {
     try {
       if (!over) {
-        handle = recorder.begin(this);
+        unsettled = thread.getName();
+        handle = recorder.begin(this, unsettled);
       }
     } catch (Throwable e) {
       // The name of a thread may be the host's own code.

@@ -129,6 +129,37 @@ class RecorderTest {
   }
 
   @Test
+  void aThreadHasTheNameUnderWhichItFirstServesSomebody() throws Exception {
+    Recorder recorder = open();
+    int alice = recorder.context("", "", "", "", "alice");
+    Thread server = new Thread(() -> serve(recorder, alice), "not yet");
+    server.start();
+    server.join();
+
+    TraceReader trace = TraceReader.only(dir).peek();
+    List<String> names =
+        trace.entries().values().stream()
+            .filter(entry -> entry.category() == Schema.CATEGORY_THREAD_NAME)
+            .map(TraceReader.Entry::name)
+            .toList();
+    assertThat(names).containsExactly("not yet", "serves 1");
+    assertThat(trace.calls()).hasSize(3);
+    assertThat(trace.calls().get(0).segment()).isNotEqualTo(trace.calls().get(1).segment());
+    assertThat(trace.calls().get(1).segment()).isEqualTo(trace.calls().get(2).segment());
+  }
+
+  /** A call before, and two that belong to somebody. */
+  private static void serve(Recorder recorder, int client) {
+    read(recorder, 0, 1);
+    ThreadLog log = recorder.thread();
+    for (int request = 1; request <= 2; request++) {
+      Thread.currentThread().setName("serves " + request);
+      log.enterFor(READ, 0, 0, -1, 0, client, null);
+      log.exit(READ, 4);
+    }
+  }
+
+  @Test
   void aThreadThatEndsGivesItsSegmentBackAndMayBeginAnew() throws IOException {
     Recorder recorder = open();
     read(recorder, 0, 1);
