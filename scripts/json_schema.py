@@ -23,7 +23,9 @@ from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.comparison import Comparison
 from iostrata.analyse.live import LiveView
 from iostrata.analyse.summary import Summary
+from iostrata.cli.answers import ListedPoint, RunDetail
 from iostrata.explain.verdict import Explanation
+from iostrata.record.attach import AgentChange
 from iostrata.record.checks import Check
 from iostrata.record.weaving import WovenCache
 from iostrata.records import Record
@@ -33,11 +35,15 @@ from iostrata.store.runs import Run
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference/json"
 # One a command, or a page.
 TYPES: dict[str, Any] = {
+    "attach": list[AgentChange],
     "bottlenecks": Bottlenecks,
     "calltree": list[CallNode],
     "compare": Comparison,
     "doctor": list[Check],
+    "detach": list[AgentChange],
     "findings": Explanation,
+    "level": RunDetail,
+    "points": list[ListedPoint],
     "report": ReportDocument,
     "runs": list[Run],
     "summary": Summary,

@@ -66,7 +66,7 @@ def woven_points() -> ir.Table:
     return rows.select("proc", "user_points").order_by("proc")
 
 
-def calls_of_points(engine: Engine) -> dict[int, int]:
+def calls_of_points(engine: Engine) -> Counter[int]:
     """The calls of each point of the agent's own, by its id."""
     calls: Counter[int] = Counter()
     for row in engine.records(point_calls(), PointCalls):

@@ -18,14 +18,17 @@ class AgentChange(Record, frozen=True):
     """What became of one JVM.
 
     `line` is the agent's own word, `points` are those woven now (`Class#method`), `classes` how
-    many loaded classes were changed, `failed` names those that could not be.
+    many loaded classes were changed, `failed` names those that could not be. `error` says why the
+    JVM was left as it is, and `remedy` what to do.
     """
 
     pid: int
-    line: str
+    line: str = ""
     points: list[str] = []  # noqa: RUF012
     classes: int = 0
     failed: str = ""
+    error: str = ""
+    remedy: str = ""
 
 
 def attach(pid: int, collector: Collector, run: str = "") -> AgentChange:

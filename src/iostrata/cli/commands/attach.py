@@ -14,8 +14,7 @@ from iostrata.cli.console import complain, print_json
 from iostrata.errors import UserError
 from iostrata.record.attach import AgentChange
 from iostrata.record.attach import attach as attach_one
-from iostrata.record.collector import NODE_DIR, collector_of
-from iostrata.records import builtins
+from iostrata.record.collector import NODE_DIR, collector_of, distrust
 from iostrata.store.location import check_run_name
 from iostrata.text import plural, printable
 
@@ -50,30 +49,29 @@ def attach(
     collector = collector_of(directory)
     if collector is None:
         remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
-        raise UserError(f"no collector is alive in {directory}", remedy)
+        raise distrust(directory) or UserError(f"no collector is alive in {directory}", remedy)
     for_each(pids, lambda pid: attach_one(pid, collector, name), json)
 
 
 def for_each(pids: Sequence[int], act: Callable[[int], AgentChange], json: bool) -> None:
     """Acts on every JVM and says what became of each; exit code 2 when it failed for one."""
-    documents, failed = [], False
+    changes = []
     for pid in pids:
         try:
             outcome = act(pid)
         except UserError as error:
-            failed = True
-            documents.append({"pid": pid, "error": error.message, "remedy": error.remedy})
+            changes.append(AgentChange(pid, error=error.message, remedy=error.remedy))
             if not json:
                 complain(error.message, error.remedy)
             continue
-        documents.append(builtins(outcome))
+        changes.append(outcome)
         if not json:
             print(printable(_line(outcome)))
             if outcome.failed:
                 complain(f"pid {pid}: could not be changed: {outcome.failed}")
     if json:
-        print_json(documents)
-    if failed:
+        print_json(changes)
+    if any(change.error for change in changes):
         sys.exit(2)
 
 

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
+from iostrata.cli.answers import RunDetail
 from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
 from iostrata.record.collector import collector_of
 from iostrata.record.protocol import change_detail, read_progress
 from iostrata.schema.detail import (
-    Detail,
     budget_text,
     check_level,
     check_sampling,
@@ -83,7 +83,10 @@ def level(
         time.sleep(0.05)
         progress = read_progress(collector, recorded.name)
     if json:
-        print_json({"run": recorded.name, **_values(progress.detail), "behind": progress.behind})
+        detail = progress.detail
+        sampling = sampling_text(detail.sampling)
+        budget_now = detail.budget
+        print_json(RunDetail(recorded.name, detail.level, budget_now, sampling, progress.behind))
         return
     if progress.detail != wanted:
         raise UserError(f"the collector of {collector.dir} did not answer", "iostrata doctor")
@@ -94,8 +97,3 @@ def level(
     note(f"run {recorded.name}: level {wanted.level}, budget {budget_text(wanted.budget)}{limits}")
     if progress.behind:
         note(f"{plural(progress.behind, 'process')} did not answer yet")
-
-
-def _values(detail: Detail) -> dict[str, Any]:
-    sampling = sampling_text(detail.sampling)
-    return {"level": detail.level, "budget": detail.budget, "sampling": sampling}

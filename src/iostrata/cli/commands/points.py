@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.point_calls import UserPoint, calls_of_points, user_points
+from iostrata.cli.answers import listed, listed_of_user, listed_row
 from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.console import note, print_json, print_table
 from iostrata.cli.opening import traced_run
 from iostrata.errors import UserError
-from iostrata.records import builtins
-from iostrata.schema.pointfile import USER_FIELDS
 from iostrata.schema.points import POINTS, Point
 from iostrata.schema.users import full_name, read_user_points
 from iostrata.schema.verified import point_key, verified_points
@@ -59,7 +58,7 @@ def points(
         else:
             _check(check, json)
         return
-    counts = None
+    counts: Counter[int] | None = None
     users: list[UserPoint] = []
     if fired is not None:
         name = None if fired == "latest" else fired
@@ -67,7 +66,9 @@ def points(
             engine = DuckDb(traced.opened)
             counts, users = calls_of_points(engine), user_points(engine, traced.opened.run)
     if json:
-        print_json([*(_facts(point, counts) for point in POINTS), *builtins(users)])
+        calls = {} if counts is None else {point.id: counts[point.id] for point in POINTS}
+        ours = [listed(point, calls.get(point.id)) for point in POINTS]
+        print_json([*ours, *map(listed_of_user, users)])
         return
     header = ["id", "layer", "op", "mode", "tests" if counts is None else "calls", "method"]
     rows = [_row(point, counts) for point in POINTS]
@@ -79,7 +80,7 @@ def _check_file(file: Path, json: bool) -> None:
     """Prints the points of a user's file; raises UserError for what is wrong in it."""
     rows = read_user_points([file])
     if json:
-        print_json([{key: row[key] for key in USER_FIELDS} for row in rows])
+        print_json([listed_row(row) for row in rows])
         return
     shown = [[row["layer"], row["op"], row["mode"], full_name(row)] for row in rows]
     print_table(["layer", "op", "mode", "method"], shown)
@@ -100,12 +101,7 @@ def _check(text: str, json: bool) -> None:
     for entry in path.absent:
         note(f"{entry} in the class path does not exist")
     if json:
-        print_json(
-            [
-                {**_facts(each.point, None), "state": each.state, "source": each.source or None}
-                for each in states
-            ]
-        )
+        print_json([listed(each.point, state=each) for each in states])
     else:
         if missing:
             rows = [[str(f.point.id), f.point.layer, f.state, _method(f.point)] for f in missing]
@@ -130,12 +126,3 @@ def _row(point: Point, counts: dict[int, int] | None) -> list[str]:
     else:
         shown = count(counts[point.id]) if point.id in counts else "never fired"
     return [str(point.id), point.layer, point.op, point.mode, shown, _method(point)]
-
-
-def _facts(point: Point, counts: dict[int, int] | None) -> dict[str, Any]:
-    tests = verified_points().get(point_key(point), [])
-    facts = {**point._asdict(), "class": point.cls, "verified_by": tests}
-    del facts["cls"]
-    if counts is not None:
-        facts["calls"] = counts.get(point.id, 0)
-    return facts

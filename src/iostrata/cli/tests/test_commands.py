@@ -219,8 +219,8 @@ def test_points_that_a_class_path_lacks(tmp_path: Path) -> None:
 
     shown = json.loads(iostrata(tmp_path, "points", "--check", str(tmp_path), "--json").stdout)
     assert len(shown) == len(woven)
-    states = {point["id"]: (point["state"], point["source"]) for point in shown}
-    assert states[91] == ("class missing", None)
+    states = {point["id"]: (point["state"], point.get("source", "")) for point in shown}
+    assert states[91] == ("class missing", "")
 
 
 def test_points_checks_a_class_path_or_a_run(tmp_path: Path) -> None:
