@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 # In place of an estimate from fewer requests than one needs.
 FEW = "too few"
+# Characters of one line; a name that a trace holds has 4,096 bytes at most.
+LONGEST = 8192
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -74,10 +76,14 @@ def between(
 
 
 def printable(text: str) -> str:
-    """The text with every control and format character escaped.
+    """The text with every control and format character escaped, its middle left out if it is long.
 
-    Names come from traced programs: an escape sequence in a path must not reach the terminal.
+    Names come from traced programs: an escape sequence in a path must not reach the terminal, nor
+    a name that fills it for minutes.
     """
+    if len(text) > LONGEST:
+        half = LONGEST // 2
+        text = f"{text[:half]} … {len(text) - 2 * half:,} characters … {text[-half:]}"
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else _escape(c) for c in text)

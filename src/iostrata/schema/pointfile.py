@@ -219,6 +219,8 @@ def compile_user_file(
         line = found[1] if found else str(text.count("\n") + 1)
         reason = re.sub(r" \(at .*\)", "", str(error))
         raise PointError(f"{name}:{line}: {reason}") from error
+    except RecursionError as error:
+        raise PointError(f"{name}:1: its values are nested too deeply") from error
     points = document.pop("point", [])
     if document:
         raise PointError(f"{name}:1: {sorted(document)[0]} is not [[point]]")

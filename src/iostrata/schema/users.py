@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iostrata.errors import UserError
+from iostrata.regular import read_regular
 from iostrata.schema.events import EXTRACTOR, FIRST_USER_POINT, LAYER, MAX_POINTS
 from iostrata.schema.pointfile import PointError, Rules, compile_user_file
 from iostrata.schema.points import POINTS
 
 MOST = MAX_POINTS - FIRST_USER_POINT
+MOST_BYTES = 1 << 20
 
 
 def read_user_points(files: Sequence[Path]) -> list[dict[str, str]]:
@@ -20,7 +22,7 @@ def read_user_points(files: Sequence[Path]) -> list[dict[str, str]]:
     rows: list[dict[str, str]] = []
     for file in files:
         try:
-            text = file.read_text("utf-8")
+            text = read_regular(file, MOST_BYTES).decode("utf-8")
         except UnicodeDecodeError as error:
             raise UserError(f"{file}:1: it is not UTF-8", "see docs/add-a-point.md") from error
         except OSError as error:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 import msgspec
 from msgspec import Meta
 
+from iostrata.regular import read_regular
 from iostrata.schema.events import ALL_REQUESTS, LEVEL
 
 State = Literal["recording", "ok", "failed", "interrupted", "incomplete"]
@@ -122,7 +123,7 @@ def read_facts(path: Path, kind: type[_F]) -> tuple[_F, list[str]]:
     """
     name = path.name
     try:
-        values = json.loads(path.read_text("utf-8"))
+        values = json.loads(read_regular(path))
     except FileNotFoundError:
         return kind(), [f"{name} is not there"]
     except OSError as error:

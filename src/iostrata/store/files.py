@@ -5,6 +5,8 @@ Everything that reads a run goes through here, so a damaged, foreign or newer fi
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import duckdb
 
 from iostrata.errors import UserError
+from iostrata.regular import open_regular
 from iostrata.schema.events import ADDED, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
 from iostrata.schema.types import TYPES
 from iostrata.store.runs import Run, owner_of
@@ -165,15 +168,16 @@ _MOVE = "copy it again, or move it away"
 
 def _wrong_bytes(path: Path) -> BadPart | None:
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
             begin = file.read(4)
             file.seek(max(0, size - 4))
             end = file.read(4)
     except IsADirectoryError:
         return BadPart(path, "is a folder, not a Parquet file", "move it away")
     except OSError as error:
-        return BadPart(path, f"cannot be read: {error.strerror}", owner_of(path))
+        remedy = "move it away" if error.errno == errno.EINVAL else owner_of(path)
+        return BadPart(path, f"cannot be read: {error.strerror}", remedy)
     if size == 0:
         return BadPart(path, "is empty: 0 bytes", _MOVE)
     if begin != _MAGIC:

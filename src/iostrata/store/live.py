@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from iostrata.records import Bytes, Count, EpochNs, Ns, Record
+from iostrata.regular import read_regular
 from iostrata.store.runs import Run
 
 
@@ -60,7 +61,7 @@ def live_files(run: Run) -> dict[str, Live]:
     files = {}
     for path in run.path.glob("live-*.json"):
         try:
-            live = msgspec.json.decode(path.read_bytes(), type=Live)
+            live = msgspec.json.decode(read_regular(path), type=Live)
         except (OSError, msgspec.DecodeError):
             continue
         files[path.stem.removeprefix("live-")] = live

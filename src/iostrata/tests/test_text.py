@@ -66,3 +66,8 @@ def test_columns_are_aligned() -> None:
         "a               1",
         "long name  12 345",
     ]
+
+
+def test_a_name_without_end_is_cut_in_its_middle() -> None:
+    shown = printable("a" * 10_000_000 + "z" * 10_000_000)
+    assert shown == "a" * 4096 + " … 19,991,808 characters … " + "z" * 4096
