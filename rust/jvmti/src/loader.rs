@@ -171,7 +171,10 @@ impl Loader {
         let facts = format!("loader=native\ncache={}\n", self.cache.describe());
         let container = std::env::var("CONTAINER_ID").ok();
         let line = agent.start(jni, options, &facts, container.as_deref(), POINTS_HASH as i64);
-        say(&line.map_err(|_| "the agent has thrown an exception")?);
+        let line = line.map_err(|_| "the agent has thrown an exception")?;
+        if !line.is_empty() {
+            say(&line);
+        }
         Ok(())
     }
 

@@ -15,7 +15,10 @@ _OURS = re.compile(
 
 
 def agent_option(agent: Path, directory: Path, run: str) -> str:
-    """The JVM option that loads jar or native loader, quoted for JAVA_TOOL_OPTIONS if needed."""
+    """The JVM option that loads jar or native loader, quoted for JAVA_TOOL_OPTIONS if needed.
+
+    The agent prints nothing where all is well: what was traced is in the recorder's closing line.
+    """
     for path in (agent, directory):
         if re.search(r"""[,"'\n=]""", str(path)):
             raise UserError(
@@ -23,7 +26,7 @@ def agent_option(agent: Path, directory: Path, run: str) -> str:
                 "choose a path without commas, quotes and equal signs",
             )
     how = "agentpath" if agent.suffix == ".so" else "javaagent"
-    option = f"-{how}:{agent}=dir={directory},run={run}"
+    option = f"-{how}:{agent}=dir={directory},run={run},quiet"
     return f'"{option}"' if re.search(r"\s", option) else option
 
 

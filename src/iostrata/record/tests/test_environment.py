@@ -12,19 +12,19 @@ JAR = Path("/opt/iostrata-agent.jar")
 
 def test_option_of_a_run() -> None:
     assert agent_option(JAR, Path("/dev/shm/d"), "r-1") == (
-        "-javaagent:/opt/iostrata-agent.jar=dir=/dev/shm/d,run=r-1"
+        "-javaagent:/opt/iostrata-agent.jar=dir=/dev/shm/d,run=r-1,quiet"
     )
 
 
 def test_the_native_loader_is_a_library() -> None:
     assert agent_option(Path("/opt/libiostrata_loader.so"), Path("/dev/shm/d"), "r-1") == (
-        "-agentpath:/opt/libiostrata_loader.so=dir=/dev/shm/d,run=r-1"
+        "-agentpath:/opt/libiostrata_loader.so=dir=/dev/shm/d,run=r-1,quiet"
     )
 
 
 def test_option_with_a_blank_is_quoted() -> None:
     assert agent_option(JAR, Path("/dev/shm/my dir"), "r") == (
-        '"-javaagent:/opt/iostrata-agent.jar=dir=/dev/shm/my dir,run=r"'
+        '"-javaagent:/opt/iostrata-agent.jar=dir=/dev/shm/my dir,run=r,quiet"'
     )
 
 

@@ -37,7 +37,10 @@ public final class Agent {
       answer.refuse(e);
     }
     try {
-      System.err.println("iostrata " + VERSION + ": " + answer.give(options.answer));
+      String line = answer.give(options);
+      if (!line.isEmpty()) {
+        System.err.println("iostrata " + VERSION + ": " + line);
+      }
     } catch (Throwable e) {
       // the one line we owe has nowhere to go
     }

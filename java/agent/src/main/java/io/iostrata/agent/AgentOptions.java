@@ -4,7 +4,9 @@ import io.iostrata.segment.Recorder;
 import java.io.File;
 import java.io.IOException;
 
-/** {@code dir=D[,run=R][,cap=BYTES][,pid=N][,answer=FILE]}, or {@code detach[,answer=FILE]}. */
+/**
+ * {@code dir=D[,run=R][,quiet][,cap=BYTES][,pid=N][,answer=FILE]}, or {@code detach[,answer=FILE]}.
+ */
 final class AgentOptions {
   String dir = "/dev/shm/iostrata";
   String run = "";
@@ -17,6 +19,9 @@ final class AgentOptions {
 
   /** End what is attached instead of attaching. */
   boolean detach;
+
+  /** No line where all is well: the recorder of the run says what was traced. */
+  boolean quiet;
 
   /** A file of who asked, for what came of it; empty: nobody waits. */
   String answer = "";
@@ -54,6 +59,8 @@ final class AgentOptions {
       answer = value;
     } else if (option.startsWith("pid=")) {
       pid = (int) number(option, value);
+    } else if (option.equals("quiet")) {
+      quiet = true;
     } else if (option.equals("detach")) {
       detach = true;
     } else if (option.startsWith("cap=")) {

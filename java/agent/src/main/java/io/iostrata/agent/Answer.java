@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 /** What an attachment or its end came to: one line for people, key=value lines for who asked. */
 final class Answer {
   private String line = "";
+  private boolean well = true;
   private final StringBuilder facts = new StringBuilder();
 
   void line(String text) {
@@ -17,6 +18,7 @@ final class Answer {
   void refuse(Throwable e) {
     String why = e instanceof IOException ? e.getMessage() : e.toString();
     line = "not tracing: " + why;
+    well = false;
     facts.append("refused=").append(oneLine(why)).append('\n');
   }
 
@@ -34,17 +36,17 @@ final class Answer {
   }
 
   /**
-   * @param path of a file that who asked has made; empty for nobody. It is not made here: somebody
+   * @param options with the path of a file that who asked has made. It is not made here: somebody
    *     else's option may name any path.
-   * @return the line for people
+   * @return the line for people; empty for none
    */
-  String give(String path) {
+  String give(AgentOptions options) {
     try {
-      write(path);
+      write(options.answer);
     } catch (Throwable e) {
       // who asked finds an empty file, and says so
     }
-    return line;
+    return well && options.quiet ? "" : line;
   }
 
   private void write(String path) throws IOException {

@@ -21,7 +21,7 @@ final class NativeAgent {
    * @param more lines key=value for the process page
    * @param container {@code CONTAINER_ID} of YARN; null when there is none
    * @param points identity of the library's point table
-   * @return the one line we owe
+   * @return the one line we owe; empty for none
    */
   static String start(String text, String more, String container, long points) {
     AgentOptions options = new AgentOptions();
@@ -41,7 +41,7 @@ final class NativeAgent {
     } catch (Throwable e) {
       answer.refuse(e);
     }
-    return answer.give(options.answer);
+    return answer.give(options);
   }
 
   /** False for a loader that hides the hooks: a woven class would fail where it is used. */
