@@ -138,7 +138,7 @@ def node(place: Path, **environment: str) -> Iterator[Node]:
 
     place.mkdir(exist_ok=True)
     directory = Path(tempfile.mkdtemp(prefix=f"iostrata-test-{os.getuid()}-", dir="/dev/shm"))
-    directory.chmod(0o1777 if os.getuid() == 0 else 0o700)  # as a collector makes its own
+    directory.chmod(0o755 if os.getuid() == 0 else 0o711)  # as a collector makes its own
     one = Node(place, directory)
     one.environment.update(environment)
     before = dict(os.environ)

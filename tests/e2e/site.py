@@ -126,7 +126,7 @@ def site_up(folder: Path, name: str, size: str) -> Iterator[Site]:
     """One DataNode and YARN, all with the agent; gone afterwards, whatever happened."""
     store = folder / "store"
     with small_memory_disk(folder / "shm", size) as directory:
-        directory.chmod(0o1777)
+        directory.chmod(0o755)
         one = Site(Cluster(name, folder), directory, collect(directory, store))
         try:
             options = clusters.AgentOptions(jar=stage_agent(directory), dir=directory)

@@ -78,7 +78,8 @@ def bring_up(
     directory = collector_directory(name)
     collector = collector_of(directory)
     if collector is None:
-        collector = start_collector(directory, default_store(), f"lab-{name}", False)
+        store, serving = default_store(), set((daemon_users or {}).values())
+        collector = start_collector(directory, store, f"lab-{name}", False, serving)
     try:
         return up(clusters.AgentOptions(jar=stage_agent(directory), dir=directory))
     except BaseException:

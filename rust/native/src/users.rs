@@ -25,6 +25,11 @@ pub fn name_of(uid: u32) -> String {
     user.map_or_else(|| uid.to_string(), |user| user.name)
 }
 
+/// None where there is no such user.
+pub fn uid_of(name: &str) -> Option<u32> {
+    users().into_iter().find(|user| user.name == name).map(|user| user.uid)
+}
+
 /// The user's first group; one of the same number where the user is not listed.
 pub fn group_of(uid: u32) -> u32 {
     users().into_iter().find(|user| user.uid == uid).map_or(uid, |user| user.gid)

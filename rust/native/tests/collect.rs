@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::time::Duration;
 
@@ -308,6 +308,42 @@ fn two_users_see_their_own_runs_only() {
         let found = std::fs::metadata(site.store.join(path)).unwrap();
         assert_eq!((found.uid(), found.mode()), (uid, mode), "{path}");
     }
+}
+
+#[test]
+fn only_accounts_that_serve_write_into_runs_of_others() {
+    if !is_root() {
+        return skip(
+            "only_accounts_that_serve_write_into_runs_of_others",
+            "needs root to be others",
+        );
+    }
+    let mut site = Site::new();
+    site.options = vec!["--daemons".into(), "20003,nobody-of-that-name".into()];
+    let collector = site.collector();
+    order(&site, "ra.run", 20_001);
+    site.wait_for("ra", "recording");
+    let claims = ["--text", "run=ra", "--job", "job_17_0001", "--client", "DFSClient_A_1"];
+    site.writer_as(20_001, 1, &[&claims[..], &["--events", "10"]].concat()).finish();
+    let daemon = ["--text", "main=org.apache.hadoop.hdfs.server.datanode.DataNode", "--context"];
+    let proc_of_a = "||||#1";
+    for (uid, first) in [(20_002, 20), (20_003, 30)] {
+        let contexts = ["ra||||", "||||DFSClient_A_1", "|job_17_0001|||", proc_of_a];
+        for (proc, context) in (first..).zip(contexts) {
+            let arguments = [&daemon[..], &[context, "--events", "5"]].concat();
+            site.writer_as(uid, proc, &arguments).finish();
+        }
+        let task = ["--text", "attempt=attempt_17_0001_r_000001_0", "--events", "5"];
+        site.writer_as(uid, first + 4, &task).finish();
+    }
+    order(&site, "ra.stop", 20_001);
+    site.wait_for("ra", "done");
+    collector.terminate();
+
+    let procs: BTreeSet<_> = site.events("ra").iter().map(|row| long(row, "proc")).collect();
+    assert_eq!(procs, BTreeSet::from([1, 30, 31, 32, 33, 34]));
+    let seen: BTreeSet<_> = site.processes("ra").iter().map(|row| long(row, "uid")).collect();
+    assert_eq!(seen, BTreeSet::from([20_001, 20_003]));
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub struct Options {
     pub text: String,
     /// Identity of the point table: what producer and collector must agree on.
     pub points_hash: u64,
-    /// 0: this one; another where this one is known by another outside of its namespace.
+    /// 0: as the collector sees this process, which may be in a pid namespace of its own.
     pub pid: u32,
     /// Bytes of all segments.
     pub cap: u64,
@@ -155,9 +155,11 @@ impl Process {
     /// `proc` must be unique in the directory.
     pub fn create(directory: &Path, proc: u64, options: Options) -> io::Result<Arc<Process>> {
         let uid = rustix::process::geteuid().as_raw();
-        let pid = if options.pid == 0 { std::process::id() } else { options.pid };
-        let name = format!("{pid}-{proc:016x}");
-        let path = files::make_directory(directory, uid, &name).map_err(io::Error::other)?;
+        let names_run = options.text.lines().any(|line| line.starts_with("run=") && line.len() > 4);
+        let place = files::Place::of(directory, options.pid, names_run);
+        let place = place.map_err(io::Error::other)?;
+        let pid = place.pid;
+        let path = place.make(&format!("{pid}-{proc:016x}")).map_err(io::Error::other)?;
         let handle: OwnedFd = File::open(&path)?.into();
         let page = files::make(&handle, "process", PROCESS_SIZE, FILE_KIND_PROCESS)?;
         let room = u64::from(options.dictionary).max(64);
@@ -188,7 +190,7 @@ impl Process {
         page.set_u64(PROCESS_PROC, self.proc);
         page.set_u32(PROCESS_PID, pid);
         page.set_u32(PROCESS_UID, uid);
-        page.set_u64(PROCESS_PID_START, pid_start(std::process::id()).unwrap_or(0));
+        page.set_u64(PROCESS_PID_START, start_of("self").unwrap_or(0));
         page.set_u64(PROCESS_START, self.now());
         page.set_u64(PROCESS_POINTS_HASH, self.options.points_hash);
         let text = cut(&self.options.text, PROCESS_TEXT_CAPACITY);
@@ -340,7 +342,12 @@ fn clock_cost() -> u64 {
 /// Field 22 of `/proc/PID/stat`: clock ticks between boot and the start of the process.
 #[must_use]
 pub fn pid_start(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    start_of(&pid.to_string())
+}
+
+/// `process`: a pid, or `self`, which is right also where `/proc` counts pids otherwise.
+fn start_of(process: &str) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // the command's name may hold spaces and brackets
     let (_, fields) = stat.rsplit_once(") ")?;
     fields.split(' ').nth(19)?.parse().ok()

@@ -13,7 +13,8 @@ from typing import NoReturn
 from iostrata.cli.console import complain, note
 from iostrata.cli.recordline import RecordOptions
 from iostrata.errors import UserError
-from iostrata.record.collector import NODE_DIR, Collector, collector_of
+from iostrata.record.collector import NODE_DIR, Collector, collector_of, distrust
+from iostrata.record.command import NotStartedError
 from iostrata.record.protocol import RunProgress
 from iostrata.record.session import (
     COULD_NOT_RECORD,
@@ -38,6 +39,8 @@ def record_command(options: RecordOptions) -> NoReturn:
         request = request_for(options)
         with recording_line(options.quiet) as show:
             recorded = record(request, show)
+    except NotStartedError:
+        raise
     except UserError as error:
         raise UserError(error.message, error.remedy, COULD_NOT_RECORD) from error
     if recorded.message:
@@ -190,5 +193,5 @@ def _request_on_lab(options: RecordOptions, lab: str, store: Path, name: str) ->
 def _needed(directory: Path, message: str, remedy: str) -> Collector:
     collector = collector_of(directory)
     if collector is None:
-        raise UserError(message, remedy)
+        raise distrust(directory) or UserError(message, remedy)
     return collector

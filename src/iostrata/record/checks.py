@@ -12,7 +12,7 @@ from typing import Literal
 from iostrata import jdks
 from iostrata.artifacts import agent_jar, native_binary
 from iostrata.errors import UserError
-from iostrata.record.collector import NODE_DIR, collector_of
+from iostrata.record.collector import NODE_DIR, collector_of, distrust
 from iostrata.record.jvms import running_jvms
 from iostrata.records import Record
 
@@ -138,6 +138,8 @@ def collector() -> Iterable[Check]:
     node = collector_of(NODE_DIR)
     if node is not None:
         yield Check("collector", "ok", f"pid {node.pid}, uid {node.uid}, store {node.store}")
+    elif (doubt := distrust(NODE_DIR)) is not None:
+        yield Check("collector", "bad", doubt.message, doubt.remedy)
     else:
         yield Check("collector", "ok", "none on this node: record starts one for each run")
     for directory in sorted(SHM.glob("iostrata-lab-*")):

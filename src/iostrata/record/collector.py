@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,13 +54,12 @@ def key_values(path: Path) -> dict[str, str]:
 
 
 def collector_of(directory: Path) -> Collector | None:
-    """The live collector of a directory that belongs to root or to us; None if there is none."""
-    try:
-        owner = directory.stat().st_uid
-    except OSError:
+    """The live collector of a directory that nobody but root and we may change; None if there is
+    none.
+    """
+    if distrust(directory):
         return None
-    if owner not in (0, os.getuid()):
-        return None
+    directory = directory.resolve()
     facts = key_values(directory / "collector")
     try:
         collector = Collector(
@@ -75,16 +76,43 @@ def collector_of(directory: Path) -> Collector | None:
     return collector if collector.alive else None
 
 
+def distrust(directory: Path) -> UserError | None:
+    """Why a collector's directory is not used, or is not there: others may write to it, or put
+    another in its place, or in that of a folder above.
+    """
+    remedy = "its collector makes it so that only its own user writes there"
+    try:
+        directory = directory.resolve(strict=True)
+        for place in (directory, *directory.parents):
+            status = place.stat()
+            if status.st_uid not in (0, os.getuid()):
+                owner = f"{place} belongs to uid {status.st_uid}"
+                return UserError(f"{owner}, neither root nor {os.getuid()}", remedy)
+            sticky = place != directory and status.st_mode & stat.S_ISVTX
+            if status.st_mode & 0o022 and not sticky:
+                return UserError(f"others may write to {place}", remedy)
+    except OSError:
+        return None if not directory.exists() else UserError(f"{directory} cannot be read", remedy)
+    return None
+
+
 def has_successor(collector: Collector) -> bool:
     """True when another live collector drains the directory into the same store."""
     successor = collector_of(collector.dir)
     return successor is not None and successor.store == collector.store
 
 
-def start_collector(directory: Path, store: Path, name: str, exit_when_idle: bool) -> Collector:
+def start_collector(
+    directory: Path,
+    store: Path,
+    name: str,
+    exit_when_idle: bool,
+    daemons: Collection[int] = (),
+) -> Collector:
     """Starts a collector in a process group of its own and waits until it describes itself.
 
-    `name` tells its spool and log in STORE/.spool apart. Raises UserError with its last line.
+    `name` tells its spool and log in STORE/.spool apart. `daemons` are uids whose processes serve
+    other users. Raises UserError with its last line.
     """
     binary = native_binary()
     spool = store / ".spool" / name
@@ -98,6 +126,8 @@ def start_collector(directory: Path, store: Path, name: str, exit_when_idle: boo
     command = [binary, "collect", "--dir", directory, "--store", store, "--spool", spool]
     if exit_when_idle:
         command.append("--exit-when-idle")
+    if daemons:
+        command.append("--daemons=" + ",".join(map(str, daemons)))
     with log.open("ab") as sink:
         child = subprocess.Popen(
             [str(word) for word in command],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,8 +11,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import Self
+
+from iostrata.errors import UserError
 
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
@@ -25,6 +29,22 @@ class CommandEnd:
     code: int
     interrupted: bool = False
     error: str = ""
+
+
+class NotStartedError(UserError):
+    """A command that cannot be started: what never ran is no run."""
+
+
+def check_startable(command: list[str], environment: dict[str, str]) -> None:
+    """Raises NotStartedError, with the exit code that a shell gives, for a command that is not
+    there or may not be run.
+    """
+    word, path = command[0], environment.get("PATH")
+    if shutil.which(word, path=path):
+        return
+    there = shutil.which(word, os.F_OK, path) or Path(word).is_dir()
+    why, code = ("may not be run", NOT_EXECUTABLE) if there else ("not found", NOT_FOUND)
+    raise NotStartedError(f"{word}: {why}", "nothing was recorded", code)
 
 
 class Signals:
@@ -84,9 +104,9 @@ def run_command(
         signals.group = None
     child.returncode = status  # reaped here, so that Popen does not look for it again
     interrupted = bool(signals.received)
-    if status < 0:
-        return CommandEnd(128 - status, interrupted or -status in Signals.FORWARDED)
-    return CommandEnd(status, interrupted)
+    code = 128 - status if status < 0 else status
+    # a JVM or a shell that a signal ended, such as a Ctrl-C in its terminal, says so by its code
+    return CommandEnd(code, interrupted or code - 128 in Signals.FORWARDED)
 
 
 def _wait(

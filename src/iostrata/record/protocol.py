@@ -1,9 +1,11 @@
-"""What a recorder and a collector say to each other through files.
+"""What a recorder and a collector say to each other.
 
-DIR/runs/RUN.run    made by the recorder: recorder_pid, recorder_start, command, expect=ROLE:PID,
-                    points_off=ID, level=NAME, sampling=N (of ALL_REQUESTS), budget=MILLIONTHS
-DIR/runs/RUN.points made by the recorder, before RUN.run: points of its user, as agents read them
-DIR/runs/RUN.stop   made by the recorder: exit=CODE
+record RUN          asked at the door (record/door.py), which writes DIR/runs/RUN.run:
+                    recorder_pid, recorder_start, command, expect=ROLE:PID, points_off=ID,
+                    level=NAME, sampling=N (of ALL_REQUESTS), budget=MILLIONTHS; and before it
+                    RUN.points: points of its user, as agents read them
+stop RUN            asked at the door: exit=CODE
+withdraw RUN        asked at the door: as if it had not been asked for
 STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, level,
                     sampling, budget, behind, jobs, message; at the end coverage, see store.coverage
 STORE/RUN/live-HOST.json  once a second while it records: what `iostrata top` shows
@@ -15,18 +17,19 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from iostrata.errors import UserError
 from iostrata.processes import start_ticks
 from iostrata.record.collector import Collector, has_successor
+from iostrata.record.door import POINTS, ask
+from iostrata.regular import read_regular
 from iostrata.schema.detail import Detail
 from iostrata.schema.events import ALL_REQUESTS
 from iostrata.store.coverage import ReportedCoverage
 
-ANSWER_TIMEOUT = 10.0
 AS_USUAL = Detail()
 
 
@@ -60,7 +63,7 @@ class RunProgress:
 def read_progress(collector: Collector, run: str) -> RunProgress:
     """The last answer about a run; an empty one when there is none so far."""
     try:
-        answer = json.loads((collector.store / run / "progress.json").read_bytes())
+        answer = json.loads(read_regular(collector.store / run / "progress.json"))
     except (OSError, ValueError):
         return RunProgress()
     return _progress(answer) if isinstance(answer, dict) else RunProgress()
@@ -89,43 +92,45 @@ def announce(
     points: Sequence[Mapping[str, str]] = (),
 ) -> None:
     """Asks the collector to record a run of this process; `points` are rows of schema.users."""
-    if points:
-        from iostrata.schema.pointfile import points_table
-
-        _write_whole(_points_file(collector, run), points_table(points))
     lines = [f"recorder_pid={os.getpid()}", f"recorder_start={start_ticks(os.getpid())}"]
     lines.append("command=" + " ".join(command).replace("\n", " "))
     lines += [f"expect={role}:{pid}" for role, pid in expect]
     lines += [f"points_off={point}" for point in points_off]
     lines += detail.lines()
-    _write_whole(collector.dir / "runs" / f"{run}.run", _text(lines))
+    brought = ""
+    if points:
+        from iostrata.schema.pointfile import points_table
+
+        brought = POINTS + points_table(points)
+    ask(collector, f"record {run}\n{_text(lines)}{brought}")
 
 
 def change_detail(collector: Collector, run: str, detail: Detail) -> None:
     """Asks the collector to go on with a run in another detail; raises UserError."""
     order = collector.dir / "runs" / f"{run}.run"
     try:
-        if order.stat().st_uid != os.geteuid():
-            raise UserError(f"run {run} is another user's", "its owner may change its level")
         lines = order.read_text("utf-8").splitlines()
+    except PermissionError as error:
+        who = "its owner may change its level"
+        raise UserError(f"run {run} is another user's", who) from error
     except FileNotFoundError as error:
         raise UserError(f"run {run} is not being recorded", "iostrata runs") from error
     except OSError as error:
         raise UserError(f"{order} cannot be read: {error.strerror}") from error
     changed = tuple(line.partition("=")[0] + "=" for line in detail.lines())
     kept = [line for line in lines if not line.startswith(changed)]
-    _write_whole(order, _text([*kept, *detail.lines()]))
+    ask(collector, f"record {run}\n{_text([*kept, *detail.lines()])}")
 
 
 def end(collector: Collector, run: str, exit_code: int) -> None:
     """Asks the collector to finish a run."""
-    _write_whole(collector.dir / "runs" / f"{run}.stop", _text([f"exit={exit_code}"]))
+    ask(collector, f"stop {run}\nexit={exit_code}\n")
 
 
 def withdraw(collector: Collector, run: str) -> None:
     """Takes back an announcement that was not answered."""
-    (collector.dir / "runs" / f"{run}.run").unlink(missing_ok=True)
-    _points_file(collector, run).unlink(missing_ok=True)
+    with suppress(UserError):
+        ask(collector, f"withdraw {run}")
 
 
 def wait_for(
@@ -153,20 +158,5 @@ def wait_for(
         nap = min(nap * 1.5, 0.05)  # processes of a run may take seconds to end
 
 
-def _points_file(collector: Collector, run: str) -> Path:
-    return collector.dir / "runs" / f"{run}.points"
-
-
 def _text(lines: list[str]) -> str:
     return "\n".join(lines) + "\n"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, "utf-8")
-        draft.chmod(0o644)  # agents of other users read those of root
-        draft.rename(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise UserError(f"{path} cannot be written: {error.strerror}") from error

@@ -16,7 +16,8 @@ from iostrata.errors import UserError
 from iostrata.processes import start_ticks
 from iostrata.record import protocol
 from iostrata.record.collector import NODE_DIR, Collector, start_collector, stop_collector, sweep
-from iostrata.record.command import CommandEnd, Signals, run_command
+from iostrata.record.command import CommandEnd, Signals, check_startable, run_command
+from iostrata.record.door import ANSWER_TIMEOUT
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import RunProgress
 from iostrata.schema.detail import Detail, budget_text, sampling_text
@@ -89,7 +90,9 @@ def record(request: RecordRequest, show: Show | None) -> Recorded:
     """
     if (request.store / request.run).exists():
         raise UserError(f"run {request.run} exists already in {request.store}", "choose another")
-    agent_jar()  # before anything is started
+    # before anything is started
+    check_startable(request.command, request.environment)
+    agent_jar()
     with Signals() as signals:
         collector = request.collector or _private(request)
         try:
@@ -110,7 +113,9 @@ def _private(request: RecordRequest) -> Collector:
         directory = NODE_DIR.with_name(
             f"iostrata-{os.getuid()}-{request.run}-{os.urandom(4).hex()}"
         )
-        directory.mkdir(mode=0o700)
+        directory.mkdir()
+        # JVMs of the command that run as another user must reach the agent, or they do not start
+        directory.chmod(0o711)
     except OSError as error:
         raise UserError(f"{NODE_DIR.parent}: {error.strerror}", "iostrata doctor") from error
     try:
@@ -171,7 +176,7 @@ class _Recording:
             request.detail,
             request.points,
         )
-        timeout = protocol.ANSWER_TIMEOUT
+        timeout = ANSWER_TIMEOUT
         answer = protocol.wait_for(collector, request.run, ("recording",), timeout)
         if answer is not None and not self.signals.received:
             return

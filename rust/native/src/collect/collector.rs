@@ -55,6 +55,7 @@ impl<'a> Collector<'a> {
         waker.stop_on_signals();
         let store = StoreDirectory::root(&options.store, 0o711)
             .with_context(|| format!("cannot make the store {}", options.store.display()))?;
+        let started = directory.open_door(store.existing(".")?)?;
         let pipeline = Pipeline::open(options, publisher::next_part(&store))?;
         let now = clock::monotonic();
         log(&format!(
@@ -70,7 +71,7 @@ impl<'a> Collector<'a> {
             publisher: Publisher::new(store, host, directory.anchor, limits, now),
             directory,
             pipeline,
-            sources: Sources::default(),
+            sources: Sources::new(options.serving(), started),
             census: Census::default(),
             orders: Orders::new(waker.watches_orders()),
             runs: Runs::new(now),
@@ -177,7 +178,13 @@ impl<'a> Collector<'a> {
         }
         let order = match orders::read(runs, name, now) {
             Ok(order) => order,
-            Err(reason) => return self.orders.reject(name, &reason),
+            Err(reason) => match self.runs.active.get_mut(name) {
+                Some(active) => {
+                    active.modified = modified;
+                    return log(&format!("run {name} goes on as before: {reason}"));
+                }
+                None => return self.orders.reject(runs, name, &reason),
+            },
         };
         let Some(active) = self.runs.active.get_mut(name) else {
             return self.begin_run(&order, modified, now);
@@ -198,7 +205,10 @@ impl<'a> Collector<'a> {
                 return log(&format!("rejected run {name}: the store has one of that name"));
             }
             Ok(run) => run,
-            Err(error) => return self.orders.reject(name, &error.to_string()),
+            Err(error) => {
+                let runs = self.directory.runs.as_fd();
+                return self.orders.reject(runs, name, &error.to_string());
+            }
         };
         // of the other runs: no sample lies across the begin of one
         self.sampler.sample(&mut self.pipeline, now);
@@ -277,7 +287,8 @@ impl<'a> Collector<'a> {
 
     /// Reads everything once more and marks the run's end; the rotation that follows publishes it.
     fn end_run(&mut self, name: &str, now: u64) {
-        self.drain(now);
+        let uid = self.pipeline.state().owners.runs.get(name).map(|run| run.order.uid);
+        self.drain(uid, now);
         self.sampler.sample(&mut self.pipeline, now);
         let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
         let message = self.runs.active.get(name).map(|run| run.message.clone());
@@ -291,8 +302,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn drain(&mut self, now: u64) {
-        self.sources.drain(self.directory.handle.as_fd(), &mut self.pipeline, now);
+    fn drain(&mut self, uid: Option<u32>, now: u64) {
+        self.sources.drain(self.directory.handle.as_fd(), &mut self.pipeline, uid, now);
     }
 
     /// On while a run is, in the detail that the one needs that needs most, but for the points that
@@ -339,14 +350,30 @@ impl<'a> Collector<'a> {
     /// Publishes all rows and begins the next spool file.
     fn rotate(&mut self, now: u64) -> Result<()> {
         let published = self.publisher.publish(self.pipeline.state(), self.pipeline.number())?;
-        self.pipeline.count(&published);
+        self.pipeline.count(&published.parts);
+        for (run, why) in &published.broken {
+            self.give_up(run, why, now);
+        }
         self.conclude_runs(now);
         let sources = &self.sources;
         self.pipeline
-            .rotate(&published, |proc| sources.has(proc))
+            .rotate(&published.parts, |proc| sources.has(proc))
             .context("cannot begin the next spool file")?;
         self.publisher.rotated(now);
         Ok(())
+    }
+
+    /// A run that cannot be published ends, and says why.
+    fn give_up(&mut self, name: &str, why: &str, now: u64) {
+        if self.runs.active.contains_key(name) {
+            return self.finish_run(name, now, why);
+        }
+        let known = self.pipeline.state().owners.runs.get(name);
+        let Some(order) = known.map(|run| &run.order) else { return };
+        log(&format!("run {name}: {why}"));
+        let message = [order.message.as_str(), why].join("; ");
+        let message = message.trim_start_matches("; ").to_owned();
+        self.pipeline.commit_json(BlockKind::Run, &RunOrder { message, ..order.clone() });
     }
 
     /// Ended runs, once published: the last word to the recorder, and their files go.
@@ -354,16 +381,12 @@ impl<'a> Collector<'a> {
         let runs = self.pipeline.state().owners.runs.values();
         for run in runs.filter(|run| run.order.ended) {
             let name = &run.order.run;
-            let directory = match self.publisher.store.enter(name, run.order.uid) {
-                Ok(directory) => directory,
-                Err(error) => {
-                    log(&format!("run {name}: {error}"));
-                    continue;
-                }
-            };
             let text = progress::text(self.view(now), name, "done", &run.order.message);
-            let _ = directory.remove(&live::file_name(&self.publisher.host));
-            if let Err(error) = directory.publish_bytes("progress.json", &text) {
+            let said = self.publisher.store.enter(name, run.order.uid).and_then(|directory| {
+                let _ = directory.remove(&live::file_name(&self.publisher.host));
+                directory.publish_bytes("progress.json", &text)
+            });
+            if let Err(error) = said {
                 log(&format!("run {name}: cannot write progress.json: {error}"));
             }
             orders::remove(&self.directory.runs, name, &["run", "stop"]);
@@ -378,7 +401,7 @@ impl<'a> Collector<'a> {
             self.finish_run(&name, now, "the collector was stopped");
             self.end_run(&name, now);
         }
-        self.drain(now);
+        self.drain(None, now);
         let published = self.rotate(clock::monotonic());
         self.directory.leave();
         let rejected = &self.pipeline.state().rejected;

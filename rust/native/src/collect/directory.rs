@@ -7,12 +7,16 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use iostrata_segment::control::Control;
+use iostrata_segment::door::{DOOR, pid_namespace};
 use iostrata_segment::writer::pid_start;
 use rustix::fs::{
     AtFlags, FlockOperation, Mode, OFlags, fchmod, fcntl_lock, fstat, openat, renameat, statat,
     unlinkat,
 };
 
+use super::door::Door;
+use super::started::Started;
+use super::trouble::log;
 use crate::clock;
 use crate::store::directory::StoreDirectory;
 
@@ -33,36 +37,66 @@ impl SharedDirectory {
     /// Makes or takes over `path`; fails if it is somebody else's or another collector drains it.
     pub fn open(path: &Path, host: &str, store: &Path) -> Result<SharedDirectory> {
         let own = rustix::process::geteuid().as_raw();
-        let mode = if own == 0 { 0o1777 } else { 0o700 };
+        // others come in, and write to nothing: they ask at the door; a user's own JVMs that run
+        // as somebody else must reach the agent there, or they do not start
+        let (mode, of_runs) = if own == 0 { (0o755, 0o755) } else { (0o711, 0o700) };
+        displace(path, own);
         StoreDirectory::root(path, mode)
             .with_context(|| format!("cannot make {}", path.display()))?;
-        let handle = open_directory(path, own)?;
+        let handle = open_directory(path, own, mode)?;
         let holder = hold(&handle, path)?;
         say_who(&holder, own, host, store)?;
         let runs = path.join("runs");
-        StoreDirectory::root(&runs, mode)
+        StoreDirectory::root(&runs, of_runs)
             .with_context(|| format!("cannot make {}", runs.display()))?;
-        let runs = open_directory(&runs, own)?;
+        let runs = open_directory(&runs, own, of_runs)?;
         let control = Control::create(handle.as_fd(), own)
             .with_context(|| format!("{}/control", path.display()))?;
         let anchor = anchor(&handle, own)?;
         Ok(SharedDirectory { handle, runs, control, anchor, _holder: holder })
     }
 
+    /// Lets others ask, see [`Door`]. `store`: where runs are published.
+    pub fn open_door(&self, store: StoreDirectory) -> Result<Started> {
+        let started = Started::default();
+        Door::open(self.handle.try_clone()?, self.runs.try_clone()?, store, started.clone())?;
+        Ok(started)
+    }
+
     /// Says that nobody drains the directory any more.
     pub fn leave(&mut self) {
         self.control.off();
-        let _ = unlinkat(&self.handle, HOLDER, AtFlags::empty());
+        for name in [HOLDER, DOOR] {
+            let _ = unlinkat(&self.handle, name, AtFlags::empty());
+        }
     }
 }
 
-fn open_directory(path: &Path, own: u32) -> Result<OwnedFd> {
+/// Everybody may make names in `/dev/shm`: what another user has made at the place of root's
+/// directory is put aside, or it would stand in the way of all.
+fn displace(path: &Path, own: u32) {
+    let Ok(stat) = statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW) else { return };
+    if own != 0 || stat.st_uid == 0 {
+        return;
+    }
+    let aside = format!("{}.of-uid-{}-{}", path.display(), stat.st_uid, std::process::id());
+    let moved = renameat(rustix::fs::CWD, path, rustix::fs::CWD, &aside);
+    let came = moved.map_or_else(|errno| errno.to_string(), |()| format!("it is {aside} now"));
+    log(&format!("{} was made by uid={}: {came}", path.display(), stat.st_uid));
+}
+
+/// `mode`: what it is to have, also if an older collector has made it.
+fn open_directory(path: &Path, own: u32, mode: u32) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = openat(rustix::fs::CWD, path, flags, Mode::empty())
         .with_context(|| format!("cannot open {}", path.display()))?;
-    let owner = fstat(&handle)?.st_uid;
-    if owner != own && owner != 0 {
+    let stat = fstat(&handle)?;
+    if stat.st_uid != own {
+        let owner = stat.st_uid;
         bail!("{} belongs to uid={owner}, this collector runs as uid={own}", path.display());
+    }
+    if stat.st_mode & 0o7022 != 0 {
+        fchmod(&handle, Mode::from_raw_mode(mode))?;
     }
     Ok(handle)
 }
@@ -98,7 +132,9 @@ fn say_who(mut file: &File, uid: u32, host: &str, store: &Path) -> Result<()> {
     file.rewind()?;
     write!(
         file,
-        "pid={pid}\npid_start={start}\nuid={uid}\nhost={host}\nstore={store}\nversion={version}\n"
+        "pid={pid}\npid_start={start}\npid_namespace={}\nuid={uid}\nhost={host}\nstore={store}\n\
+         version={version}\n",
+        pid_namespace()
     )?;
     Ok(())
 }

@@ -95,7 +95,7 @@ fn collect(directory: OwnedFd) -> State {
     let fresh = Process::new(info);
     source.scan(None, 2000, &mut rejected);
     source.read_names(&fresh, &mut blocks, &mut rejected);
-    source.read(&fresh, 2000, &mut blocks, &mut consumed, &mut rejected);
+    source.read(&fresh, 2000, usize::MAX, &mut blocks, &mut consumed, &mut rejected);
     assert!(rejected.is_empty(), "{rejected:?}");
     let mut state = State::default();
     Blocks::of(&blocks).for_each(|(kind, payload)| state.apply(kind, payload));

@@ -3,10 +3,10 @@
 
 | step | module |
 |---|---|
-| processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`source`], [`reader`] |
+| processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`source`], [`reader`], [`started`] |
 | what was read is framed, spooled, then applied to [`crate::model::state`] | [`pipeline`], [`block`], [`spool`], [`apply`], [`counters`], [`attribution`] |
 | rows become files of the store | [`publisher`] |
-| runs are asked for, begin, record and finish | [`orders`], [`runs`] |
+| runs are asked for, begin, record and finish | [`door`], [`orders`], [`runs`] |
 | processes that should be traced and are not | [`census`], [`procfs`], [`hosts`] |
 | the host, once a second while a run records | [`sampler`] |
 | what a run does at this moment | [`progress`], [`live`] |
@@ -22,6 +22,7 @@ mod collector;
 mod cost;
 mod counters;
 mod directory;
+mod door;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -40,6 +41,7 @@ mod sampler;
 mod source;
 mod sources;
 pub mod spool;
+mod started;
 mod trouble;
 mod waker;
 

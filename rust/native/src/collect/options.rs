@@ -1,9 +1,11 @@
 //! What `collect` is asked for on its command line.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::hosts;
+use crate::users;
 
 /// Drain the traced processes of this machine into a store until SIGTERM.
 ///
@@ -31,6 +33,16 @@ pub struct Options {
     /// How long a stopped run waits until its processes have ended
     #[arg(long, default_value = "10s", value_parser = duration)]
     pub grace: Duration,
+    /// Users whose processes serve others, by name or uid: what their daemons do for a run stands
+    /// there. Users that are not in /etc/passwd need a uid; root and the collector's own user always
+    /// serve
+    #[arg(
+        long,
+        value_name = "USER,…",
+        value_delimiter = ',',
+        default_value = "hdfs,yarn,mapred,hbase,spark,hadoop"
+    )]
+    pub daemons: Vec<String>,
     /// Name of this host in the store [default: the host's name]
     #[arg(long, value_parser = hosts::checked)]
     pub host: Option<String>,
@@ -46,6 +58,15 @@ pub struct Options {
     /// Move published spool files here instead of deleting them
     #[arg(long, hide = true)]
     pub keep_spool: Option<PathBuf>,
+}
+
+impl Options {
+    /// Uids of [`Options::daemons`] that there are.
+    pub fn serving(&self) -> HashSet<u32> {
+        let own = [0, rustix::process::geteuid().as_raw()];
+        let named = |name: &String| name.parse().ok().or_else(|| users::uid_of(name));
+        self.daemons.iter().filter_map(named).chain(own).collect()
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

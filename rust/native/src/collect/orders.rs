@@ -1,7 +1,6 @@
 //! What users ask for: files `RUN.run` and `RUN.stop` in the directory `runs`, read by the owner of
 //! the collector.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -25,8 +24,6 @@ pub struct Orders {
     /// Somebody says when there are new ones.
     is_told: bool,
     looked: u64,
-    /// Names of runs.
-    ignored: HashSet<String>,
     pub rejected: u64,
 }
 
@@ -51,14 +48,14 @@ impl Orders {
         self.looked = now;
         let names = list(runs);
         let of = |end| names.iter().filter_map(move |name| name.strip_suffix(end));
-        let wanted = of(".run").filter(|run| !self.ignored.contains(*run));
-        Some((wanted.map(str::to_owned).collect(), of(".stop").map(str::to_owned).collect()))
+        Some((of(".run").map(str::to_owned).collect(), of(".stop").map(str::to_owned).collect()))
     }
 
-    pub fn reject(&mut self, run: &str, reason: &str) {
+    /// Its files go, so that the name is free for others.
+    pub fn reject(&mut self, runs: BorrowedFd<'_>, run: &str, reason: &str) {
         self.rejected += 1;
         log(&format!("rejected runs/{run}.run: {reason}"));
-        self.ignored.insert(run.to_owned());
+        remove(runs, run, &["run", "stop", "points"]);
     }
 }
 
@@ -103,6 +100,17 @@ pub fn read(runs: BorrowedFd<'_>, name: &str, now: u64) -> Result<RunOrder, Stri
     }
     let text = io::read_to_string(io::Read::take(File::from(file), MAX_ORDER));
     let text = text.map_err(|error| error.to_string())?;
+    let has_points = statat(runs, format!("{name}.points"), AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|points| points.st_uid == stat.st_uid);
+    Ok(RunOrder { has_points, ..parse(name, stat.st_uid, &text, now)? })
+}
+
+/// What the text of a file `NAME.run` of `uid` asks for.
+///
+/// # Errors
+///
+/// Why it is rejected, in one line.
+pub fn parse(name: &str, uid: u32, text: &str, now: u64) -> Result<RunOrder, String> {
     let values = |key: &'static str| {
         text.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix('='))
     };
@@ -113,17 +121,16 @@ pub fn read(runs: BorrowedFd<'_>, name: &str, now: u64) -> Result<RunOrder, Stri
     });
     Ok(RunOrder {
         run: name.to_owned(),
-        uid: stat.st_uid,
-        user: users::name_of(stat.st_uid),
+        uid,
+        user: users::name_of(uid),
         recorder_pid: number("recorder_pid").unwrap_or(0) as u32,
         recorder_start: number("recorder_start").unwrap_or(0),
         expect: expect.collect(),
-        points_off: points_off(name, stat.st_uid, values("points_off")),
+        points_off: points_off(uid, values("points_off"))?,
         level: values("level").next().map_or(Ok(LEVEL_RECORD), level)?,
         sampling: values("sampling").next().map_or(Ok(0), sampling)?,
         budget: number("budget").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
-        has_points: statat(runs, format!("{name}.points"), AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|points| points.st_uid == stat.st_uid),
+        has_points: false,
         now,
         ended: false,
         message: String::new(),
@@ -145,13 +152,12 @@ fn sampling(text: &str) -> Result<u32, String> {
 }
 
 /// Points are off for every run of the node, so only its owner may ask for that.
-fn points_off<'a>(name: &str, uid: u32, values: impl Iterator<Item = &'a str>) -> Vec<u16> {
+fn points_off<'a>(uid: u32, values: impl Iterator<Item = &'a str>) -> Result<Vec<u16>, String> {
     let points: Vec<u16> = values.filter_map(|value| value.parse().ok()).collect();
     if points.is_empty() || uid == 0 || uid == rustix::process::geteuid().as_raw() {
-        return points;
+        return Ok(points);
     }
-    log(&format!("run {name} of uid={uid} may not switch points off: points={points:?}"));
-    Vec::new()
+    Err("only the collector's own user may switch points off, for they are off for all".into())
 }
 
 #[cfg(test)]

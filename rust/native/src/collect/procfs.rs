@@ -66,6 +66,15 @@ pub fn children(pid: u32) -> Vec<u32> {
     text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
+/// Whether a process was started by another one, or by one that this one has started: while all of
+/// them live.
+pub fn descends(pid: u32, ancestor: u32, start: u64) -> bool {
+    const MOST: usize = 64;
+    let parents = std::iter::successors(stat(pid), |child| stat(child.parent));
+    let is_it = |child: Stat| child.parent == ancestor;
+    ancestor != 0 && parents.take(MOST).any(is_it) && is_alive(ancestor, Some(start))
+}
+
 /// When a process began, in clock ticks since boot.
 #[cfg(test)]
 pub fn started(pid: u32) -> Option<u64> {

@@ -1,9 +1,11 @@
 //! Rows become parts of the store.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
+use rustix::io::Errno;
 
 use super::pipeline::{Pipeline, PublishedPart};
 use super::trouble::{Trouble, log};
@@ -70,23 +72,26 @@ impl Publisher {
         }
     }
 
-    /// Publishes all rows. A failure changes nothing: the same parts are written again at the next
-    /// try.
-    pub fn publish(&self, state: &State, number: u32) -> Result<Vec<PublishedPart>> {
-        let mut published = Vec::new();
+    /// Publishes all rows. A failure of the store changes nothing: the same parts are written again
+    /// at the next try. That of one run, whose folder its owner may change, is its own.
+    pub fn publish(&self, state: &State, number: u32) -> Result<Published> {
+        let mut published = Published::default();
         for part in &state.output.parts {
             // a run whose end is published already takes no more
             let run = if part.run.is_empty() { BACKGROUND } else { &part.run };
-            let bytes =
-                self.publish_part(state, part, number).with_context(|| format!("run {run}"))?;
             let rows = part.rows.len() as u64;
-            published.push(PublishedPart { run: part.run.clone(), rows, bytes });
+            match self.publish_part(state, part, number) {
+                Ok(bytes) => {
+                    published.parts.push(PublishedPart { run: part.run.clone(), rows, bytes });
+                }
+                Err(error) => published.fail(run, &error, rows).with_context(|| of_run(run))?,
+            }
         }
         for run in state.owners.runs.keys() {
             self.publish_processes(state, run)
-                .with_context(|| format!("processes of run {run}"))?;
-            self.publish_system(state, run, number)
-                .with_context(|| format!("host of run {run}"))?;
+                .and_then(|()| self.publish_system(state, run, number))
+                .or_else(|error| published.fail(run, &error, 0))
+                .with_context(|| of_run(run))?;
         }
         Ok(published)
     }
@@ -177,6 +182,45 @@ impl Publisher {
             }
         }
     }
+}
+
+/// What came of it.
+#[derive(Default)]
+pub struct Published {
+    pub parts: Vec<PublishedPart>,
+    /// Runs whose folder could not be written, and what became of their rows.
+    pub broken: BTreeMap<String, String>,
+}
+
+impl Published {
+    /// Notes a failure that is the run's own; gives back one that is the store's.
+    fn fail(&mut self, run: &str, error: &io::Error, rows: u64) -> io::Result<()> {
+        if run == BACKGROUND || is_of_store(error) {
+            return Err(io::Error::new(error.kind(), error.to_string()));
+        }
+        let lost = if rows == 0 { String::new() } else { format!("; {rows} rows are lost") };
+        let why = format!("its folder cannot be written: {error}{lost}");
+        self.broken.entry(run.to_owned()).or_insert(why);
+        Ok(())
+    }
+}
+
+/// Whether all runs suffer from it: the disk, or this process, has no more.
+fn is_of_store(error: &io::Error) -> bool {
+    const OF_STORE: [Errno; 7] = [
+        Errno::NOSPC,
+        Errno::IO,
+        Errno::ROFS,
+        Errno::NOMEM,
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::STALE,
+    ];
+    Errno::from_io_error(error).is_some_and(|errno| OF_STORE.contains(&errno))
+}
+
+fn of_run(run: &str) -> String {
+    format!("run {run}")
 }
 
 /// A number that no part has yet: where to begin without a spool.

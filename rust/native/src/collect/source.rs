@@ -18,8 +18,6 @@ use super::reader::{Reader, SegmentReading};
 use crate::listing::{Freshness, list};
 use crate::model::process::{PageReading, Process};
 
-/// Bytes of blocks of one poll; what is left waits for the next one.
-pub const BATCH: usize = 16 << 20;
 /// A successor whose predecessor was never seen is read after this long, ns.
 const PATIENCE: u64 = 1_000_000_000;
 /// Counter rows are looked at this often, ns.
@@ -47,6 +45,8 @@ pub struct Source {
     freshness: Freshness,
     scanned: u64,
     looked: u64,
+    /// The segment that the next read begins with: a batch may end in the middle.
+    next: u32,
     /// Of the process; `None` where the kernel has no such thing, and of one that had ended.
     life: Option<OwnedFd>,
 }
@@ -83,6 +83,7 @@ impl Source {
             freshness: Freshness::default(),
             scanned: start,
             looked: 0,
+            next: 0,
             life: procfs::life(pid, pid_start),
         }
     }
@@ -145,22 +146,28 @@ impl Source {
         rejected.push(RejectedFile { file: format!("{}/{}/{file}", self.uid, self.name), reason });
     }
 
-    /// Appends blocks of all that is published in rings, and of segments read to their end.
+    /// Appends blocks of all that is published in rings, and of segments read to their end, until
+    /// `out` has `limit` bytes; false if that was not all.
     pub fn read(
         &mut self,
         state: &Process,
         now: u64,
+        limit: usize,
         out: &mut Vec<u8>,
         consumed: &mut Vec<SegmentReading>,
         rejected: &mut Vec<RejectedFile>,
-    ) {
+    ) -> bool {
         let rows_due = now.saturating_sub(self.looked) >= ROWS_EVERY;
         let is_dead = self.dead.is_some();
         let due = self.readers.iter().filter(|(_, reader)| is_dead || !reader.is_quiet(rows_due));
-        let due: Vec<u32> = due.map(|(serial, _)| *serial).collect();
+        let mut due: Vec<u32> = due.map(|(serial, _)| *serial).collect();
+        let begin = due.partition_point(|serial| *serial < self.next);
+        due.rotate_left(begin);
+        self.next = 0;
         for serial in due {
-            if out.len() >= BATCH {
-                return;
+            if out.len() >= limit {
+                self.next = serial;
+                return false;
             }
             let turn = self.in_turn(serial, state, now);
             self.give_up_truncated(serial, rejected);
@@ -190,6 +197,7 @@ impl Source {
             self.looked = now;
             self.push_page(state, now, out);
         }
+        true
     }
 
     /// A segment whose file was cut reads as zeros from there on: nothing of it is worth keeping.

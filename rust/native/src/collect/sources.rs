@@ -12,6 +12,7 @@ use super::hosts;
 use super::pipeline::Pipeline;
 use super::procfs::is_alive;
 use super::source::{RejectedFile, Source};
+use super::started::Started;
 use super::trouble::log;
 use crate::clock::{MS, SECOND};
 use crate::listing::{Freshness, list};
@@ -20,6 +21,8 @@ use crate::users;
 
 /// Directories are looked at this often when nothing is read.
 const SCAN_EVERY: u64 = 50 * MS;
+/// Bytes of blocks of one poll; what is left waits for the next one.
+const BATCH: usize = 16 << 20;
 /// Rows that are held when they cannot be published; beyond them nothing is read.
 pub const MAX_ROWS: usize = 4 << 20;
 
@@ -72,12 +75,23 @@ pub struct Sources {
     found: Vec<u64>,
     /// Files and directories that are not read.
     pub rejected: u64,
+    /// Uids whose processes serve other users.
+    serving: HashSet<u32>,
+    started: Started,
+    /// The process that the next batch begins with, by uid.
+    next: BTreeMap<u32, u64>,
+    /// Uids of which the last poll read something.
+    read: Vec<u32>,
 }
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Sources {
+    pub fn new(serving: HashSet<u32>, started: Started) -> Sources {
+        Sources { serving, started, ..Sources::default() }
+    }
+
     /// Those that are read and may still write.
     pub fn live(&self) -> impl Iterator<Item = &Source> {
         self.by_proc.values().filter(|source| !source.rejected && source.dead.is_none())
@@ -113,12 +127,21 @@ impl Sources {
             .any(|(path, entry)| path.starts_with(&prefix) && matches!(entry, EntryState::Rejected))
     }
 
-    /// Reads all that is there.
-    pub fn drain(&mut self, directory: BorrowedFd<'_>, pipeline: &mut Pipeline, now: u64) {
+    /// Reads all that is there of a user and of those that serve others; `uid`: `None`: of all.
+    /// Nobody waits for the others, who may write without end.
+    pub fn drain(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        pipeline: &mut Pipeline,
+        uid: Option<u32>,
+        now: u64,
+    ) {
         self.by_proc.values_mut().for_each(Source::hurry);
         self.scanned = 0;
         for _ in 0..100 {
-            if self.poll(directory, pipeline, now) == Pace::Idle {
+            let pace = self.poll(directory, pipeline, now);
+            let is_awaited = |of| uid.is_none_or(|uid| uid == of) || self.serving.contains(&of);
+            if pace == Pace::Idle || !self.read.iter().any(|of| is_awaited(*of)) {
                 return;
             }
         }
@@ -131,9 +154,22 @@ impl Sources {
         }
         let (mut blocks, mut consumed, mut rejected) = (Vec::new(), Vec::new(), Vec::new());
         // first all heads and slots …
-        for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
-            if let Some(process) = pipeline.state().processes.get(&source.proc) {
-                source.read(process, now, &mut blocks, &mut consumed, &mut rejected);
+        self.read.clear();
+        for (uid, procs) in self.turns() {
+            let begin = blocks.len();
+            let limit = begin + BATCH / self.next.len().max(1);
+            let mut cut = None;
+            for proc in procs {
+                let Some(process) = pipeline.state().processes.get(&proc) else { continue };
+                let Some(source) = self.by_proc.get_mut(&proc) else { continue };
+                if !source.read(process, now, limit, &mut blocks, &mut consumed, &mut rejected) {
+                    cut = Some(proc);
+                    break;
+                }
+            }
+            self.next.insert(uid, cut.unwrap_or(0));
+            if blocks.len() > begin {
+                self.read.push(uid);
             }
         }
         // … then all that may have named them before
@@ -165,6 +201,22 @@ impl Sources {
             self.busy = now;
         }
         fullest.map_or(Pace::Idle, |fill| Pace::Busy { fill })
+    }
+
+    /// The processes to read, by user: a batch is shared out between users, and a user's processes
+    /// take turns, so that nobody's numbers decide who is read.
+    fn turns(&mut self) -> BTreeMap<u32, Vec<u64>> {
+        let mut turns: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for source in self.by_proc.values().filter(|source| !source.rejected) {
+            turns.entry(source.uid).or_default().push(source.proc);
+        }
+        self.next.retain(|uid, _| turns.contains_key(uid));
+        for (uid, procs) in &mut turns {
+            let next = *self.next.entry(*uid).or_default();
+            let begin = procs.partition_point(|proc| *proc < next);
+            procs.rotate_left(begin);
+        }
+        turns
     }
 
     /// Finds new processes and new segments of known ones.
@@ -254,11 +306,11 @@ impl Sources {
         source.rejected = hash != POINTS_HASH || known.is_some_and(|known| known.end.is_some());
         if known.is_none() {
             let host = hosts::of(pid, who.pid_start);
-            if !self.introduce(
-                pipeline,
-                ProcessInfo::new(who, users::name_of(uid), host, now),
-                hash,
-            ) {
+            let info = ProcessInfo::new(who, users::name_of(uid), host, now);
+            let serves = self.serving.contains(&uid);
+            let started_by = self.started.run_of(pid, info.pid_start);
+            let info = ProcessInfo { uid, serves, started_by, ..info };
+            if !self.introduce(pipeline, info, hash) {
                 return; // no room in the spool now: found again at the next scan
             }
         }

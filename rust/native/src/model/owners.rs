@@ -103,16 +103,20 @@ impl Owners {
     }
 
     fn run_of_context(&self, process: &Process, context: ContextFields<'_>) -> Option<&Run> {
-        if let Some(run) = self.runs.get(context.run) {
-            // only a process of the owner, or one that serves many users, may name a run
-            if run.order.uid == process.info.uid || ids::is_daemon(process.role) {
-                return Some(run);
-            }
+        let is_its = |run: &&Run| may_write(process, run);
+        if let Some(run) = self.runs.get(context.run).filter(is_its) {
+            return Some(run);
         }
         let of_job = |text| self.claims.run_of_job(text).map(|(run, _)| run);
         let named = [context.job, context.task, context.client].into_iter().find_map(of_job);
         let named = named.or_else(|| self.claims.run_of_client(context.client));
-        named.and_then(|run| self.runs.get(run)).or_else(|| self.run_of_process(process))
+        let named = named.and_then(|run| self.runs.get(run)).filter(is_its);
+        named.or_else(|| self.run_of_process(process))
+    }
+
+    /// Whether it is a daemon that serves the users of this node, the owner of `run` among them.
+    pub fn is_served_by(run: &Run, process: &Process) -> bool {
+        ids::is_daemon(process.role) && may_write(process, run)
     }
 
     /// What stands in the columns run, owner, job, task and phase of a process's events in
@@ -122,6 +126,7 @@ impl Owners {
         let context = ContextFields::parse(name);
         if let Some(caller) = context.caller(processes)
             && caller.info.proc != process.info.proc
+            && (process.info.serves || process.info.uid == caller.info.uid)
         {
             return self.identify(processes, caller, 0);
         }
@@ -162,11 +167,22 @@ fn run_of_process<'a>(
     process: &Process,
 ) -> Option<&'a Run> {
     let declared = runs.get(process.info.get("run"));
-    declared.filter(|run| run.order.uid == process.info.uid).or_else(|| {
+    declared.filter(|run| is_of_owner(process, run)).or_else(|| {
         let of_job = |key| claims.run_of_job(process.info.get(key));
         let (run, _) = ["job", "attempt", "container"].into_iter().find_map(of_job)?;
-        runs.get(run)
+        runs.get(run).filter(|run| may_write(process, run))
     })
+}
+
+/// Whether what a process says belongs to a run may stand there: it is of the owner's own, or of a
+/// user that serves others as the node's configuration says. What a process claims to be counts
+/// for nothing.
+fn may_write(process: &Process, run: &Run) -> bool {
+    is_of_owner(process, run) || process.info.serves
+}
+
+fn is_of_owner(process: &Process, run: &Run) -> bool {
+    run.order.uid == process.info.uid || run.order.run == process.info.started_by
 }
 
 /// A process that is a task says so for all its calls but those it makes for somebody else.

@@ -40,6 +40,12 @@ pub struct ProcessInfo {
     pub host: Option<String>,
     /// When it was found.
     pub now: u64,
+    /// The node's configuration says that its user's processes serve other users.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub serves: bool,
+    /// The run of root's that has started it, as somebody else; empty: none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub started_by: String,
 }
 
 impl ProcessInfo {
@@ -47,7 +53,19 @@ impl ProcessInfo {
         let lines = who.text.lines().filter_map(|line| line.split_once('='));
         let text = lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         let ProcessIdentity { proc, pid, uid, pid_start, start, points_hash, .. } = who;
-        ProcessInfo { proc, pid, uid, user, pid_start, start, points_hash, text, host, now }
+        ProcessInfo {
+            proc,
+            pid,
+            uid,
+            user,
+            pid_start,
+            start,
+            points_hash,
+            text,
+            host,
+            now,
+            ..ProcessInfo::default()
+        }
     }
 
     pub fn get(&self, key: &str) -> &str {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{
     AtFlags, CWD, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, mkdirat, openat, renameat,
-    unlinkat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -40,23 +40,41 @@ impl StoreDirectory {
         Ok(StoreDirectory { handle, owner: rustix::process::geteuid().as_raw() })
     }
 
+    /// One that is open already, of this process's own user.
+    pub fn of(handle: OwnedFd) -> StoreDirectory {
+        StoreDirectory { handle, owner: rustix::process::geteuid().as_raw() }
+    }
+
     /// Opens or makes the directory `name`, 0700, for `owner`; refuses one of somebody else.
     pub fn enter(&self, name: &str, owner: u32) -> io::Result<StoreDirectory> {
-        let made = mkdirat(&self.handle, name, Mode::from_raw_mode(0o700));
-        let handle = openat(&self.handle, name, DIRECTORY, Mode::empty())?;
-        match made {
-            Ok(()) => give(handle.as_fd(), owner)?,
-            Err(Errno::EXIST) => {
+        match openat(&self.handle, name, DIRECTORY, Mode::empty()) {
+            Ok(handle) => {
                 let uid = fstat(&handle)?.st_uid;
-                if uid != owner && uid != rustix::process::geteuid().as_raw() {
+                if uid != owner {
                     let message = format!("{name} belongs to uid={uid}, not to uid={owner}");
                     return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
                 }
-                give(handle.as_fd(), owner)?;
+                Ok(StoreDirectory { handle, owner })
             }
-            Err(errno) => return Err(errno.into()),
+            Err(Errno::NOENT) => self.make(name, owner),
+            Err(errno) => Err(errno.into()),
         }
+    }
+
+    /// It has its name only once it belongs to its owner, whenever this process is killed.
+    fn make(&self, name: &str, owner: u32) -> io::Result<StoreDirectory> {
+        let new = format!(".{name}.new");
+        let _ = unlinkat(&self.handle, &new, AtFlags::REMOVEDIR);
+        mkdirat(&self.handle, &new, Mode::from_raw_mode(0o700))?;
+        let handle = openat(&self.handle, &new, DIRECTORY, Mode::empty())?;
+        give(handle.as_fd(), owner)?;
+        renameat(&self.handle, &new, &self.handle, name)?;
         Ok(StoreDirectory { handle, owner })
+    }
+
+    /// Whose the directory `name` is; `None`: there is none.
+    pub fn owner_of(&self, name: &str) -> Option<u32> {
+        statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| stat.st_uid)
     }
 
     /// A directory that exists already.
@@ -88,6 +106,17 @@ impl StoreDirectory {
         self.write(name, |file| file.write_all(bytes)).map(drop)
     }
 
+    /// [`StoreDirectory::replace`] with a file of `owner`, which all may read if it is `open`.
+    pub fn put(&self, name: &str, bytes: &[u8], owner: u32, open: bool) -> io::Result<()> {
+        let fill = |file: &mut File| {
+            give(file.as_fd(), owner)?;
+            let mode = if open { 0o644 } else { 0o600 };
+            fchmod(&*file, Mode::from_raw_mode(mode))?;
+            file.write_all(bytes)
+        };
+        self.write(name, fill).map(drop)
+    }
+
     fn write(&self, name: &str, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<u64> {
         let new = format!(".{name}.new");
         let _ = unlinkat(&self.handle, &new, AtFlags::empty());
@@ -111,8 +140,7 @@ impl StoreDirectory {
     }
 
     pub fn size_of(&self, name: &str) -> u64 {
-        rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_or(0, |stat| stat.st_size as u64)
+        statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_size as u64)
     }
 
     pub fn read(&self, name: &str) -> io::Result<String> {

@@ -12,8 +12,8 @@ use parquet::data_type::ByteArray;
 use parquet::errors::Result;
 
 use super::table::{self, Column};
-use crate::model::ids;
 use crate::model::names::text;
+use crate::model::owners::Owners;
 use crate::model::process::{Process, Tally, UserPoint};
 use crate::model::run::{Run, UntracedProcess};
 use crate::model::state::State;
@@ -130,7 +130,7 @@ pub fn of_run(state: &State, run: &Run) -> Vec<ProcessRow> {
         let served = process.tallies.contains_key(name);
         // the recorder may name a daemon that has died since it was started
         let expected = run.order.expect.iter().any(|(_, pid)| *pid == process.info.pid);
-        let is_daemon = expected || ids::is_daemon(process.role);
+        let is_daemon = expected || Owners::is_served_by(run, process);
         if !(is_own || served || is_daemon && was_there(process, run)) {
             continue;
         }
@@ -159,7 +159,7 @@ fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
     };
     let rejection = process.end.as_ref().map_or("", |end| end.rejection.as_str());
     let mut tally = process.tallies.get(name).cloned().unwrap_or_default();
-    if let Some(unowned) = process.tallies.get("").filter(|_| ids::is_daemon(process.role)) {
+    if let Some(unowned) = process.tallies.get("").filter(|_| Owners::is_served_by(run, process)) {
         // whose the lost calls of a daemon were is not known: every run reports them
         tally.dropped += unowned.dropped;
         tally.collapsed += unowned.collapsed;

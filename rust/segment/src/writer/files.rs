@@ -10,30 +10,71 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
+use crate::door;
 use crate::mapping::{Mapping, Rejection};
 use crate::memory::Memory;
 use crate::schema::{MAGIC, VERSION};
 
 const PERMISSIONS: u32 = 0o777;
+/// Whose all is that belongs to nobody in this user namespace.
+const NOBODY: u32 = 65534;
 
-/// Makes `DIR/UID/NAME`; the error is one line for people.
-pub fn make_directory(dir: &Path, uid: u32, name: &str) -> Result<PathBuf, String> {
-    let own = rustix::process::geteuid().as_raw();
+/// Where a process has its files, and the pid that its collector knows it by.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Place {
+    user: PathBuf,
+    pub pid: u32,
+}
+
+impl Place {
+    /// `DIR/UID`, which is made, or asked for at the door. `pid`: 0: as the collector sees this
+    /// process. `shows`: it comes to the door all the same, for the collector to see who started
+    /// it. The error is one line for people.
+    pub fn of(dir: &Path, pid: u32, shows: bool) -> Result<Place, String> {
+        let own = rustix::process::geteuid().as_raw();
+        let is_own = check_shared(dir, own)? == own;
+        let user = dir.join(own.to_string());
+        let mine = mine(&user, own);
+        let own_pid = std::process::id();
+        if shows && !is_own && mine.is_ok() {
+            let _ = door::hello(dir); // without, it belongs to nobody's run but its own user's
+        }
+        if pid == 0 && door::counts_otherwise(dir) || mine == Err(None) {
+            let seen = door::hello(dir)?;
+            self::mine(&user, own).map_err(|why| why.unwrap_or_else(|| not_made(&user)))?;
+            return Ok(Place { user, pid: if pid == 0 { seen } else { pid } });
+        }
+        mine.map_err(Option::unwrap_or_default)?;
+        Ok(Place { user, pid: if pid == 0 { own_pid } else { pid } })
+    }
+
+    /// Makes `DIR/UID/NAME`.
+    pub fn make(&self, name: &str) -> Result<PathBuf, String> {
+        let process = self.user.join(name);
+        make_private(&process).map_err(|why| cannot_make(&process, &why))?;
+        Ok(process)
+    }
+}
+
+/// In a directory that others may write to, nothing is what it was a moment ago.
+///
+/// Its owner.
+fn check_shared(dir: &Path, own: u32) -> Result<u32, String> {
     let shown = dir.display();
-    let root = std::fs::metadata(dir).map_err(|_| format!("{shown} does not exist"))?;
-    if !root.is_dir() {
+    let stat = std::fs::metadata(dir).map_err(|_| format!("{shown} does not exist"))?;
+    if !stat.is_dir() {
         return Err(format!("{shown} is no directory"));
     }
-    if root.uid() != 0 && root.uid() != own {
-        return Err(format!("{shown} belongs to uid {}, neither root nor {own}", root.uid()));
+    if stat.uid() != 0 && stat.uid() != own {
+        let hidden =
+            if stat.uid() == NOBODY { " (a user namespace may hide whose it is)" } else { "" };
+        let theirs = stat.uid();
+        return Err(format!("{shown} belongs to uid {theirs}, neither root nor {own}{hidden}"));
     }
-    let user = dir.join(uid.to_string());
-    if let Err(why) = make_private(&user) {
-        check(&user, own, &why)?;
+    if stat.mode() & 0o022 != 0 {
+        return Err(format!("others may write to {shown}: its collector is an older one"));
     }
-    let process = user.join(name);
-    make_private(&process).map_err(|why| cannot_make(&process, &why))?;
-    Ok(process)
+    Ok(stat.uid())
 }
 
 fn make_private(path: &Path) -> io::Result<()> {
@@ -46,24 +87,28 @@ fn cannot_make(path: &Path, why: &io::Error) -> String {
     format!("cannot make {}: {errno}", path.display())
 }
 
-/// In a directory open to all, somebody else may have made ours.
-fn check(user: &Path, own: u32, why: &io::Error) -> Result<(), String> {
+fn not_made(user: &Path) -> String {
+    format!("{} was not made by the collector", user.display())
+}
+
+/// Makes the folder of this user, or finds it; `None`: it is not there, and only the collector may
+/// make it.
+fn mine(user: &Path, own: u32) -> Result<(), Option<String>> {
     let shown = user.display();
-    if why.kind() != io::ErrorKind::AlreadyExists {
-        return Err(cannot_make(user, why));
+    let Err(why) = make_private(user) else { return Ok(()) };
+    match std::fs::symlink_metadata(user) {
+        Err(_) if why.kind() == io::ErrorKind::PermissionDenied => Err(None),
+        Err(_) => Err(Some(cannot_make(user, &why))),
+        Ok(stat) if stat.uid() != own => {
+            Err(Some(format!("{shown} belongs to uid {}, not {own}", stat.uid())))
+        }
+        Ok(stat) if !stat.is_dir() => Err(Some(format!("{shown} is no directory"))),
+        Ok(stat) if stat.mode() & PERMISSIONS & !0o700 != 0 => {
+            let mode = stat.mode() & PERMISSIONS;
+            Err(Some(format!("{shown} is open to others (mode {mode:o}, not 700)")))
+        }
+        Ok(_) => Ok(()),
     }
-    let stat = std::fs::symlink_metadata(user).map_err(|why| format!("{shown}: {why}"))?;
-    if stat.uid() != own {
-        return Err(format!("{shown} belongs to uid {}, not {own}", stat.uid()));
-    }
-    if !stat.is_dir() {
-        return Err(format!("{shown} is no directory"));
-    }
-    let mode = stat.mode() & PERMISSIONS;
-    if mode & !0o700 != 0 {
-        return Err(format!("{shown} is open to others (mode {mode:o}, not 700)"));
-    }
-    Ok(())
 }
 
 /// A new file of `size` reserved zero bytes, mapped; nothing is left behind when that fails.
@@ -124,14 +169,42 @@ mod tests {
     fn a_directory_is_for_its_user_only() {
         let dir = ScratchDir::new();
         let own = rustix::process::geteuid().as_raw();
-        let made = make_directory(dir.path(), own, "1-2").unwrap();
+        let place = Place::of(dir.path(), 0, false).unwrap();
+        assert_eq!(
+            (&place.user, place.pid),
+            (&dir.path().join(own.to_string()), std::process::id())
+        );
+        let made = place.make("1-2").unwrap();
         assert_eq!(std::fs::metadata(&made).unwrap().mode() & 0o777, 0o700);
-        let again = make_directory(dir.path(), own, "1-2").unwrap_err();
+        let again = place.make("1-2").unwrap_err();
         assert!(again.starts_with("cannot make /") && again.contains("exists"), "{again}");
         let user = made.parent().unwrap();
         std::fs::set_permissions(user, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let open = make_directory(dir.path(), own, "3-4").unwrap_err();
+        let open = Place::of(dir.path(), 0, false).unwrap_err();
         assert!(open.ends_with("is open to others (mode 755, not 700)"), "{open}");
+    }
+
+    #[test]
+    fn a_directory_that_others_may_write_to_is_none() {
+        let dir = ScratchDir::new();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+        let open = Place::of(dir.path(), 0, false).unwrap_err();
+        assert!(open.starts_with("others may write to /"), "{open}");
+    }
+
+    #[test]
+    fn who_is_counted_otherwise_asks_at_the_door() {
+        let dir = ScratchDir::new();
+        let say = |namespace: &str| {
+            let text = format!("pid=1\npid_namespace={namespace}\n");
+            std::fs::write(dir.path().join("collector"), text).unwrap();
+        };
+        say(&door::pid_namespace());
+        assert_eq!(Place::of(dir.path(), 0, false).unwrap().pid, std::process::id());
+        say("pid:[1]");
+        assert_eq!(Place::of(dir.path(), 7, false).unwrap().pid, 7);
+        let closed = Place::of(dir.path(), 0, false).unwrap_err();
+        assert!(closed.contains("does not answer: No such file"), "{closed}");
     }
 
     #[test]
@@ -139,9 +212,9 @@ mod tests {
         let dir = ScratchDir::new();
         let own = rustix::process::geteuid().as_raw();
         std::os::unix::fs::symlink("/", dir.path().join(own.to_string())).unwrap();
-        let linked = make_directory(dir.path(), own, "1-2").unwrap_err();
+        let linked = Place::of(dir.path(), 0, false).unwrap_err();
         assert!(linked.ends_with("is no directory"), "{linked}");
-        let missing = make_directory(&dir.path().join("x"), own, "1-2").unwrap_err();
+        let missing = Place::of(&dir.path().join("x"), 0, false).unwrap_err();
         assert!(missing.ends_with("does not exist"), "{missing}");
     }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.processes import start_ticks
-from iostrata.record.collector import collector_of, key_values, last_line
+from iostrata.record.collector import collector_of, distrust, key_values, last_line
 
 
 def describe(directory: Path, **facts: object) -> None:
@@ -69,3 +69,38 @@ def test_last_lines(tmp_path: Path) -> None:
         "it said nothing",
         "No such file or directory",
     ]
+
+
+@pytest.mark.parametrize("mode", [0o1777, 0o775, 0o757])
+def test_a_directory_that_others_may_write_to_is_not_believed(tmp_path: Path, mode: int) -> None:
+    place = tmp_path / "d"
+    place.mkdir(mode=0o755)
+    describe(place)
+    assert (collector_of(place) is not None, distrust(place)) == (True, None)
+    place.chmod(mode)
+    assert collector_of(place) is None
+    doubt = distrust(place)
+    assert doubt is not None
+    assert doubt.message == f"others may write to {place}"
+
+
+def test_nor_is_one_that_others_may_put_another_in_the_place_of(tmp_path: Path) -> None:
+    above = tmp_path / "above"
+    place = above / "d"
+    place.mkdir(parents=True)
+    describe(place)
+    above.chmod(0o777)
+    assert collector_of(place) is None
+    above.chmod(0o1777)  # as /dev/shm is: there nobody renames what is another's
+    assert collector_of(place) is not None
+
+
+def test_a_link_is_the_directory_that_it_names(tmp_path: Path) -> None:
+    """What is judged is what is used: a link may name another place a moment later."""
+    place = tmp_path / "d"
+    place.mkdir()
+    describe(place)
+    (tmp_path / "link").symlink_to(place)
+    found = collector_of(tmp_path / "link")
+    assert found is not None
+    assert found.dir == place

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from iostrata.record.command import CommandEnd, Signals, run_command
+from iostrata.record.command import (
+    CommandEnd,
+    NotStartedError,
+    Signals,
+    check_startable,
+    run_command,
+)
 
 
 def run(*command: str) -> CommandEnd:
@@ -27,6 +33,22 @@ def test_exit_codes_are_passed_on(script: str, code: int) -> None:
 
 def test_a_command_that_is_not_there() -> None:
     assert run("no-such-command") == CommandEnd(127, error="no-such-command: not found")
+
+
+def test_what_cannot_be_started_is_known_before(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = {"PATH": f"/nowhere:{tmp_path}"}
+    check_startable(["sh"], {"PATH": os.environ["PATH"]})
+    for word, code in (("no-such-command", 127), ("file", 126), (str(tmp_path), 126)):
+        with pytest.raises(NotStartedError) as caught:
+            check_startable([word], path)
+        assert caught.value.exit_code == code, word
+
+
+@pytest.mark.parametrize(("code", "interrupted"), [(130, True), (143, True), (137, False)])
+def test_a_code_may_say_that_it_was_interrupted(code: int, interrupted: bool) -> None:
+    """A JVM ends with 130 when the terminal sends it the Ctrl-C that its recorder never sees."""
+    assert run("sh", "-c", f"exit {code}") == CommandEnd(code, interrupted)
 
 
 def test_a_command_that_may_not_be_run(tmp_path: Path) -> None:

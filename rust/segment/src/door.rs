@@ -1,0 +1,79 @@
+//! The door of a shared directory: a socket at which the kernel says who knocks.
+//!
+//! Nobody but the collector writes to a directory that several users share. A process that has no
+//! folder there yet, and a user who wants to record, send one packet to `DIR/door` and get one
+//! back: `ok …`, or `no REASON`. The collector's side is `collect/door.rs`.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv,
+    send, socket_with,
+};
+
+pub const DOOR: &str = "door";
+/// A process asks for the folder of its user, and for the pid that the collector knows it by.
+pub const HELLO: &str = "hello";
+/// The collector answers at once, whatever else it does; a process that starts waits no longer.
+const PATIENCE: Duration = Duration::from_secs(2);
+const MOST_ANSWER: usize = 1024;
+
+/// The collector makes `DIR/UID` for the user of this process; the pid of this process as the
+/// collector sees it. The error is one line for people.
+pub fn hello(directory: &Path) -> Result<u32, String> {
+    let answer = ask(directory, HELLO.as_bytes()).map_err(|why| {
+        format!("the collector of {} does not answer: {why}", directory.display())
+    })?;
+    let no = || format!("the collector of {} says {answer:?}", directory.display());
+    answer.strip_prefix("ok ").and_then(|pid| pid.parse().ok()).ok_or_else(no)
+}
+
+/// One packet to the door, and the one that comes back.
+fn ask(directory: &Path, request: &[u8]) -> io::Result<String> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = openat(CWD, directory, flags, Mode::empty())?;
+    let socket = packets()?;
+    for timeout in [Timeout::Send, Timeout::Recv] {
+        set_socket_timeout(&socket, timeout, Some(PATIENCE))?;
+    }
+    connect(&socket, &address(directory.as_fd())?)?;
+    send(&socket, request, SendFlags::NOSIGNAL)?;
+    let mut answer = [0; MOST_ANSWER];
+    let (length, _) = recv(&socket, &mut answer, RecvFlags::empty())?;
+    Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
+}
+
+/// A socket for packets that keep their bounds.
+pub fn packets() -> rustix::io::Result<OwnedFd> {
+    socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+}
+
+/// Of the door in a directory, by its handle: an address has room for 107 bytes, paths are longer.
+pub fn address(directory: BorrowedFd<'_>) -> rustix::io::Result<SocketAddrUnix> {
+    SocketAddrUnix::new(format!("/proc/self/fd/{}/{DOOR}", directory.as_raw_fd()))
+}
+
+/// The pid namespace of this process, as `pid:[NUMBER]`; empty where `/proc` does not say.
+#[must_use]
+pub fn pid_namespace() -> String {
+    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    link.to_string_lossy().into_owned()
+}
+
+/// Whether the collector of a directory counts pids in another namespace than this process.
+#[must_use]
+pub fn counts_otherwise(directory: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(file) = openat(CWD, directory.join("collector"), flags, Mode::empty()) else {
+        return false;
+    };
+    let text = io::read_to_string(io::Read::take(File::from(file), 4096)).unwrap_or_default();
+    let theirs = text.lines().find_map(|line| line.strip_prefix("pid_namespace="));
+    theirs.is_some_and(|theirs| !theirs.is_empty() && theirs != pid_namespace())
+}

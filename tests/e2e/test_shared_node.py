@@ -1,0 +1,336 @@
+"""A node that a hostile user shares: what they try, with real uids, against a root collector."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.e2e.serving import Node, node, wait_until
+from tests.e2e.test_java import CALLS, SIZE, java, on_target
+from tests.e2e.test_kill import collect
+from tests.e2e.truth import Run
+
+from iostrata.processes import start_ticks
+from iostrata.record.collector import collector_of
+
+PYTHON = Path("/usr/bin/python3.11")  # one that other users can run
+
+pytestmark = [
+    pytest.mark.skipif(os.getuid() != 0, reason="needs root to become other users"),
+    pytest.mark.skipif(not PYTHON.exists(), reason=f"no {PYTHON} for other users to run"),
+]
+
+ALICE, MALLORY = pwd.getpwnam("games").pw_uid, pwd.getpwnam("news").pw_uid
+
+# Sends one packet to the door of a directory, and prints the answer.
+KNOCK = """
+import os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+    door.settimeout(20)
+    door.connect(sys.argv[1] + "/door")
+    door.send(sys.argv[2].encode())
+    print(door.recv(1024).decode())
+"""
+# Comes 500 times, says nothing and stays.
+HOLD = """
+import socket, sys, time
+held = []
+for _ in range(500):
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    door.connect(sys.argv[1] + "/door")
+    held.append(door)
+print("held", flush=True)
+time.sleep(60)
+"""
+# What the attacker's processes try in the directory; what came of each is printed.
+TRIES = """
+import fcntl, os, sys
+directory, other = sys.argv[1:]
+library = directory + "/libiostrata_loader.so"
+def attempt(name, act):
+    try:
+        act()
+        print(name, "done")
+    except OSError as error:
+        print(name, error.strerror)
+attempt("agent", lambda: os.symlink("/etc/hosts", library + ".new"))
+attempt("agent in place", lambda: os.unlink(library))
+attempt("agent's text", lambda: open(library, "r+b"))
+attempt("folder", lambda: os.mkdir(directory + "/" + other))
+attempt("order", lambda: open(directory + "/runs/baseline.run", "w"))
+attempt("stop", lambda: open(directory + "/runs/alice.stop", "w"))
+attempt("words", lambda: open(directory + "/runs/alice.run"))
+attempt("holder", lambda: fcntl.lockf(open(directory + "/collector", "r+"), fcntl.LOCK_EX))
+attempt("control", lambda: open(directory + "/control", "r+b"))
+attempt("door", lambda: os.unlink(directory + "/door"))
+"""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run that a user asks for at the door, recorded by this process."""
+
+    shared: Node
+    uid: int
+    name: str
+
+    def ask(self, verb: str, body: str = "") -> str:
+        return knock(self.shared, self.uid, f"{verb} {self.name}\n{body}")
+
+    def begin(self) -> None:
+        me = os.getpid()
+        lines = f"recorder_pid={me}\nrecorder_start={start_ticks(me)}\nlevel=thread\n"
+        assert self.ask("record", lines) == "ok"
+        self.wait_for("recording")
+
+    def end(self) -> None:
+        assert self.ask("stop", "exit=0\n") == "ok"
+        self.wait_for("done")
+
+    def wait_for(self, state: str) -> None:
+        wait_until(lambda: self.progress().get("state") == state, 30)
+
+    def progress(self) -> dict[str, object]:
+        try:
+            answer: dict[str, object] = json.loads(
+                (self.shared.store / self.name / "progress.json").read_text()
+            )
+        except OSError:
+            return {}
+        return answer
+
+
+def run_as(uid: int, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command as that user."""
+    done = subprocess.run(
+        words,
+        user=uid,
+        group=uid,
+        extra_groups=[],
+        env={"PATH": os.environ["PATH"], **more},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    print(done.stdout + done.stderr)
+    return done
+
+
+def knock(shared: Node, uid: int, request: str) -> str:
+    return run_as(uid, str(PYTHON), "-c", KNOCK, str(shared.dir), request).stdout.strip()
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Node]:
+    with node(tmp_path / "node") as one:
+        yield one
+
+
+@pytest.fixture
+def reachable(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The Java programs where every user can read them, and a folder to write to."""
+    folder = Path(f"/var/tmp/iostrata-shared-{os.getpid()}")
+    subprocess.run(["cp", "-r", str(program), str(folder)], check=True)
+    (folder / "data").mkdir()
+    (folder / "data").chmod(0o777)
+    subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
+    yield folder
+    subprocess.run(["rm", "-r", str(folder)], check=True)
+
+
+def test_nobody_else_writes_to_the_directory(shared: Node) -> None:
+    """Rows 1 and 9: no agent, folder, order, stop, lock or door of somebody else's making."""
+    Order(shared, ALICE, "alice").begin()
+    tried = run_as(MALLORY, str(PYTHON), "-c", TRIES, str(shared.dir), str(ALICE + 1))
+    lines = tried.stdout.splitlines()
+    assert len(lines) == 10
+    assert [line for line in lines if not line.endswith(" Permission denied")] == []
+    assert Order(shared, MALLORY, "alice").ask("stop") == "no it is another user's"
+    assert Order(shared, MALLORY, "alice").ask("withdraw") == "no it is another user's"
+    again = Order(shared, MALLORY, "alice").ask("record", "recorder_pid=0\n")
+    assert again == "no another user records a run of that name"
+    Order(shared, ALICE, "alice").end()
+
+
+def test_a_directory_that_others_may_write_to_is_not_used(shared: Node, program: Path) -> None:
+    """Row 1: a privileged command loads nothing from there, nor do JVMs."""
+    shared.dir.chmod(0o1777)
+    try:
+        assert collector_of(shared.dir) is None
+        done = shared.iostrata("record", "--dir", str(shared.dir), "--run", "r", "--", "true")
+        assert done.returncode == 125
+        assert f"others may write to {shared.dir}" in done.stderr
+        option = f"-agentpath:{shared.dir}/libiostrata_loader.so=dir={shared.dir}"
+        file = str(shared.folder / "data")
+        run = subprocess.run(
+            ["java", option, "-cp", str(program), "Reads", file, "3", "5", "0"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout == "read 15\n"
+        (said, absent) = run.stderr.splitlines()
+        assert "others may write to" in said
+        assert absent == "absent"
+    finally:
+        shared.dir.chmod(0o755)
+
+
+def test_what_another_user_made_before_is_put_aside(tmp_path: Path) -> None:
+    """Row 9: root's collector starts, whoever made its directory before it."""
+    place = Path(f"/dev/shm/iostrata-planted-{os.getpid()}")
+    run_as(MALLORY, "mkdir", str(place))
+    child = collect(place, tmp_path / "store")
+    try:
+        (aside,) = place.parent.glob(f"{place.name}.of-uid-{MALLORY}-*")
+        assert aside.stat().st_uid == MALLORY
+        assert (place.stat().st_uid, place.stat().st_mode & 0o777) == (0, 0o755)
+        assert collector_of(place) is not None
+    finally:
+        child.terminate()
+        child.wait(timeout=60)
+    aside.rmdir()
+    shutil.rmtree(place)
+
+
+def test_a_finished_run_belongs_to_its_user_for_ever(shared: Node) -> None:
+    """Row 2: nobody records under its name, and nothing of it changes."""
+    with shared.recording("baseline"):
+        pass
+    run = shared.store / "baseline"
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    answer = Order(shared, MALLORY, "baseline").ask("record", "recorder_pid=0\n")
+    assert answer == "no another user has a run of that name"
+    time.sleep(1)
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+    assert {path.stat().st_uid for path in (run, *run.rglob("*"))} == {0}
+    # AND its own user gets a reason, too
+    done = shared.iostrata("record", "--dir", str(shared.dir), "--run", "baseline", "--", "true")
+    assert (done.returncode, "exists already" in done.stderr) == (125, True)
+
+
+def test_a_spoilt_run_ends_alone(shared: Node, reachable: Path) -> None:
+    """Row 3: a run whose owner spoils its folder ends, and all others are published."""
+    mine, hers = Order(shared, MALLORY, "spoilt"), Order(shared, ALICE, "hers")
+    mine.begin()
+    hers.begin()
+    link = shared.store / "spoilt/processes"
+    link.symlink_to("/etc")
+    os.lchown(link, MALLORY, MALLORY)
+    there = set(Path("/etc").iterdir())
+    trace(shared, ALICE, "hers", reachable)
+    hers.end()
+    mine.wait_for("done")
+    assert "its folder cannot be written" in str(mine.progress()["message"])
+    assert set(Path("/etc").iterdir()) == there
+    assert on_target(shared.store, "hers", reachable / "data/hers")["write"] == (
+        CALLS,
+        CALLS * SIZE,
+    )
+
+
+def trace(shared: Node, uid: int, run: str, reachable: Path, *before: str) -> str:
+    """A JVM of that user in that run; what it said on standard error."""
+    file = reachable / "data" / run
+    option = f"-agentpath:{shared.dir}/libiostrata_loader.so=dir={shared.dir},run={run}"
+    done = run_as(uid, *before, *java(reachable, file), JAVA_TOOL_OPTIONS=option)
+    assert done.returncode == 0
+    assert done.stdout == f"read {CALLS * SIZE}\n"
+    return done.stderr
+
+
+@pytest.mark.parametrize("names", [["--pid"], ["--pid", "--mount-proc"]], ids=" ".join)
+def test_a_pid_namespace_of_its_own(shared: Node, reachable: Path, names: list[str]) -> None:
+    """A container's process has another pid inside, with a `/proc` of its own or the host's."""
+    order = Order(shared, 0, "inside")
+    order.begin()
+    trace(shared, 0, "inside", reachable, "unshare", "--fork", *names)
+    order.end()
+    assert on_target(shared.store, "inside", reachable / "data/inside") == {
+        "write": (CALLS, CALLS * SIZE),
+        "read": (CALLS + 1, CALLS * SIZE),
+    }
+
+
+def test_a_user_namespace_is_untraced_and_says_why(shared: Node, reachable: Path) -> None:
+    """Where nobody can see whose the directory is, the JVM runs as ever."""
+    said = trace(shared, ALICE, "mapped", reachable, "unshare", "--user", "--map-root-user")
+    assert "a user namespace may hide whose it is" in said
+
+
+def test_a_jvm_of_another_user_starts(tmp_path: Path, reachable: Path) -> None:
+    """Row 7: what a recorded command starts as somebody else is traced by root's collector."""
+    store, file = tmp_path / "store", reachable / "data/other"
+    become = ["setpriv", f"--reuid={ALICE}", f"--regid={ALICE}", "--clear-groups"]
+    done = subprocess.run(
+        [sys.executable, "-m", "iostrata", "record", "--private", "--run", "r", "--"]
+        + [*become, *java(reachable, file)],
+        env={**os.environ, "IOSTRATA_STORE": str(store)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(done.stderr)
+    assert (done.returncode, done.stdout) == (0, f"read {CALLS * SIZE}\n")
+    assert "traced 1/1 processes, 0 dropped\n" in done.stderr
+    assert on_target(store, "r", file)["write"] == (CALLS, CALLS * SIZE)
+    assert Run(store, "r").rows("SELECT DISTINCT uid FROM processes") == [(ALICE,)]
+
+
+def test_a_claim_does_not_bring_a_jvm_into_roots_run(shared: Node, reachable: Path) -> None:
+    """Only what root's own command has started belongs to root's run."""
+    with shared.recording("mine"):
+        trace(shared, ALICE, "mine", reachable)
+    assert Run(shared.store, "mine").rows("SELECT pid FROM processes") == []
+
+
+def test_a_jvm_that_cannot_record_runs_as_ever(shared: Node, reachable: Path) -> None:
+    """Row 7: the directory is another user's, who cannot give anything to this one."""
+    shared.dir.chmod(0o711)
+    os.chown(shared.dir, MALLORY, MALLORY)
+    try:
+        said = trace(shared, ALICE, "r", reachable)
+    finally:
+        os.chown(shared.dir, 0, 0)
+    assert f"belongs to uid {MALLORY}, neither root nor {ALICE}" in said
+
+
+def test_guests_that_say_nothing_keep_nobody_waiting(shared: Node) -> None:
+    """A user who holds all the places that one user gets is in no other user's way."""
+    with subprocess.Popen(
+        [str(PYTHON), "-c", HOLD, str(shared.dir)],
+        user=MALLORY,
+        group=MALLORY,
+        extra_groups=[],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        begin = time.monotonic()
+        assert knock(shared, ALICE, "hello").startswith("ok ")
+        assert time.monotonic() - begin < 2
+        holder.kill()
+    assert (shared.dir / str(ALICE)).stat().st_uid == ALICE
+
+
+def test_a_command_that_is_not_there_is_no_run(shared: Node) -> None:
+    """Row 12: what never ran does not become the latest run; an interrupt is stored as such."""
+    done = shared.iostrata(
+        "record", "--dir", str(shared.dir), "--run", "r", "--", "no-such-command"
+    )
+    assert done.returncode == 127
+    assert not (shared.store / "r").exists()
+    words = ["--dir", str(shared.dir), "--run", "c", "--", "sh", "-c", "exit 130"]
+    assert shared.iostrata("record", *words).returncode == 130
+    assert json.loads((shared.store / "c/run.json").read_text())["state"] == "interrupted"
