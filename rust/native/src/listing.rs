@@ -32,12 +32,16 @@ impl Freshness {
     }
 }
 
-/// Names in a directory that are UTF-8; none if it cannot be read.
+/// Names of a directory that are looked at: its owner may make millions.
+const MOST: usize = 1 << 15;
+
+/// Names in a directory that are UTF-8, and no more than a process may have; none if it cannot be
+/// read.
 pub fn list(directory: BorrowedFd<'_>) -> Vec<String> {
     let Ok(entries) = Dir::read_from(directory) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| {
         let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_str()?;
         (!name.starts_with('.')).then(|| name.to_owned())
     });
-    names.collect()
+    names.take(MOST).collect()
 }

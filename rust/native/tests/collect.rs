@@ -2,11 +2,10 @@
 
 mod common;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::{MetadataExt, chown};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::{Row, Site, is_root, is_true, long, of_kind, skip, text, total};
+use common::{Row, Site, is_true, long, of_kind, text, total};
 
 /// Spans of each process and thread in the order they are stored.
 fn spans(rows: &[Row]) -> BTreeMap<(i64, i64), Vec<i64>> {
@@ -250,100 +249,6 @@ fn a_daemons_events_go_to_the_run_that_caused_them() {
         (16, job, "attempt_17_0001_r_000001_0"),
     ];
     assert_eq!(who, expected);
-}
-
-/// An empty file of another user, which is theirs before the collector sees it.
-fn order(site: &Site, name: &str, uid: u32) {
-    let runs = site.dir.join("runs");
-    let draft = runs.join(format!(".{name}.new"));
-    std::fs::write(&draft, "").unwrap();
-    chown(&draft, Some(uid), Some(uid)).unwrap();
-    std::fs::rename(draft, runs.join(name)).unwrap();
-}
-
-#[test]
-fn two_users_see_their_own_runs_only() {
-    if !is_root() {
-        return skip("two_users_see_their_own_runs_only", "needs root to act as two other users");
-    }
-    let site = Site::new();
-    let collector = site.collector();
-    for (run, uid) in [("ra", 20_001), ("rb", 20_002)] {
-        order(&site, &format!("{run}.run"), uid);
-        site.wait_for(run, "recording");
-    }
-    let events = |run: &str, events: &str| ["--text", run, "--events", events].map(str::to_owned);
-    let write = |uid, proc, arguments: [String; 4]| {
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        site.writer_as(uid, proc, &arguments).finish()
-    };
-    write(20_001, 1, events("run=ra", "10"));
-    write(20_002, 2, events("run=rb", "20"));
-    // a run's name alone opens nothing: this one is not of its owner
-    write(20_002, 3, events("run=ra", "30"));
-    for (run, uid) in [("ra", 20_001), ("rb", 20_002)] {
-        order(&site, &format!("{run}.stop"), uid);
-        site.wait_for(run, "done");
-    }
-    collector.terminate();
-
-    let procs = |run: &str| {
-        let rows = site.events(run);
-        let mut procs: Vec<_> = rows.iter().map(|row| long(row, "proc")).collect();
-        procs.dedup();
-        procs
-    };
-    assert_eq!((procs("ra"), procs("rb"), procs("_background")), (vec![1], vec![2], vec![3]));
-    let seen =
-        |run: &str| site.processes(run).iter().map(|row| long(row, "uid")).collect::<Vec<_>>();
-    assert_eq!((seen("ra"), seen("rb")), (vec![20_001], vec![20_002]));
-    for (path, uid, mode) in [
-        ("ra", 20_001, 0o40700),
-        ("ra/events/host=here", 20_001, 0o40700),
-        ("ra/processes/host=here.parquet", 20_001, 0o100_600),
-        ("rb", 20_002, 0o40700),
-        ("_background", 0, 0o40700),
-        ("", 0, 0o40711),
-    ] {
-        let found = std::fs::metadata(site.store.join(path)).unwrap();
-        assert_eq!((found.uid(), found.mode()), (uid, mode), "{path}");
-    }
-}
-
-#[test]
-fn only_accounts_that_serve_write_into_runs_of_others() {
-    if !is_root() {
-        return skip(
-            "only_accounts_that_serve_write_into_runs_of_others",
-            "needs root to be others",
-        );
-    }
-    let mut site = Site::new();
-    site.options = vec!["--daemons".into(), "20003,nobody-of-that-name".into()];
-    let collector = site.collector();
-    order(&site, "ra.run", 20_001);
-    site.wait_for("ra", "recording");
-    let claims = ["--text", "run=ra", "--job", "job_17_0001", "--client", "DFSClient_A_1"];
-    site.writer_as(20_001, 1, &[&claims[..], &["--events", "10"]].concat()).finish();
-    let daemon = ["--text", "main=org.apache.hadoop.hdfs.server.datanode.DataNode", "--context"];
-    let proc_of_a = "||||#1";
-    for (uid, first) in [(20_002, 20), (20_003, 30)] {
-        let contexts = ["ra||||", "||||DFSClient_A_1", "|job_17_0001|||", proc_of_a];
-        for (proc, context) in (first..).zip(contexts) {
-            let arguments = [&daemon[..], &[context, "--events", "5"]].concat();
-            site.writer_as(uid, proc, &arguments).finish();
-        }
-        let task = ["--text", "attempt=attempt_17_0001_r_000001_0", "--events", "5"];
-        site.writer_as(uid, first + 4, &task).finish();
-    }
-    order(&site, "ra.stop", 20_001);
-    site.wait_for("ra", "done");
-    collector.terminate();
-
-    let procs: BTreeSet<_> = site.events("ra").iter().map(|row| long(row, "proc")).collect();
-    assert_eq!(procs, BTreeSet::from([1, 30, 31, 32, 33, 34]));
-    let seen: BTreeSet<_> = site.processes("ra").iter().map(|row| long(row, "uid")).collect();
-    assert_eq!(seen, BTreeSet::from([20_001, 20_003]));
 }
 
 #[test]

@@ -328,31 +328,3 @@ fn the_host_is_sampled_while_a_run_records_and_across_a_kill() {
     // what the host did between the runs is in neither
     assert!(!second.is_empty() && begin(&second[0]) >= end(first.last().unwrap()));
 }
-
-#[test]
-fn the_flood_of_one_user_takes_nothing_from_another() {
-    if !is_root() {
-        let name = "the_flood_of_one_user_takes_nothing_from_another";
-        return skip(name, "needs root to be two users");
-    }
-    let site = Site::new();
-    let collector = site.collector();
-    site.begin("r1");
-    // processes whose numbers come first, each of them with more than a batch holds
-    let endless = ["--threads", "3", "--events", "0"];
-    let flood: Vec<Writer> = (1..=2).map(|proc| site.writer_as(20_001, proc, &endless)).collect();
-    std::thread::sleep(Duration::from_millis(500));
-    let arguments = ["--text", "run=r1", "--threads", "4", "--events", "50000"];
-    let (events, bytes) = site.writer(100, &arguments).finish();
-    site.stop("r1");
-    site.wait_for("r1", "done");
-    for writer in flood {
-        writer.kill();
-    }
-    collector.kill(); // what the flood left is nobody's
-    let rows = site.events("r1");
-    let sums = of_kind(&rows, "sum");
-    assert_eq!((total(&sums, "count"), total(&sums, "bytes")), (events, bytes));
-    let dropped = total(&of_kind(&rows, "gap"), "count");
-    assert_eq!(of_kind(&rows, "call").len() as i64 + dropped, events);
-}

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{FileType, Mode, OFlags, fstat, fstatfs, openat};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
@@ -15,6 +15,7 @@ use crate::sigbus::Guard;
 compile_error!("segments are little-endian and read in place");
 
 /// Bytes of the largest file that is mapped at all.
+const TMPFS: i64 = 0x0102_1994;
 pub const MAX_FILE: u64 = 256 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,8 @@ pub enum Rejection {
     Preamble { magic: u32, version: u16, kind: u16, expected: u16 },
     #[error("{} mappings are open already", crate::sigbus::CAPACITY)]
     TooMany,
+    #[error("of its {size} bytes only {reserved} are reserved: reading it would take memory")]
+    Sparse { size: u64, reserved: u64 },
     #[error("{0}")]
     Ring(#[from] crate::ring::BadRing),
     #[error("proc={found:016x}, but its directory says {expected:016x}")]
@@ -73,6 +76,11 @@ impl Mapping {
         let size = stat.st_size as u64;
         if size < least as u64 || size > MAX_FILE {
             return Err(Rejection::Size { size, least });
+        }
+        // In shared memory, who reads a hole pays for the page. A writer reserves what it makes.
+        let reserved = stat.st_blocks as u64 * 512;
+        if reserved < size && fstatfs(&file)?.f_type == TMPFS {
+            return Err(Rejection::Sparse { size, reserved });
         }
         Mapping::of(&file, size as usize)
     }

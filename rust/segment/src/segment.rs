@@ -11,9 +11,13 @@ use crate::row::{self, CounterRow};
 use crate::schema::{
     DICTIONARY_CAPACITY, DICTIONARY_HEADER, DICTIONARY_SEALED, DICTIONARY_USED,
     FILE_KIND_DICTIONARY, FILE_KIND_PROCESS, FILE_KIND_SEGMENT, OPEN_SPAN_SIZE, PROCESS_SIZE,
-    SEGMENT_EPOCH, SEGMENT_FOLDED, SEGMENT_GAPS, SEGMENT_HEAD, SEGMENT_HEADER, SEGMENT_OPEN,
-    SEGMENT_OPEN_CAPACITY, SEGMENT_OPEN_DEPTH, SEGMENT_PROC, SEGMENT_SERIAL, SEGMENT_TAIL,
+    ROW_SIZE, SEGMENT_EPOCH, SEGMENT_FOLDED, SEGMENT_GAPS, SEGMENT_HEAD, SEGMENT_HEADER,
+    SEGMENT_OPEN, SEGMENT_OPEN_CAPACITY, SEGMENT_OPEN_DEPTH, SEGMENT_PROC, SEGMENT_SERIAL,
+    SEGMENT_TAIL,
 };
+
+/// Bytes of a dictionary file: a writer's have a quarter of a MiB, and then the next one begins.
+const MOST_DICTIONARY: usize = 8 << 20;
 
 /// An operation that had begun and not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,6 +102,12 @@ impl Segment {
     #[must_use]
     pub fn is_of(&self, epoch: u32) -> bool {
         self.memory.acquire_u32(SEGMENT_EPOCH) == epoch
+    }
+
+    /// Bytes of its counter table.
+    #[must_use]
+    pub fn table_bytes(&self) -> u64 {
+        u64::from(self.layout.table_rows) * ROW_SIZE as u64
     }
 
     #[must_use]
@@ -220,6 +230,9 @@ impl Dictionary {
             return Ok(None);
         }
         memory.expect_kind(FILE_KIND_DICTIONARY)?;
+        if memory.size() > MOST_DICTIONARY {
+            return Err(Rejection::Size { size: memory.size() as u64, least: DICTIONARY_HEADER });
+        }
         Ok(Some(Dictionary { memory }))
     }
 

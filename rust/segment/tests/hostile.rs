@@ -233,3 +233,23 @@ fn links_pipes_and_strangers_files_are_refused() {
     let stranger = format!("owner uid={}, but its directory belongs to uid=4711", uid());
     assert_eq!(said("file", 4711), stranger);
 }
+
+/// In shared memory, a hole costs who reads it a page: 52 KB of files could take all memory.
+#[test]
+fn a_file_with_holes_is_not_read() {
+    let scratch = Scratch::new();
+    let process = scratch.valid();
+    let folder = File::open(&process.path).unwrap();
+    let open =
+        |name: &str| Segment::open(folder.as_fd(), name, uid(), 7).map(|found| found.is_some());
+    assert!(open("1.seg").unwrap());
+    let whole = fs::read(process.path.join("1.seg")).unwrap();
+    let sparse = OpenOptions::new().write(true).create_new(true).open(process.path.join("2.seg"));
+    let sparse = sparse.unwrap();
+    sparse.set_len(whole.len() as u64).unwrap();
+    sparse.write_all_at(&whole[..4096], 0).unwrap();
+    let why = open("2.seg").unwrap_err().to_string();
+    assert!(why.contains("only 4096 are reserved"), "{why}");
+    sparse.write_all_at(&whole, 0).unwrap();
+    assert!(open("2.seg").unwrap());
+}

@@ -8,6 +8,7 @@ use iostrata_segment::segment::OpenSpan;
 
 use super::attribution::Attribution;
 use super::block::{self, BlockKind, EndBlock, NamesHead};
+use super::shares::Share;
 use crate::model::context::CallContext;
 use crate::model::process::{
     Origin, PageReading, Process, ProcessEnd, ProcessInfo, SegmentProgress,
@@ -17,6 +18,9 @@ use crate::model::run::{Baseline, RunOrder};
 use crate::model::state::State;
 
 pub const OPEN_RECORD: usize = 32;
+
+/// Bytes of memory for names of all processes.
+const NAMES: u64 = 256 << 20;
 
 impl State {
     /// Applies one block; a payload that contradicts its kind is counted and left out.
@@ -49,13 +53,25 @@ impl State {
 
     fn names(&mut self, payload: &[u8]) -> Option<()> {
         let (head, records) = NamesHead::split(payload)?;
+        let most = self.room_for_names(head.proc)?;
         let process = self.processes.get_mut(&head.proc)?;
-        let news = process.learn((head.number, head.used), records);
+        let news = process.learn((head.number, head.used), records, most);
         self.rejected.names += news.rejected;
         for (category, name) in news.claims {
             self.owners.claim(process, category, &name);
         }
         Some(())
+    }
+
+    /// Bytes that the names of a process may take, by its user's share.
+    fn room_for_names(&self, proc: u64) -> Option<u64> {
+        let process = self.processes.get(&proc)?;
+        let mut share = Share::new(NAMES);
+        for process in self.processes.values() {
+            share.add(process.info.uid, process.names.bytes);
+        }
+        let (uid, serves) = (process.info.uid, process.info.serves);
+        Some(process.names.bytes + share.most(uid, serves).saturating_sub(share.of(uid)))
     }
 
     fn slots(&mut self, payload: &[u8]) -> Option<()> {
@@ -260,5 +276,23 @@ impl State {
     /// The segment of an origin in its epoch; a new epoch begins at `position`.
     pub(super) fn segment(&mut self, at: &Origin, position: u64) -> Option<&mut SegmentProgress> {
         Some(self.processes.get_mut(&at.proc)?.segment(at, position))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_one_user_leave_room_for_those_of_another() {
+        let mut state = State::default();
+        for (proc, uid, serves) in [(1, 7, false), (2, 7, false), (3, 8, false), (4, 0, true)] {
+            state.add_process(ProcessInfo { proc, uid, serves, ..ProcessInfo::default() });
+        }
+        let room = |state: &State| [1, 2, 3, 4].map(|proc| state.room_for_names(proc).unwrap());
+        assert_eq!(room(&state), [NAMES / 2, NAMES / 2, NAMES / 2, NAMES]);
+        state.processes.get_mut(&1).unwrap().names.bytes = NAMES / 2;
+        assert_eq!(room(&state), [NAMES / 2, 0, NAMES / 4, NAMES / 2]);
+        assert_eq!(state.room_for_names(5), None);
     }
 }

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use iostrata_segment::control::{Control, Detail};
 use iostrata_segment::mapping::Rejection;
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::block::{self, BlockKind, Blocks};
 use super::golden_calls;
+use super::shares::Room;
 use super::source::Source;
 use crate::model::names::text;
 use crate::model::process::{Process, ProcessInfo};
@@ -93,8 +95,9 @@ fn collect(directory: OwnedFd) -> State {
     let info = ProcessInfo::new(who, "alice".into(), None, 1000);
     block::push_json(&mut blocks, BlockKind::Process, &info);
     let fresh = Process::new(info);
-    source.scan(None, 2000, &mut rejected);
-    source.read_names(&fresh, &mut blocks, &mut rejected);
+    let mut room = Room::new(Rc::default(), std::iter::empty());
+    source.scan(None, 2000, &mut room, &mut rejected);
+    source.read_names(&fresh, usize::MAX, &mut blocks, &mut rejected);
     source.read(&fresh, 2000, usize::MAX, &mut blocks, &mut consumed, &mut rejected);
     assert!(rejected.is_empty(), "{rejected:?}");
     let mut state = State::default();

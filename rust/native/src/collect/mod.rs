@@ -3,7 +3,7 @@
 
 | step | module |
 |---|---|
-| processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`source`], [`reader`], [`started`] |
+| processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`source`], [`reader`], [`started`], [`shares`] |
 | what was read is framed, spooled, then applied to [`crate::model::state`] | [`pipeline`], [`block`], [`spool`], [`apply`], [`counters`], [`attribution`] |
 | rows become files of the store | [`publisher`] |
 | runs are asked for, begin, record and finish | [`door`], [`orders`], [`runs`] |
@@ -11,7 +11,7 @@
 | the host, once a second while a run records | [`sampler`] |
 | what a run does at this moment | [`progress`], [`live`] |
 | what an event costs | [`cost`] |
-| all of these, round after round, and the naps between | [`collector`], [`waker`] |
+| all of these, round after round, and the naps between | [`collector`], [`pace`], [`waker`] |
 */
 
 mod apply;
@@ -31,6 +31,7 @@ mod hosts;
 mod live;
 mod options;
 mod orders;
+mod pace;
 mod pipeline;
 mod procfs;
 mod progress;
@@ -38,6 +39,7 @@ mod publisher;
 mod reader;
 mod runs;
 mod sampler;
+mod shares;
 mod source;
 mod sources;
 pub mod spool;

@@ -15,9 +15,12 @@ use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
 use super::block::{self, BlockKind, EndBlock, NamesHead};
 use super::procfs;
 use super::reader::{Reader, SegmentReading};
+use super::shares::Room;
 use crate::listing::{Freshness, list};
 use crate::model::process::{PageReading, Process};
 
+/// Why files are not read.
+pub const OVER_SHARE: &str = "its user has used up their share of the collector";
 /// A successor whose predecessor was never seen is read after this long, ns.
 const PATIENCE: u64 = 1_000_000_000;
 /// Counter rows are looked at this often, ns.
@@ -49,6 +52,10 @@ pub struct Source {
     next: u32,
     /// Of the process; `None` where the kernel has no such thing, and of one that had ended.
     life: Option<OwnedFd>,
+    /// Bytes of counter tables that are open.
+    tables: u64,
+    /// Segments that were more than its user's share.
+    unread: u64,
 }
 
 /// A file that is not read: counted and logged by the caller.
@@ -85,6 +92,8 @@ impl Source {
             looked: 0,
             next: 0,
             life: procfs::life(pid, pid_start),
+            tables: 0,
+            unread: 0,
         }
     }
 
@@ -100,8 +109,19 @@ impl Source {
         }
     }
 
-    /// Opens segments that appeared since the last look.
-    pub fn scan(&mut self, state: Option<&Process>, now: u64, rejected: &mut Vec<RejectedFile>) {
+    /// Mappings and bytes of counter tables that are open.
+    pub fn used(&self) -> (u64, u64) {
+        (self.readers.len() as u64 + 2, self.tables) // its page and a dictionary
+    }
+
+    /// Opens segments that appeared since the last look, as far as there is room.
+    pub fn scan(
+        &mut self,
+        state: Option<&Process>,
+        now: u64,
+        room: &mut Room,
+        rejected: &mut Vec<RejectedFile>,
+    ) {
         if !self.freshness.changed(self.directory.as_fd()) && self.dead.is_none() {
             return;
         }
@@ -113,9 +133,17 @@ impl Source {
             }
             match Segment::open(self.directory.as_fd(), &name, self.uid, self.proc) {
                 Ok(None) => waiting = true, // still being made
-                Ok(Some(segment)) => {
+                Ok(Some(segment)) if room.take(self.uid, segment.table_bytes()) => {
                     self.files.insert(name);
+                    self.tables += segment.table_bytes();
                     self.resume(segment, state, since, now);
+                }
+                Ok(Some(_)) => {
+                    self.unread += 1;
+                    if self.unread == 1 {
+                        self.reject(rejected, &name, OVER_SHARE.into());
+                    }
+                    self.files.insert(name);
                 }
                 Err(rejection) => {
                     self.reject(rejected, &name, rejection.to_string());
@@ -255,10 +283,11 @@ impl Source {
         })
     }
 
-    /// Appends dictionary records published since the last look.
+    /// Appends dictionary records published since the last look, until `out` has `limit` bytes.
     pub fn read_names(
         &mut self,
         state: &Process,
+        limit: usize,
         out: &mut Vec<u8>,
         rejected: &mut Vec<RejectedFile>,
     ) {
@@ -307,7 +336,7 @@ impl Source {
                     out.extend_from_slice(&records);
                 });
             }
-            if !sealed {
+            if !sealed || out.len() >= limit {
                 return;
             }
             (number, used) = (number + 1, 0);
@@ -349,7 +378,11 @@ impl Source {
             return false;
         }
         self.push_page(state, now, out);
-        let end = EndBlock { proc: self.proc, now, rejection: String::new() };
+        let rejection = match self.unread {
+            0 => String::new(),
+            unread => format!("{unread} of its segments at least were not read: {OVER_SHARE}"),
+        };
+        let end = EndBlock { proc: self.proc, now, rejection };
         block::push_json(out, BlockKind::End, &end);
         true
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
 
 use iostrata_segment::points::POINTS_HASH;
 use iostrata_segment::segment::ProcessPage;
@@ -9,9 +10,11 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
 
 use super::block::{self, BlockKind, EndBlock};
 use super::hosts;
+use super::pace::Pace;
 use super::pipeline::Pipeline;
 use super::procfs::is_alive;
-use super::source::{RejectedFile, Source};
+use super::shares::Room;
+use super::source::{OVER_SHARE, RejectedFile, Source};
 use super::started::Started;
 use super::trouble::log;
 use crate::clock::{MS, SECOND};
@@ -23,30 +26,10 @@ use crate::users;
 const SCAN_EVERY: u64 = 50 * MS;
 /// Bytes of blocks of one poll; what is left waits for the next one.
 const BATCH: usize = 16 << 20;
+/// Bytes of names of one user in one poll: many more than what may have named anything in it.
+const NAMES: usize = 32 << 20;
 /// Rows that are held when they cannot be published; beyond them nothing is read.
 pub const MAX_ROWS: usize = 4 << 20;
-
-/// How much there was to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pace {
-    Idle,
-    /// The fullest ring was `fill` of 256 full.
-    Busy {
-        fill: u32,
-    },
-}
-
-impl Pace {
-    /// As few looks as the rings allow, for each touches memory of every thread: the next pause in
-    /// which the fullest ring should fill to an eighth, if it goes on as in the pause `last`.
-    pub fn nap(self, last: u64) -> u64 {
-        match self {
-            Pace::Idle => last * 2,
-            Pace::Busy { fill } if fill >= 64 => 0, // a burst: nobody knows how much comes
-            Pace::Busy { fill } => last * 32 / u64::from(fill.max(16)),
-        }
-    }
-}
 
 /// What became of a name below a user's directory.
 #[derive(Debug)]
@@ -75,8 +58,10 @@ pub struct Sources {
     found: Vec<u64>,
     /// Files and directories that are not read.
     pub rejected: u64,
+    /// By the name of their user's directory.
+    rejected_of: HashMap<String, u64>,
     /// Uids whose processes serve other users.
-    serving: HashSet<u32>,
+    serving: Rc<HashSet<u32>>,
     started: Started,
     /// The process that the next batch begins with, by uid.
     next: BTreeMap<u32, u64>,
@@ -89,7 +74,7 @@ const DIRECTORY: OFlags =
 
 impl Sources {
     pub fn new(serving: HashSet<u32>, started: Started) -> Sources {
-        Sources { serving, started, ..Sources::default() }
+        Sources { serving: Rc::new(serving), started, ..Sources::default() }
     }
 
     /// Those that are read and may still write.
@@ -178,14 +163,16 @@ impl Sources {
             self.scan(directory, pipeline, now, &mut rejected);
         }
         let mut batch = Vec::new();
-        for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
-            if let Some(process) = pipeline.state().processes.get(&source.proc) {
-                source.read_names(process, &mut batch, &mut rejected);
+        for (_, procs) in self.turns() {
+            let limit = batch.len() + NAMES;
+            for proc in procs {
+                let Some(process) = pipeline.state().processes.get(&proc) else { continue };
+                let Some(source) = self.by_proc.get_mut(&proc) else { continue };
+                source.read_names(process, limit, &mut batch, &mut rejected);
             }
         }
         for RejectedFile { file, reason } in rejected {
-            self.rejected += 1;
-            log(&format!("rejected {file}: {reason}"));
+            self.say_rejected(&file, &reason);
         }
         batch.append(&mut blocks);
         if batch.is_empty() || !pipeline.commit(&batch) {
@@ -242,9 +229,18 @@ impl Sources {
                 self.scan_process(pipeline, &user, &name, now);
             }
         }
+        let mut room = self.room();
         for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
-            source.scan(pipeline.state().processes.get(&source.proc), now, rejected);
+            source.scan(pipeline.state().processes.get(&source.proc), now, &mut room, rejected);
         }
+    }
+
+    fn room(&self) -> Room {
+        let used = self.by_proc.values().map(|source| {
+            let (mappings, tables) = source.used();
+            (source.uid, mappings, tables)
+        });
+        Room::new(Rc::clone(&self.serving), used)
     }
 
     fn scan_users(&mut self, directory: BorrowedFd<'_>) {
@@ -264,9 +260,19 @@ impl Sources {
     }
 
     fn reject(&mut self, name: &str, reason: &str) {
-        self.rejected += 1;
-        log(&format!("rejected {name}: {reason}"));
+        self.say_rejected(name, reason);
         self.entries.insert(name.to_owned(), EntryState::Rejected);
+    }
+
+    /// The first ones of each user, and then each time there are twice as many.
+    fn say_rejected(&mut self, name: &str, reason: &str) {
+        self.rejected += 1;
+        let user = name.split('/').next().unwrap_or_default();
+        let count = self.rejected_of.entry(user.to_owned()).or_default();
+        *count += 1;
+        if *count <= 20 || count.is_power_of_two() {
+            log(&format!("rejected {name}: {reason}"));
+        }
     }
 
     fn scan_process(&mut self, pipeline: &mut Pipeline, user: &str, name: &str, now: u64) {
@@ -286,6 +292,10 @@ impl Sources {
         };
         if fstat(&directory).map_or(u32::MAX, |stat| stat.st_uid) != uid {
             return self.reject(&path, "owner differs from its user's directory");
+        }
+        let mut room = self.room();
+        if !room.take(uid, 0) {
+            return self.reject(&path, OVER_SHARE);
         }
         let (page, who) = match ProcessPage::open(directory.as_fd(), uid) {
             Ok(Some(opened)) => opened,
@@ -407,18 +417,4 @@ fn parse_name(name: &str) -> Option<(u32, u64)> {
     let (pid, proc) = name.split_once('-')?;
     (proc.len() == 16).then_some(())?;
     Some((pid.parse().ok()?, u64::from_str_radix(proc, 16).ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_end_before_rings_are_full() {
-        assert_eq!(Pace::Idle.nap(10 * MS), 20 * MS);
-        assert_eq!(Pace::Busy { fill: 0 }.nap(10 * MS), 20 * MS); // no faster than doubling
-        assert_eq!(Pace::Busy { fill: 32 }.nap(10 * MS), 10 * MS); // an eighth: as it should be
-        assert_eq!(Pace::Busy { fill: 63 }.nap(10 * MS) / MS, 5);
-        assert_eq!(Pace::Busy { fill: 64 }.nap(10 * MS), 0);
-    }
 }

@@ -7,7 +7,7 @@ use iostrata_segment::dictionary::Entry;
 use iostrata_segment::schema::CATEGORY_CONTEXT;
 use parquet::data_type::ByteArray;
 
-/// Names kept at a time, some 150 bytes each; what comes after them is rejected.
+/// Names of a process kept at a time; what comes after them is rejected.
 const MOST: usize = 4 << 20;
 /// Targets that outlive a rotation: those of calls that are open, or of streams that still are.
 const RECENT: usize = 1 << 20;
@@ -27,6 +27,11 @@ impl Name {
         self.category >= CATEGORY_CONTEXT
     }
 
+    /// Bytes of memory.
+    fn size(&self) -> u64 {
+        (size_of::<Name>() + 16 + self.text.len()) as u64
+    }
+
     fn entry(&self, id: u32) -> Entry {
         let Name { category, parent, block, .. } = *self;
         let name = text(&self.text).to_owned();
@@ -44,6 +49,8 @@ pub struct Names {
     lasting: BTreeMap<u32, Name>,
     /// Some older ones are gone.
     forgot: bool,
+    /// Of memory that they take.
+    pub bytes: u64,
 }
 
 impl Names {
@@ -67,11 +74,13 @@ impl Names {
         self.forgot && id != 0 && id <= self.base && !self.lasting.contains_key(&id)
     }
 
-    /// Keeps an entry; false when its id is not the next one or there are too many.
+    /// Keeps an entry; false when its id is not the next one, or there are too many, or they would
+    /// take more than `most` bytes.
     ///
     /// Ids may leave some out as long as all so far last: a spool file begins with what was left.
-    pub fn learn(&mut self, id: u32, name: Name) -> bool {
-        if self.recent.len() + self.lasting.len() >= MOST || id == 0 {
+    pub fn learn(&mut self, id: u32, name: Name, most: u64) -> bool {
+        let count = self.recent.len() + self.lasting.len();
+        if count >= MOST || self.bytes + name.size() > most || id == 0 {
             return false;
         }
         let next = self.base as usize + self.recent.len() + 1;
@@ -83,6 +92,7 @@ impl Names {
         }
         let is_next = leaps || id as usize == next;
         if is_next {
+            self.bytes += name.size();
             self.recent.push_back(name);
         }
         is_next
@@ -103,6 +113,8 @@ impl Names {
             self.base += 1;
             if name.lasts() {
                 self.lasting.insert(self.base, name);
+            } else {
+                self.bytes -= name.size();
             }
         }
     }
@@ -135,10 +147,10 @@ mod tests {
     fn ids_follow_each_other_from_the_first_that_is_there() {
         let mut names = Names::default();
         assert!(names.is_empty() && names.get(0).is_none() && names.get(1).is_none());
-        assert!(names.learn(8, name(24, "a")));
-        assert!(names.learn(9, name(24, "b")));
+        assert!(names.learn(8, name(24, "a"), u64::MAX));
+        assert!(names.learn(9, name(24, "b"), u64::MAX));
         for (wrong, why) in [(0, "none"), (9, "again"), (11, "too far"), (7, "before")] {
-            assert!(!names.learn(wrong, name(24, "x")), "{why}");
+            assert!(!names.learn(wrong, name(24, "x"), u64::MAX), "{why}");
         }
         assert_eq!([7, 8, 9, 10].map(|id| text_of(&names, id)), [None, Some("a"), Some("b"), None]);
         assert!([0, 1, 7, 8, 11].iter().all(|id| !names.has_forgotten(*id)));
@@ -150,7 +162,7 @@ mod tests {
         let most = RECENT as u32 + 1000;
         for id in 1..=most {
             let category = if id % 500 == 1 { CATEGORY_CONTEXT } else { 24 };
-            assert!(names.learn(id, name(category, &id.to_string())));
+            assert!(names.learn(id, name(category, &id.to_string()), u64::MAX));
         }
         names.forget();
         let check = |names: &Names| {
@@ -165,20 +177,36 @@ mod tests {
 
         let mut again = Names::default();
         for entry in names.entries() {
-            assert!(again.learn(entry.id, name(entry.category, &entry.name)), "{}", entry.id);
+            assert!(
+                again.learn(entry.id, name(entry.category, &entry.name), u64::MAX),
+                "{}",
+                entry.id
+            );
         }
 
         check(&again);
-        assert!(again.learn(most + 1, name(24, "next")));
-        assert!(!again.learn(most + 3, name(24, "not the next")));
+        assert!(again.learn(most + 1, name(24, "next"), u64::MAX));
+        assert!(!again.learn(most + 3, name(24, "not the next"), u64::MAX));
     }
 
     #[test]
     fn there_is_an_end_to_what_is_kept_between_two_rotations() {
         let mut names = Names::default();
-        let kept = (1..=MOST as u32 + 5).filter(|id| names.learn(*id, name(24, ""))).count();
+        let kept =
+            (1..=MOST as u32 + 5).filter(|id| names.learn(*id, name(24, ""), u64::MAX)).count();
         assert_eq!(kept, MOST);
         names.forget();
-        assert!(names.learn(MOST as u32 + 1, name(24, "there is room again")));
+        assert!(names.learn(MOST as u32 + 1, name(24, "there is room again"), u64::MAX));
+    }
+
+    #[test]
+    fn names_take_no_more_memory_than_they_may() {
+        let mut names = Names::default();
+        let most = 3 * name(24, "abc").size();
+        let kept = (1..=9).filter(|id| names.learn(*id, name(24, "abc"), most)).count();
+        assert_eq!((kept, names.bytes), (3, most));
+        names.shed(3);
+        assert_eq!(names.bytes, 0);
+        assert!(names.learn(4, name(24, "abc"), most));
     }
 }

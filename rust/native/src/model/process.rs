@@ -248,8 +248,9 @@ impl Process {
         }
     }
 
-    /// Takes up records of the dictionary file `read.0`, of which `read.1` bytes are known then.
-    pub fn learn(&mut self, read: (u32, u32), records: &[u8]) -> Announcement {
+    /// Takes up records of the dictionary file `read.0`, of which `read.1` bytes are known then, as
+    /// long as its names take no more than `most` bytes of memory.
+    pub fn learn(&mut self, read: (u32, u32), records: &[u8], most: u64) -> Announcement {
         self.names_read = read;
         let (entries, bad) = dictionary::parse(records);
         let mut news = Announcement { rejected: u64::from(bad.is_some()), ..Default::default() };
@@ -264,7 +265,8 @@ impl Process {
             }
             let text = ByteArray::from(entry.name.into_bytes());
             let (category, parent, block) = (entry.category, entry.parent, entry.block);
-            let is_learned = self.names.learn(entry.id, Name { category, parent, block, text });
+            let is_learned =
+                self.names.learn(entry.id, Name { category, parent, block, text }, most);
             self.names_rejected += u64::from(!is_learned);
             news.rejected += u64::from(!is_learned);
         }
