@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.serving import Node, node, wait_until
+from tests.e2e.test_harmless import small_memory_disk
 from tests.e2e.test_java import CALLS, SIZE, java, on_target
 from tests.e2e.test_kill import collect
 from tests.e2e.truth import Run
@@ -334,3 +335,45 @@ def test_a_command_that_is_not_there_is_no_run(shared: Node) -> None:
     words = ["--dir", str(shared.dir), "--run", "c", "--", "sh", "-c", "exit 130"]
     assert shared.iostrata("record", *words).returncode == 130
     assert json.loads((shared.store / "c/run.json").read_text())["state"] == "interrupted"
+
+
+# Leaves so many bytes free in a file system.
+FILL = """
+import os, sys
+store, left = sys.argv[1], int(sys.argv[2])
+with open(store + "/filler", "wb", buffering=0) as filler:
+    while (free := os.statvfs(store).f_bavail * 4096) > left:
+        if not filler.write(bytes(min(1 << 20, free - left))):
+            break
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (1 << 20, "unread events are lacking: the store: 1.0 MiB of 40.0 MiB are free, less than"),
+        (0, "is full, what was recorded is not in it: free some space"),
+    ],
+)
+def test_a_full_store_says_so_at_once(left: int, said: str, tmp_path: Path, program: Path) -> None:
+    """Row 11: `record` returns soon, with what is missing, why, and the way out."""
+    fill = tmp_path / "fill.py"
+    fill.write_text(FILL)
+    with small_memory_disk(tmp_path / "store", "40m") as store:
+        read = " ".join(java(program, tmp_path / "data"))
+        script = f"{read} && {sys.executable} {fill} {store} {left}"
+        begin = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "iostrata", "record", "--private", "--run", "r"]
+            + ["--budget", "off", "--", "sh", "-c", script],
+            env={**os.environ, "IOSTRATA_STORE": str(store)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        print(done.stderr)
+        assert time.monotonic() - begin < 20
+        assert "started no Java process" not in done.stderr
+        assert "run r incomplete, exit 0" in done.stderr
+        assert said in done.stderr

@@ -265,7 +265,8 @@ fn is_mount(path: &Path) -> bool {
 
 #[test]
 fn a_full_spool_disk_costs_detail_only_and_heals() {
-    let site = Site::new();
+    let mut site = Site::new();
+    site.options = ["--floor", "0%"].map(str::to_owned).to_vec(); // until it is full
     let name = "a_full_spool_disk_costs_detail_only_and_heals";
     if !is_root() {
         return skip(name, "needs root to mount a small tmpfs");

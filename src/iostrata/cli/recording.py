@@ -102,6 +102,8 @@ def conclude(recorded: Recorded) -> None:
 
 
 def _first_line(recorded: Recorded) -> str:
+    if not recorded.published:
+        return "not all of the run is in the store, so nobody knows how complete it is"
     if recorded.reported is not None:
         return _reported_line(recorded, recorded.reported)
     from iostrata.cli.opening import traced_run

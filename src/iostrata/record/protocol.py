@@ -6,8 +6,9 @@ record RUN          asked at the door (record/door.py), which writes DIR/runs/RU
                     RUN.points: points of its user, as agents read them
 stop RUN            asked at the door: exit=CODE
 withdraw RUN        asked at the door: as if it had not been asked for
-STORE/RUN/progress.json   the collector's answer: state, events, bytes, dropped, processes, level,
-                    sampling, budget, behind, jobs, message; at the end coverage, see store.coverage
+STORE/RUN/progress.json   the collector's answer: state (stuck: it cannot publish now), events,
+                    bytes, dropped, processes, level, sampling, budget, behind, jobs, message; at
+                    the end coverage, see store.coverage
 STORE/RUN/live-HOST.json  once a second while it records: what `iostrata top` shows
 """
 

@@ -27,6 +27,8 @@ from iostrata.store.writing import write_facts
 
 GRACE = 10.0  # the collector's: how long processes of the run may go on after its end
 FINISH_TIMEOUT = GRACE + 30.0
+FULL_TIMEOUT = 5.0  # after that it is looked whether the store is full
+LEAST_ROOM = 64 << 10  # bytes
 COULD_NOT_RECORD = 125
 
 
@@ -205,27 +207,38 @@ class _Recording:
 
     def _finish(self, ended: CommandEnd) -> tuple[RunProgress | None, str]:
         """The last answer and a message; a second signal ends the waiting."""
-        already = len(self.signals.received)
+        already, patience = len(self.signals.received), time.monotonic() + FULL_TIMEOUT
 
         def watch(progress: RunProgress) -> None:
             self._say(progress)
             if len(self.signals.received) > already:
                 raise KeyboardInterrupt
+            if time.monotonic() > patience and (full := self._full()):
+                raise UserError(full)
 
+        states = ("done", "stuck")
         try:
             protocol.end(self.collector, self.request.run, ended.code)
             last = protocol.wait_for(
-                self.collector, self.request.run, ("done",), FINISH_TIMEOUT, watch
+                self.collector, self.request.run, states, FINISH_TIMEOUT, watch
             )
         except UserError as error:
             return None, error.message
         except KeyboardInterrupt:
             return None, "interrupted while the last events were being published"
         if last is not None:
-            return last, ""
+            return (None, last.message) if last.state == "stuck" else (last, "")
         if not self.collector.alive:
-            return None, "the collector ended before the run did"
+            return None, self._full() or "the collector ended before the run did"
         return None, f"not all was published within {FINISH_TIMEOUT:.0f} s"
+
+    def _full(self) -> str:
+        """A message where the collector has no room, even for a word about it."""
+        store = self.collector.store
+        space = os.statvfs(store)
+        if space.f_bavail * space.f_frsize >= LEAST_ROOM:
+            return ""
+        return f"the store {store} is full, what was recorded is not in it: free some space"
 
     def _told(self, last: RunProgress | None) -> ReportedCoverage | None:
         """What the last answer says, if no other collector had a part in the run, and nobody asks

@@ -28,6 +28,9 @@ use crate::clock::{self, MS, SECOND};
 use crate::model::run::RunOrder;
 use crate::store::directory::StoreDirectory;
 
+/// What waits to be published keeps a collector that ends when it is idle, but not for ever.
+const LONG: u64 = 60 * SECOND;
+
 pub struct Collector<'a> {
     options: &'a Options,
     directory: SharedDirectory,
@@ -56,7 +59,7 @@ impl<'a> Collector<'a> {
         waker.stop_on_signals();
         let store = StoreDirectory::root(&options.store, 0o711)
             .with_context(|| format!("cannot make the store {}", options.store.display()))?;
-        let started = directory.open_door(store.existing(".")?)?;
+        let started = directory.open_door(store.existing(".")?, options.floor)?;
         let pipeline = Pipeline::open(options, publisher::next_part(&store))?;
         let now = clock::monotonic();
         log(&format!(
@@ -66,10 +69,9 @@ impl<'a> Collector<'a> {
             options.spool.display(),
             std::process::id()
         ));
-        let limits = (options.part_rows, options.background_keep);
         let mut collector = Collector {
             options,
-            publisher: Publisher::new(store, host, directory.anchor, limits, now),
+            publisher: Publisher::new(store, host, directory.anchor, options, now),
             directory,
             pipeline,
             sources: Sources::new(options.serving(), started),
@@ -104,7 +106,8 @@ impl<'a> Collector<'a> {
     }
 
     pub fn is_idle(&self, now: u64) -> bool {
-        self.runs.is_idle(now)
+        let waits = self.pipeline.state().owners.runs.values().any(|run| run.order.ended);
+        self.runs.is_idle(now) && (!waits || self.publisher.is_stuck_for(now, LONG))
     }
 
     /// The longest nap that is good for all runs, ns.
@@ -142,6 +145,9 @@ impl<'a> Collector<'a> {
         }
         if self.publisher.is_due(&self.pipeline, now) {
             let outcome = self.rotate(now);
+            if let Err(error) = &outcome {
+                self.report_stuck(&format!("{error:#}"), now);
+            }
             self.publisher.attempted(outcome, now);
         }
         if now - self.beat > SECOND {
@@ -362,6 +368,20 @@ impl<'a> Collector<'a> {
             .context("cannot begin the next spool file")?;
         self.publisher.rotated(now);
         Ok(())
+    }
+
+    /// Whoever waits for a run that has ended hears at once that it cannot be published now.
+    fn report_stuck(&self, why: &str, now: u64) {
+        let state = self.pipeline.state();
+        for run in state.owners.runs.values().filter(|run| run.order.ended) {
+            let name = &run.order.run;
+            let rows = state.output.rows_of(name);
+            let unread = self.sources.unread(run.order.uid);
+            let message = format!("{rows} rows and {unread} unread events are lacking: {why}");
+            let text = progress::text(self.view(now), name, "stuck", &message);
+            let directory = self.publisher.store.enter(name, run.order.uid);
+            let _ = directory.and_then(|directory| directory.replace("progress.json", &text));
+        }
     }
 
     /// A run that cannot be published ends, and says why.

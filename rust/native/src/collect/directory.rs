@@ -15,6 +15,7 @@ use rustix::fs::{
 };
 
 use super::door::Door;
+use super::floor::Floor;
 use super::started::Started;
 use super::trouble::log;
 use crate::clock;
@@ -57,9 +58,15 @@ impl SharedDirectory {
     }
 
     /// Lets others ask, see [`Door`]. `store`: where runs are published.
-    pub fn open_door(&self, store: StoreDirectory) -> Result<Started> {
+    pub fn open_door(&self, store: StoreDirectory, floor: Floor) -> Result<Started> {
         let started = Started::default();
-        Door::open(self.handle.try_clone()?, self.runs.try_clone()?, store, started.clone())?;
+        Door::open(
+            self.handle.try_clone()?,
+            self.runs.try_clone()?,
+            store,
+            started.clone(),
+            floor,
+        )?;
         Ok(started)
     }
 

@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{AtFlags, Mode, chmodat, unlinkat};
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, bind, listen, recv, send};
 
+use super::floor::Floor;
 use super::orders;
 use super::procfs;
 use super::progress;
@@ -40,6 +41,7 @@ pub struct Door {
     runs: StoreDirectory,
     store: StoreDirectory,
     started: Started,
+    floor: Floor,
 }
 
 /// Who knocked, as the kernel says.
@@ -58,11 +60,12 @@ impl Door {
         runs: OwnedFd,
         store: StoreDirectory,
         started: Started,
+        floor: Floor,
     ) -> Result<()> {
         let _ = unlinkat(&directory, DOOR, AtFlags::empty());
         let listener = listen_at(&directory).context("cannot open the door")?;
         let (directory, runs) = (StoreDirectory::of(directory), StoreDirectory::of(runs));
-        let door = Door { listener, directory, runs, store, started };
+        let door = Door { listener, directory, runs, store, started, floor };
         std::thread::Builder::new().name("door".into()).spawn(move || door.serve())?;
         Ok(())
     }
@@ -196,6 +199,7 @@ impl Door {
     }
 
     fn is_free(&self, guest: &Guest, name: &str) -> Result<(), String> {
+        self.floor.check(&self.store).map_err(|why| format!("the store is full: {why}"))?;
         if let Some(uid) = self.store.owner_of(name) {
             if uid != guest.uid {
                 return Err("another user has a run of that name".into());

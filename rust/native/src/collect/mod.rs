@@ -5,7 +5,7 @@
 |---|---|
 | processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`source`], [`reader`], [`started`], [`shares`] |
 | what was read is framed, spooled, then applied to [`crate::model::state`] | [`pipeline`], [`block`], [`spool`], [`apply`], [`counters`], [`attribution`] |
-| rows become files of the store | [`publisher`] |
+| rows become files of the store, as long as there is space | [`publisher`], [`floor`] |
 | runs are asked for, begin, record and finish | [`door`], [`orders`], [`runs`] |
 | processes that should be traced and are not | [`census`], [`procfs`], [`hosts`] |
 | the host, once a second while a run records | [`sampler`] |
@@ -23,6 +23,7 @@ mod cost;
 mod counters;
 mod directory;
 mod door;
+mod floor;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]

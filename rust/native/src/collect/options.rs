@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::floor::{self, Floor};
 use super::hosts;
 use crate::users;
 
@@ -46,6 +47,10 @@ pub struct Options {
     /// Name of this host in the store [default: the host's name]
     #[arg(long, value_parser = hosts::checked)]
     pub host: Option<String>,
+    /// Write no events while less than this is free on the file system of the store or the spool, or
+    /// less than 10 GiB where that is less
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = floor::parse)]
+    pub floor: Floor,
     /// End when the last run has ended, or none began within 30 s
     #[arg(long)]
     pub exit_when_idle: bool,

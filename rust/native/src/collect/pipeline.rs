@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use super::block::{self, BlockKind, Blocks};
+use super::floor::Floor;
 use super::options::Options;
 use super::spool::Spool;
 use super::trouble::Trouble;
@@ -17,6 +18,7 @@ pub struct Pipeline {
     trouble: Trouble,
     /// Bytes that found no room.
     failed: usize,
+    floor: Floor,
 }
 
 /// A full disk has room yet for what fits into the last page of a file.
@@ -35,7 +37,8 @@ impl Pipeline {
         let mut state = State::default();
         let spool = Spool::open(&options.spool, options.keep_spool.clone(), first, &mut state)
             .with_context(|| format!("cannot open the spool {}", options.spool.display()))?;
-        Ok(Pipeline { spool, state, trouble: Trouble::new("spool"), failed: 0 })
+        let (trouble, floor) = (Trouble::new("spool"), options.floor);
+        Ok(Pipeline { spool, state, trouble, failed: 0, floor })
     }
 
     pub fn state(&self) -> &State {
@@ -76,6 +79,16 @@ impl Pipeline {
             self.state.apply(kind, payload);
         }
         true
+    }
+
+    /// [`Pipeline::commit`] of events, of which there may be any number: not below the floor.
+    pub fn commit_events(&mut self, blocks: &[u8]) -> bool {
+        if let Err(error) = self.spool.check(self.floor) {
+            let spool = self.spool.directory().display();
+            self.trouble.begin(&format!("the spool {spool}: {error}; events stay in memory"));
+            return false;
+        }
+        self.commit(blocks)
     }
 
     pub fn commit_json(&mut self, kind: BlockKind, value: &impl Serialize) -> bool {

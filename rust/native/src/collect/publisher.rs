@@ -7,6 +7,8 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use rustix::io::Errno;
 
+use super::floor::Floor;
+use super::options::Options;
 use super::pipeline::{Pipeline, PublishedPart};
 use super::trouble::{Trouble, log};
 use crate::clock::{MS, SECOND};
@@ -33,6 +35,7 @@ pub struct Publisher {
     part_rows: usize,
     /// Bytes of the background that stay.
     background_keep: u64,
+    floor: Floor,
     rotated: u64,
     attempted: u64,
     trouble: Trouble,
@@ -43,12 +46,20 @@ impl Publisher {
         store: StoreDirectory,
         host: String,
         anchor: i64,
-        (part_rows, background_keep): (usize, u64),
+        options: &Options,
         now: u64,
     ) -> Publisher {
-        let trouble = Trouble::new("publish");
-        let (rotated, attempted) = (now, 0);
-        Publisher { store, host, anchor, part_rows, background_keep, rotated, attempted, trouble }
+        Publisher {
+            store,
+            host,
+            anchor,
+            part_rows: options.part_rows,
+            background_keep: options.background_keep,
+            floor: options.floor,
+            rotated: now,
+            attempted: 0,
+            trouble: Trouble::new("publish"),
+        }
     }
 
     pub fn is_due(&self, pipeline: &Pipeline, now: u64) -> bool {
@@ -63,6 +74,11 @@ impl Publisher {
         due && now - self.attempted >= if is_well { MS } else { RETRY }
     }
 
+    /// Nothing could be published for so long.
+    pub fn is_stuck_for(&self, now: u64, long: u64) -> bool {
+        now - self.rotated >= long
+    }
+
     /// What came of a rotation that was due.
     pub fn attempted(&mut self, outcome: Result<()>, now: u64) {
         self.attempted = now;
@@ -75,6 +91,7 @@ impl Publisher {
     /// Publishes all rows. A failure of the store changes nothing: the same parts are written again
     /// at the next try. That of one run, whose folder its owner may change, is its own.
     pub fn publish(&self, state: &State, number: u32) -> Result<Published> {
+        self.floor.check(&self.store).context("the store")?;
         let mut published = Published::default();
         for part in &state.output.parts {
             // a run whose end is published already takes no more

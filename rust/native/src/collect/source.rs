@@ -114,6 +114,15 @@ impl Source {
         (self.readers.len() as u64 + 2, self.tables) // its page and a dictionary
     }
 
+    /// Events that wait in its rings.
+    pub fn waiting(&self) -> u64 {
+        let waiting = |reader: &Reader| {
+            let tail = reader.segment.tail();
+            reader.segment.published(tail).map_or(0, |head| head - tail)
+        };
+        self.readers.values().map(waiting).sum()
+    }
+
     /// Opens segments that appeared since the last look, as far as there is room.
     pub fn scan(
         &mut self,

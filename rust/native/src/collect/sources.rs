@@ -104,6 +104,11 @@ impl Sources {
         self.live().filter(move |s| s.page.seen_control() != control).map(|source| source.pid)
     }
 
+    /// Events of a user's processes that wait in their rings.
+    pub fn unread(&self, uid: u32) -> u64 {
+        self.by_proc.values().filter(|source| source.uid == uid).map(Source::waiting).sum()
+    }
+
     /// Whether a directory of this process is not read.
     pub fn has_rejected(&self, uid: u32, pid: u32) -> bool {
         let prefix = format!("{uid}/{pid}-");
@@ -175,7 +180,7 @@ impl Sources {
             self.say_rejected(&file, &reason);
         }
         batch.append(&mut blocks);
-        if batch.is_empty() || !pipeline.commit(&batch) {
+        if batch.is_empty() || !pipeline.commit_events(&batch) {
             return Pace::Idle;
         }
         for segment in &consumed {

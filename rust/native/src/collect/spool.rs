@@ -15,6 +15,7 @@ use iostrata_segment::schema::SLOT_SIZE;
 
 use super::block::{self, BlockKind, Blocks, NamesHead, RowsHead};
 use super::counters::ROW_RECORD;
+use super::floor::Floor;
 use crate::model::process::{Origin, Process};
 use crate::model::state::State;
 
@@ -66,6 +67,11 @@ impl Spool {
 
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// An error where its file system has less free space than the floor.
+    pub fn check(&self, floor: Floor) -> io::Result<()> {
+        floor.check(&self.file)
     }
 
     pub fn size(&self) -> u64 {

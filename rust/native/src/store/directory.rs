@@ -24,6 +24,12 @@ pub struct StoreDirectory {
     owner: u32,
 }
 
+impl AsFd for StoreDirectory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
+
 impl StoreDirectory {
     /// Opens or makes `path` with `mode`, whatever the umask.
     pub fn root(path: &Path, mode: u32) -> io::Result<StoreDirectory> {
