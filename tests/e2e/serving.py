@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -132,8 +132,10 @@ class Node:
 
 
 @contextmanager
-def node(place: Path, **environment: str) -> Iterator[Node]:
-    """A collector that is gone afterwards, with all that it left in shared memory."""
+def node(place: Path, within: Sequence[str] = (), **environment: str) -> Iterator[Node]:
+    """A collector that is gone afterwards, with all that it left in shared memory; `within` are
+    words before its command.
+    """
     from iostrata.artifacts import stage_agent
 
     place.mkdir(exist_ok=True)
@@ -150,6 +152,7 @@ def node(place: Path, **environment: str) -> Iterator[Node]:
         os.environ.update(before)
     log = (place / "collector.log").open("wb")
     command = [
+        *within,
         native_binary(),
         "collect",
         "--dir",

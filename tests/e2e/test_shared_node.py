@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -377,3 +378,42 @@ def test_a_full_store_says_so_at_once(left: int, said: str, tmp_path: Path, prog
         assert "started no Java process" not in done.stderr
         assert "run r incomplete, exit 0" in done.stderr
         assert said in done.stderr
+
+
+UNIT = Path(__file__).resolve().parents[2] / "scripts/node/iostrata-collect.service"
+
+
+def test_the_unit_gives_the_collector_what_it_needs(tmp_path: Path, reachable: Path) -> None:
+    """With the capabilities of the systemd unit and no others, two users get what is theirs."""
+    (line,) = re.findall(r"^CapabilityBoundingSet=(.*)$", UNIT.read_text(), re.MULTILINE)
+    needed = ",".join(f"+{name.removeprefix('CAP_').lower()}" for name in line.split())
+    only = ["setpriv", f"--bounding-set=-all,{needed}", "--inh-caps=-all", "--no-new-privs"]
+    with node(tmp_path / "node", within=only) as shared:
+        hers, his = Order(shared, ALICE, "hers"), Order(shared, MALLORY, "his")
+        hers.begin()
+        his.begin()
+        trace(shared, ALICE, "hers", reachable)
+        trace(shared, MALLORY, "his", reachable)
+        hers.end()
+        his.end()
+        for order in (hers, his):
+            run = shared.store / order.name
+            assert {path.stat().st_uid for path in (run, *run.rglob("*"))} == {order.uid}
+            found = on_target(shared.store, order.name, reachable / "data" / order.name)
+            assert found["read"] == (CALLS + 1, CALLS * SIZE)
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+def test_what_the_unit_exposes_is_what_the_docs_say(tmp_path: Path) -> None:
+    analysed = subprocess.run(
+        ["systemd-analyze", "security", "--offline=yes", "--no-pager", str(UNIT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(analysed.stdout + analysed.stderr)
+    found = re.search(r"exposure level for iostrata-collect.service: ([0-9.]+)", analysed.stdout)
+    assert found
+    said = re.search(r"exposure level of ([0-9.]+)", (UNIT.parents[2] / "SECURITY.md").read_text())
+    assert said
+    assert float(found[1]) <= float(said[1]) + 0.5  # other versions weigh otherwise
