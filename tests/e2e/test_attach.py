@@ -165,7 +165,7 @@ def test_a_newer_version(tmp_path: Path, classes: Path, here: Node) -> None:
         acted(here, "detach", jvm.pid)
         with later.recording("two"):
             acted(later, "attach", jvm.pid, "--run", "two")
-            assert here.traces(jvm.pid) == []
+            wait_until(lambda: here.traces(jvm.pid) == [])  # read to their end, then unlinked
             jvm.tell("io", tmp_path / "two", CALLS)
         # the older command line ends the newer agent
         acted(here, "detach", jvm.pid)

@@ -142,7 +142,11 @@ def runs(shared: Shared) -> dict[str, Run]:
     cluster.hadoop("hadoop", "fs", "-put", str(unrecorded), "/nobody/data")
     assert JOB.search(finish(alice))
     finish(bob)
-    return {name: Run(cluster.store, name) for name in ("alice", "bob")}
+    users = {"alice": ALICE, "bob": BOB}
+    return {
+        name: Run(cluster.store, f"{name}.{pwd.getpwnam(user).pw_uid}")
+        for name, user in users.items()
+    }
 
 
 def test_each_run_belongs_to_its_submitter(shared: Shared, runs: dict[str, Run]) -> None:

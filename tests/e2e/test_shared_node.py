@@ -56,7 +56,7 @@ time.sleep(60)
 # What the attacker's processes try in the directory; what came of each is printed.
 TRIES = """
 import fcntl, os, sys
-directory, other = sys.argv[1:]
+directory, other, run = sys.argv[1:]
 library = directory + "/libiostrata_loader.so"
 def attempt(name, act):
     try:
@@ -69,8 +69,8 @@ attempt("agent in place", lambda: os.unlink(library))
 attempt("agent's text", lambda: open(library, "r+b"))
 attempt("folder", lambda: os.mkdir(directory + "/" + other))
 attempt("order", lambda: open(directory + "/runs/baseline.run", "w"))
-attempt("stop", lambda: open(directory + "/runs/alice.stop", "w"))
-attempt("words", lambda: open(directory + "/runs/alice.run"))
+attempt("stop", lambda: open(f"{directory}/runs/{run}.stop", "w"))
+attempt("words", lambda: open(f"{directory}/runs/{run}.run"))
 attempt("holder", lambda: fcntl.lockf(open(directory + "/collector", "r+"), fcntl.LOCK_EX))
 attempt("control", lambda: open(directory + "/control", "r+b"))
 attempt("door", lambda: os.unlink(directory + "/door"))
@@ -83,7 +83,12 @@ class Order:
 
     shared: Node
     uid: int
-    name: str
+    called: str
+
+    @property
+    def name(self) -> str:
+        """What the collector calls it: each user but its own has names of their own."""
+        return f"{self.called}.{self.uid}" if self.uid else self.called
 
     def ask(self, verb: str, body: str = "") -> str:
         return knock(self.shared, self.uid, f"{verb} {self.name}\n{body}")
@@ -152,16 +157,18 @@ def reachable(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def test_nobody_else_writes_to_the_directory(shared: Node) -> None:
     """Rows 1 and 9: no agent, folder, order, stop, lock or door of somebody else's making."""
-    Order(shared, ALICE, "alice").begin()
-    tried = run_as(MALLORY, str(PYTHON), "-c", TRIES, str(shared.dir), str(ALICE + 1))
+    hers = Order(shared, ALICE, "alice")
+    hers.begin()
+    words = (str(shared.dir), str(ALICE + 1), hers.name)
+    tried = run_as(MALLORY, str(PYTHON), "-c", TRIES, *words)
+    assert tried.returncode == 0
     lines = tried.stdout.splitlines()
     assert len(lines) == 10
     assert [line for line in lines if not line.endswith(" Permission denied")] == []
-    assert Order(shared, MALLORY, "alice").ask("stop") == "no it is another user's"
-    assert Order(shared, MALLORY, "alice").ask("withdraw") == "no it is another user's"
-    again = Order(shared, MALLORY, "alice").ask("record", "recorder_pid=0\n")
-    assert again == "no another user records a run of that name"
-    Order(shared, ALICE, "alice").end()
+    for verb in ("record", "stop", "withdraw"):
+        answer = knock(shared, MALLORY, f"{verb} {hers.name}\nrecorder_pid=0\n")
+        assert answer == f"no the name of a run of yours ends in .{MALLORY}"
+    hers.end()
 
 
 def test_a_directory_that_others_may_write_to_is_not_used(shared: Node, program: Path) -> None:
@@ -211,8 +218,14 @@ def test_a_finished_run_belongs_to_its_user_for_ever(shared: Node) -> None:
         pass
     run = shared.store / "baseline"
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
-    answer = Order(shared, MALLORY, "baseline").ask("record", "recorder_pid=0\n")
-    assert answer == "no another user has a run of that name"
+    answer = knock(shared, MALLORY, "record baseline\nrecorder_pid=0\n")
+    assert answer == f"no the name of a run of yours ends in .{MALLORY}"
+    # AND one who calls a run of theirs the same has another one
+    theirs = Order(shared, MALLORY, "baseline")
+    theirs.begin()
+    theirs.end()
+    again = theirs.ask("record", "recorder_pid=0\n")
+    assert again == "no the store has a run of that name"
     time.sleep(1)
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
     assert {path.stat().st_uid for path in (run, *run.rglob("*"))} == {0}
@@ -226,16 +239,16 @@ def test_a_spoilt_run_ends_alone(shared: Node, reachable: Path) -> None:
     mine, hers = Order(shared, MALLORY, "spoilt"), Order(shared, ALICE, "hers")
     mine.begin()
     hers.begin()
-    link = shared.store / "spoilt/processes"
+    link = shared.store / mine.name / "processes"
     link.symlink_to("/etc")
     os.lchown(link, MALLORY, MALLORY)
     there = set(Path("/etc").iterdir())
-    trace(shared, ALICE, "hers", reachable)
+    trace(shared, ALICE, hers.name, reachable)
     hers.end()
     mine.wait_for("done")
     assert "its folder cannot be written" in str(mine.progress()["message"])
     assert set(Path("/etc").iterdir()) == there
-    assert on_target(shared.store, "hers", reachable / "data/hers")["write"] == (
+    assert on_target(shared.store, hers.name, reachable / "data" / hers.name)["write"] == (
         CALLS,
         CALLS * SIZE,
     )
@@ -268,6 +281,22 @@ def test_a_user_namespace_is_untraced_and_says_why(shared: Node, reachable: Path
     """Where nobody can see whose the directory is, the JVM runs as ever."""
     said = trace(shared, ALICE, "mapped", reachable, "unshare", "--user", "--map-root-user")
     assert "a user namespace may hide whose it is" in said
+
+
+def test_a_recording_in_a_user_namespace(tmp_path: Path, program: Path) -> None:
+    """There the folders above belong to nobody that is known; all else is one's own."""
+    store, file = tmp_path / "store", tmp_path / "data"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", sys.executable, "-m", "iostrata", "record"]
+        + ["--run", "r", "--", *java(program, file)],
+        env={**os.environ, "IOSTRATA_STORE": str(store)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(done.stderr)
+    assert (done.returncode, done.stdout) == (0, f"read {CALLS * SIZE}\n")
+    assert on_target(store, "r", file)["write"] == (CALLS, CALLS * SIZE)
 
 
 def test_a_jvm_of_another_user_starts(tmp_path: Path, reachable: Path) -> None:
@@ -392,8 +421,8 @@ def test_the_unit_gives_the_collector_what_it_needs(tmp_path: Path, reachable: P
         hers, his = Order(shared, ALICE, "hers"), Order(shared, MALLORY, "his")
         hers.begin()
         his.begin()
-        trace(shared, ALICE, "hers", reachable)
-        trace(shared, MALLORY, "his", reachable)
+        trace(shared, ALICE, hers.name, reachable)
+        trace(shared, MALLORY, his.name, reachable)
         hers.end()
         his.end()
         for order in (hers, his):

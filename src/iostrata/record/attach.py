@@ -7,7 +7,7 @@ from pathlib import Path
 
 from iostrata.artifacts import agent_for, agent_jar
 from iostrata.errors import UserError
-from iostrata.record.collector import Collector, key_values
+from iostrata.record.collector import Collector, key_values, run_key
 from iostrata.record.hotspot import Attachment, JvmProcess, find_target
 from iostrata.record.jvms import has_live_agent
 from iostrata.records import Record
@@ -52,7 +52,7 @@ def attach(pid: int, collector: Collector, run: str = "") -> AgentChange:
     _check_seen(target, collector.dir)
     options = [f"dir={collector.dir}"]
     if run:
-        options.append(f"run={run}")
+        options.append(f"run={run_key(collector, run)}")
     if target.own_pid != pid:
         options.append(f"pid={pid}")  # the collector knows it by the pid that we see
     answer = _load(target, agent, ",".join(options))

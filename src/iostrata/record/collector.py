@@ -21,6 +21,9 @@ from iostrata.errors import UserError
 from iostrata.processes import alive
 
 NODE_DIR = Path("/dev/shm/iostrata")  # the protocol's place, owner checked below
+LONGEST_KEY = 64  # ids::is_run_name of the collector
+NOBODY = 65534  # whose all is that a user namespace does not know
+ALL_UIDS = (1 << 32) - 1
 START_TIMEOUT = 10.0
 STOP_TIMEOUT = 40.0
 
@@ -42,6 +45,22 @@ class Collector:
     def alive(self) -> bool:
         """False as soon as its process is gone."""
         return alive(self.pid, self.pid_start)
+
+
+def run_key(collector: Collector, run: str) -> str:
+    """What the collector calls a run of ours, the name of its folder in the store.
+
+    Each user that it serves besides its own has names of their own. Raises UserError for one that
+    is too long then.
+    """
+    uid = os.geteuid()
+    if uid == collector.uid:
+        return run
+    key = f"{run}.{uid}"
+    if len(key) > LONGEST_KEY:
+        most = LONGEST_KEY - len(str(uid)) - 1
+        raise UserError(f"the name of run {run} is too long", f"use at most {most} characters")
+    return key
 
 
 def key_values(path: Path) -> dict[str, str]:
@@ -85,7 +104,8 @@ def distrust(directory: Path) -> UserError | None:
         directory = directory.resolve(strict=True)
         for place in (directory, *directory.parents):
             status = place.stat()
-            if status.st_uid not in (0, os.getuid()):
+            hidden = place != directory and status.st_uid == NOBODY and _hides_owners()
+            if status.st_uid not in (0, os.getuid()) and not hidden:
                 owner = f"{place} belongs to uid {status.st_uid}"
                 return UserError(f"{owner}, neither root nor {os.getuid()}", remedy)
             sticky = place != directory and status.st_mode & stat.S_ISVTX
@@ -94,6 +114,17 @@ def distrust(directory: Path) -> UserError | None:
     except OSError:
         return None if not directory.exists() else UserError(f"{directory} cannot be read", remedy)
     return None
+
+
+def _hides_owners() -> bool:
+    """In a user namespace that does not know all users, as one of `unshare --user` does: there
+    even the root of the file system belongs to nobody.
+    """
+    try:
+        known = Path("/proc/self/uid_map").read_text().split()
+    except OSError:
+        return False
+    return known != ["0", "0", str(ALL_UIDS)]
 
 
 def has_successor(collector: Collector) -> bool:

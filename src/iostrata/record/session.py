@@ -15,7 +15,14 @@ from iostrata.artifacts import agent_for, agent_jar, stage_agent
 from iostrata.errors import UserError
 from iostrata.processes import start_ticks
 from iostrata.record import protocol
-from iostrata.record.collector import NODE_DIR, Collector, start_collector, stop_collector, sweep
+from iostrata.record.collector import (
+    NODE_DIR,
+    Collector,
+    run_key,
+    start_collector,
+    stop_collector,
+    sweep,
+)
 from iostrata.record.command import CommandEnd, Signals, check_startable, run_command
 from iostrata.record.door import ANSWER_TIMEOUT
 from iostrata.record.environment import agent_option, with_agent
@@ -98,9 +105,10 @@ def record(request: RecordRequest, show: Show | None) -> Recorded:
     with Signals() as signals:
         collector = request.collector or _private(request)
         try:
+            key = run_key(collector, request.run)
             agent = stage_agent(collector.dir) if collector.started else agent_for(collector.dir)
-            option = agent_option(agent, collector.dir, request.run)
-            recorded = _Recording(request, collector, signals, show).run(option)
+            option = agent_option(agent, collector.dir, key)
+            recorded = _Recording(request, collector, key, signals, show).run(option)
         finally:
             if collector.started:
                 stop_collector(collector)
@@ -131,6 +139,7 @@ def _private(request: RecordRequest) -> Collector:
 class _Recording:
     request: RecordRequest
     collector: Collector
+    key: str  # what the collector calls the run
     signals: Signals
     show: Show | None
     start: int = field(default_factory=time.time_ns)
@@ -141,6 +150,7 @@ class _Recording:
         name = self.request.run
         self._begin()
         self._write_facts("recording")
+        self._link_into_own_store()
         environment = with_agent(self.request.environment, option)
         look = self._look if self.show else None
         ended = run_command(self.request.command, environment, self.signals, look)
@@ -148,11 +158,10 @@ class _Recording:
         last, message = self._finish(ended)
         published = last is not None
         state = _state(ended, published)
-        progress = last or protocol.read_progress(self.collector, name)
+        progress = last or protocol.read_progress(self.collector, self.key)
         message = message or ended.error or progress.message
         cluster = self.request.survey(progress.jobs) if self.request.survey else {}
         self._write_facts(state, end=end, exit=ended.code, message=message, cluster=cluster)
-        self._link_into_own_store()
         seconds = (end - self.start) / 1e9
         return Recorded(
             name,
@@ -171,7 +180,7 @@ class _Recording:
         request, collector = self.request, self.collector
         protocol.announce(
             collector,
-            request.run,
+            self.key,
             request.command,
             request.expect,
             request.points_off,
@@ -179,15 +188,15 @@ class _Recording:
             request.points,
         )
         timeout = ANSWER_TIMEOUT
-        answer = protocol.wait_for(collector, request.run, ("recording",), timeout)
+        answer = protocol.wait_for(collector, self.key, ("recording",), timeout)
         if answer is not None and not self.signals.received:
             return
-        protocol.withdraw(collector, request.run)
+        protocol.withdraw(collector, self.key)
         if self.signals.received:
             raise KeyboardInterrupt
         if not collector.alive:
             raise UserError(f"the collector of {collector.dir} ended", "iostrata doctor")
-        progress = protocol.read_progress(collector, request.run)
+        progress = protocol.read_progress(collector, self.key)
         why = f": {progress.message}" if progress.message else ""
         raise UserError(
             f"the collector of {collector.dir} did not start run {request.run} within "
@@ -203,7 +212,7 @@ class _Recording:
         now = time.monotonic()
         if now >= self.next_look:
             self.next_look = now + 0.5
-            self._say(protocol.read_progress(self.collector, self.request.run))
+            self._say(protocol.read_progress(self.collector, self.key))
 
     def _finish(self, ended: CommandEnd) -> tuple[RunProgress | None, str]:
         """The last answer and a message; a second signal ends the waiting."""
@@ -218,10 +227,8 @@ class _Recording:
 
         states = ("done", "stuck")
         try:
-            protocol.end(self.collector, self.request.run, ended.code)
-            last = protocol.wait_for(
-                self.collector, self.request.run, states, FINISH_TIMEOUT, watch
-            )
+            self._end(ended.code)
+            last = protocol.wait_for(self.collector, self.key, states, FINISH_TIMEOUT, watch)
         except UserError as error:
             return None, error.message
         except KeyboardInterrupt:
@@ -231,6 +238,14 @@ class _Recording:
         if not self.collector.alive:
             return None, self._full() or "the collector ended before the run did"
         return None, f"not all was published within {FINISH_TIMEOUT:.0f} s"
+
+    def _end(self, code: int) -> None:
+        """Asks for the run's end; a collector that was stopped has published it already."""
+        try:
+            protocol.end(self.collector, self.key, code)
+        except UserError:
+            if protocol.read_progress(self.collector, self.key).state != "done":
+                raise
 
     def _full(self) -> str:
         """A message where the collector has no room, even for a word about it."""
@@ -246,7 +261,7 @@ class _Recording:
         """
         if last is None or self.request.points:
             return None
-        folder = self.collector.store / self.request.run / "processes"
+        folder = self.collector.store / self.key / "processes"
         try:
             by_host = [path.name for path in folder.iterdir()]
         except OSError:
@@ -254,7 +269,7 @@ class _Recording:
         return last.coverage if len(by_host) <= 1 else None
 
     def _write_facts(self, state: str, **more: Any) -> None:
-        run_dir = self.collector.store / self.request.run
+        run_dir = self.collector.store / self.key
         facts = {
             "schema": VERSION,
             "run": self.request.run,
@@ -286,7 +301,7 @@ class _Recording:
             return
         try:
             own.mkdir(parents=True, exist_ok=True, mode=0o700)
-            (own / self.request.run).symlink_to(self.collector.store / self.request.run)
+            (own / self.request.run).symlink_to(self.collector.store / self.key)
         except OSError as error:
             self._say(RunProgress(message=f"{own}: {error.strerror}"))
 

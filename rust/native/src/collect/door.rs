@@ -142,6 +142,11 @@ impl Door {
         if !ids::is_run_name(name) {
             return Err("the name of a run is [A-Za-z0-9][A-Za-z0-9._-]{0,63}".into());
         }
+        // each user has names of their own: nobody holds one that another user wants
+        let own_end = format!(".{}", guest.uid);
+        if guest.uid != own.as_raw() && !name.ends_with(&own_end) {
+            return Err(format!("the name of a run of yours ends in {own_end}"));
+        }
         match verb {
             "record" => self.record(guest, name, body)?,
             "stop" => {

@@ -75,13 +75,14 @@ def level(
     collector = collector_of(Path(recorded.collector)) if recorded.collector else None
     if recorded.state != "recording" or collector is None:
         raise UserError(f"run {run} is not being recorded: {recorded.state}", "iostrata runs")
-    wanted = replace(read_progress(collector, recorded.name).detail, **changes)
-    change_detail(collector, recorded.name, wanted)
+    key = recorded.path.resolve().name  # what the collector calls it
+    wanted = replace(read_progress(collector, key).detail, **changes)
+    change_detail(collector, key, wanted)
     deadline = time.monotonic() + PATIENCE
-    progress = read_progress(collector, recorded.name)
+    progress = read_progress(collector, key)
     while time.monotonic() < deadline and (progress.detail != wanted or progress.behind):
         time.sleep(0.05)
-        progress = read_progress(collector, recorded.name)
+        progress = read_progress(collector, key)
     if json:
         detail = progress.detail
         sampling = sampling_text(detail.sampling)

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from iostrata.errors import UserError
 from iostrata.processes import start_ticks
-from iostrata.record.collector import collector_of, distrust, key_values, last_line
+from iostrata.record.collector import (
+    Collector,
+    collector_of,
+    distrust,
+    key_values,
+    last_line,
+    run_key,
+)
 
 
 def describe(directory: Path, **facts: object) -> None:
@@ -104,3 +112,15 @@ def test_a_link_is_the_directory_that_it_names(tmp_path: Path) -> None:
     found = collector_of(tmp_path / "link")
     assert found is not None
     assert found.dir == place
+
+
+def test_each_user_of_a_collector_has_names_of_their_own() -> None:
+    me = os.geteuid()
+
+    def key(uid: int, run: str) -> str:
+        return run_key(Collector(Path("/d"), Path("/s"), 1, 1, uid, "h", "1"), run)
+
+    assert (key(me, "nightly"), key(me + 1, "nightly")) == ("nightly", f"nightly.{me}")
+    assert key(me, "x" * 64) == "x" * 64
+    with pytest.raises(UserError, match="is too long"):
+        key(me + 1, "x" * 64)
