@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,6 +130,23 @@ def run_as(uid: int, *words: str, **more: str) -> subprocess.CompletedProcess[st
         check=False,
     )
     print(done.stdout + done.stderr)
+    return done
+
+
+def record(
+    store: Path, *command: str, within: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Records the run `r` with a collector of its own; `within` are words before all others."""
+    done = subprocess.run(
+        [*within, sys.executable, "-m", "iostrata", "record", "--private", "--run", "r", "--"]
+        + list(command),
+        env={**os.environ, "IOSTRATA_STORE": str(store)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    print(done.stderr)
     return done
 
 
@@ -286,15 +303,8 @@ def test_a_user_namespace_is_untraced_and_says_why(shared: Node, reachable: Path
 def test_a_recording_in_a_user_namespace(tmp_path: Path, program: Path) -> None:
     """There the folders above belong to nobody that is known; all else is one's own."""
     store, file = tmp_path / "store", tmp_path / "data"
-    done = subprocess.run(
-        ["unshare", "--user", "--map-root-user", sys.executable, "-m", "iostrata", "record"]
-        + ["--run", "r", "--", *java(program, file)],
-        env={**os.environ, "IOSTRATA_STORE": str(store)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    print(done.stderr)
+    inside = ("unshare", "--user", "--map-root-user")
+    done = record(store, *java(program, file), within=inside)
     assert (done.returncode, done.stdout) == (0, f"read {CALLS * SIZE}\n")
     assert on_target(store, "r", file)["write"] == (CALLS, CALLS * SIZE)
 
@@ -303,15 +313,7 @@ def test_a_jvm_of_another_user_starts(tmp_path: Path, reachable: Path) -> None:
     """Row 7: what a recorded command starts as somebody else is traced by root's collector."""
     store, file = tmp_path / "store", reachable / "data/other"
     become = ["setpriv", f"--reuid={ALICE}", f"--regid={ALICE}", "--clear-groups"]
-    done = subprocess.run(
-        [sys.executable, "-m", "iostrata", "record", "--private", "--run", "r", "--"]
-        + [*become, *java(reachable, file)],
-        env={**os.environ, "IOSTRATA_STORE": str(store)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    print(done.stderr)
+    done = record(store, *become, *java(reachable, file))
     assert (done.returncode, done.stdout) == (0, f"read {CALLS * SIZE}\n")
     assert "traced 1/1 processes, 0 dropped\n" in done.stderr
     assert on_target(store, "r", file)["write"] == (CALLS, CALLS * SIZE)
@@ -393,16 +395,7 @@ def test_a_full_store_says_so_at_once(left: int, said: str, tmp_path: Path, prog
         read = " ".join(java(program, tmp_path / "data"))
         script = f"{read} && {sys.executable} {fill} {store} {left}"
         begin = time.monotonic()
-        done = subprocess.run(
-            [sys.executable, "-m", "iostrata", "record", "--private", "--run", "r"]
-            + ["--budget", "off", "--", "sh", "-c", script],
-            env={**os.environ, "IOSTRATA_STORE": str(store)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        print(done.stderr)
+        done = record(store, "sh", "-c", script)
         assert time.monotonic() - begin < 20
         assert "started no Java process" not in done.stderr
         assert "run r incomplete, exit 0" in done.stderr

@@ -17,6 +17,7 @@ untraced.
 */
 
 pub mod cache;
+mod handles;
 mod hook;
 mod java;
 mod jni;

@@ -9,14 +9,12 @@ thread's handle is used by that thread, and given back once it cannot come any m
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
 
-use iostrata_segment::schema::{POINT_STATE_ABSENT, PROCESS_COUNTER_FAULTS, PROCESS_MAX_POINTS};
-use iostrata_segment::writer::{
-    Cause, Entry, MAX_NAME, Named, Options, PointFacts, Process, Thread, files,
-};
+use iostrata_segment::schema::{POINT_STATE_ABSENT, PROCESS_MAX_POINTS};
+use iostrata_segment::writer::{Cause, Entry, Named, Options, PointFacts, Process, Thread, files};
 use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
+use crate::handles::{characters, of_process, of_thread, process};
 use crate::jni::{JavaException, Jni, native};
 use crate::loader;
 
@@ -76,37 +74,6 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"cause", c"(J[J)V", cause as *const _),
     ];
     jni.register(class, &methods)
-}
-
-/// A character is at least one byte: what lies beyond can never fit.
-const MOST_CHARACTERS: usize = MAX_NAME;
-
-fn characters(env: *mut JNIEnv, name: jobject) -> String {
-    Jni::new(env).characters(name, MOST_CHARACTERS).unwrap_or_default()
-}
-
-/// The process of a handle.
-fn process<'a>(handle: jlong) -> Option<&'a Arc<Process>> {
-    // SAFETY: Java passes what `open` has given, which is never freed, or 0
-    unsafe { (handle as *const Arc<Process>).as_ref() }
-}
-
-/// `work` with a process, and no panic out of it: that would end the JVM.
-fn of_process(handle: jlong, work: impl FnOnce(&Arc<Process>)) {
-    let Some(process) = process(handle) else { return };
-    if catch_unwind(AssertUnwindSafe(|| work(process))).is_err() {
-        process.count(PROCESS_COUNTER_FAULTS, 1);
-    }
-}
-
-/// `work` with a thread; after a fault inside its calls are only counted.
-#[inline]
-fn of_thread(handle: jlong, work: impl FnOnce(&mut Thread)) {
-    // SAFETY: Java passes what `begin` has given, in that thread only, and not after `endThread`
-    let Some(thread) = (unsafe { (handle as *mut Thread).as_mut() }) else { return };
-    if catch_unwind(AssertUnwindSafe(|| work(thread))).is_err() {
-        let _ = catch_unwind(AssertUnwindSafe(|| thread.fail()));
-    }
 }
 
 /// `numbers`: proc, pid, identity of the point table, bytes of all segments (0: as many as the

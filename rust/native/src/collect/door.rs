@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const MOST_RUNS: usize = 64;
 const MOST_REQUEST: usize = 256 << 10;
 /// Between the lines of an order and those of its points.
-pub const POINTS: &str = "\npoints:\n";
+const POINTS: &str = "\npoints:\n";
 
 pub struct Door {
     listener: OwnedFd,

@@ -86,8 +86,8 @@ def level(
     if json:
         detail = progress.detail
         sampling = sampling_text(detail.sampling)
-        budget_now = detail.budget
-        print_json(RunDetail(recorded.name, detail.level, budget_now, sampling, progress.behind))
+        behind = progress.behind
+        print_json(RunDetail(recorded.name, detail.level, detail.budget, sampling, behind))
         return
     if progress.detail != wanted:
         raise UserError(f"the collector of {collector.dir} did not answer", "iostrata doctor")
