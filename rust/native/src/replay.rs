@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
-use crate::collect::block::{BlockKind, Blocks, ORIGIN};
+use crate::collect::block::{self, BlockKind, ORIGIN};
 use crate::collect::spool;
 use crate::model::state::State;
 use crate::store::events;
@@ -35,7 +35,7 @@ pub fn main(options: &Options) -> Result<()> {
         for _ in 0..options.times {
             let mut state = State::default();
             let begin = cpu();
-            if spool::replay(&spooled, &mut state).is_none() {
+            if spool::replay(&spooled[..], &mut state)?.is_none() {
                 bail!("{} is no complete spool file", file.display());
             }
             let applied = cpu();
@@ -65,7 +65,7 @@ pub fn main(options: &Options) -> Result<()> {
 }
 
 fn events_in(spooled: &[u8]) -> u64 {
-    let slots = Blocks::of(spooled).filter(|(kind, _)| *kind == BlockKind::Slots);
+    let slots = block::blocks(spooled).filter(|(kind, _)| *kind == BlockKind::Slots);
     slots.map(|(_, payload)| (payload.len().saturating_sub(ORIGIN) / 64) as u64).sum()
 }
 

@@ -87,7 +87,8 @@ impl Control {
         page[6..8].copy_from_slice(&FILE_KIND_CONTROL.to_le_bytes());
         let written = write(&file, &page)?;
         if written != CONTROL_SIZE {
-            return Err(Rejection::Size { size: written as u64, least: CONTROL_SIZE });
+            let (size, most) = (written as u64, CONTROL_SIZE as u64);
+            return Err(Rejection::Size { size, least: CONTROL_SIZE, most });
         }
         renameat(directory, NEW, directory, NAME)?;
         Mapping::open(directory, NAME, owner, CONTROL_SIZE)

@@ -26,8 +26,8 @@ pub enum Rejection {
     NotRegular,
     #[error("owner uid={found}, but its directory belongs to uid={expected}")]
     Owner { found: u32, expected: u32 },
-    #[error("size={size} is not within {least}..={MAX_FILE}")]
-    Size { size: u64, least: usize },
+    #[error("size={size} is not within {least}..={most}")]
+    Size { size: u64, least: usize, most: u64 },
     #[error("schema version {found}, this iostrata reads {VERSION}: use the one of its agent")]
     Version { found: u16 },
     #[error("magic={magic:#x} version={version} file_kind={kind}, expected kind {expected}")]
@@ -75,7 +75,7 @@ impl Mapping {
         }
         let size = stat.st_size as u64;
         if size < least as u64 || size > MAX_FILE {
-            return Err(Rejection::Size { size, least });
+            return Err(Rejection::Size { size, least, most: MAX_FILE });
         }
         // In shared memory, who reads a hole pays for the page. A writer reserves what it makes.
         let reserved = stat.st_blocks as u64 * 512;

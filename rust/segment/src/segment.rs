@@ -231,7 +231,8 @@ impl Dictionary {
         }
         memory.expect_kind(FILE_KIND_DICTIONARY)?;
         if memory.size() > MOST_DICTIONARY {
-            return Err(Rejection::Size { size: memory.size() as u64, least: DICTIONARY_HEADER });
+            let (size, most) = (memory.size() as u64, MOST_DICTIONARY as u64);
+            return Err(Rejection::Size { size, least: DICTIONARY_HEADER, most });
         }
         Ok(Some(Dictionary { memory }))
     }

@@ -8,7 +8,6 @@ use iostrata_segment::segment::OpenSpan;
 
 use super::attribution::Attribution;
 use super::block::{self, BlockKind, EndBlock, NamesHead};
-use super::shares::Share;
 use crate::model::context::CallContext;
 use crate::model::process::{
     Origin, PageReading, Process, ProcessEnd, ProcessInfo, SegmentProgress,
@@ -16,11 +15,9 @@ use crate::model::process::{
 use crate::model::rows::EventRow;
 use crate::model::run::{Baseline, RunOrder};
 use crate::model::state::State;
+use crate::model::threads::{HISTORY, SHORT_HISTORY};
 
 pub const OPEN_RECORD: usize = 32;
-
-/// Bytes of memory for names of all processes.
-const NAMES: u64 = 256 << 20;
 
 impl State {
     /// Applies one block; a payload that contradicts its kind is counted and left out.
@@ -47,31 +44,25 @@ impl State {
     }
 
     fn add_process(&mut self, info: ProcessInfo) {
-        self.processes.insert(info.proc, Process::new(info));
+        let proc = info.proc;
+        self.processes.insert(proc, Process::new(info));
+        self.weigh(proc);
         self.owners.invalidate();
     }
 
     fn names(&mut self, payload: &[u8]) -> Option<()> {
         let (head, records) = NamesHead::split(payload)?;
-        let most = self.room_for_names(head.proc)?;
+        let process = self.processes.get(&head.proc)?;
+        let most = process.names.bytes + self.memory_left(process);
         let process = self.processes.get_mut(&head.proc)?;
         let news = process.learn((head.number, head.used), records, most);
         self.rejected.names += news.rejected;
         for (category, name) in news.claims {
-            self.owners.claim(process, category, &name);
+            let is_kept = self.owners.claim(process, category, &name);
+            process.names_rejected += u64::from(!is_kept);
         }
+        self.weigh(head.proc);
         Some(())
-    }
-
-    /// Bytes that the names of a process may take, by its user's share.
-    fn room_for_names(&self, proc: u64) -> Option<u64> {
-        let process = self.processes.get(&proc)?;
-        let mut share = Share::new(NAMES);
-        for process in self.processes.values() {
-            share.add(process.info.uid, process.names.bytes);
-        }
-        let (uid, serves) = (process.info.uid, process.info.serves);
-        Some(process.names.bytes + share.most(uid, serves).saturating_sub(share.of(uid)))
     }
 
     fn slots(&mut self, payload: &[u8]) -> Option<()> {
@@ -80,29 +71,49 @@ impl State {
         // a block that was applied before changes nothing
         let known = position.saturating_sub(origin.from) as usize;
         let thread = self.thread(&origin)?;
+        let rows = self.output.rows();
+        let has_memory = self.memory_left(self.processes.get(&origin.proc)?) > 0;
+        let most = if has_memory { HISTORY } else { SHORT_HISTORY };
         let mut last = None;
         for slot in slots.chunks_exact(SLOT_SIZE).skip(known) {
             let event = Slot::from_bytes(slot.try_into().ok()?).event();
-            self.event(&origin, thread, &event, &mut last);
+            if event.kind == KIND_CONTEXT {
+                self.context(&origin, thread, &event, most);
+            } else {
+                self.event(&origin, thread, &event, &mut last);
+            }
         }
         self.slots += (slots.len() / SLOT_SIZE).saturating_sub(known) as u64;
         let segment = self.segment(&origin, origin.from)?;
         segment.position = position.max(origin.from + (slots.len() / SLOT_SIZE) as u64);
+        self.count_rows(origin.proc, rows);
+        self.weigh(origin.proc);
         Some(())
+    }
+
+    /// Notes whose the rows are that were made since there were `before`.
+    pub(super) fn count_rows(&mut self, proc: u64, before: usize) {
+        let made = (self.output.rows() - before) as u64;
+        if let Some(process) = self.processes.get(&proc)
+            && made > 0
+        {
+            self.rows.add(process.info.uid, made);
+        }
+    }
+
+    fn context(&mut self, at: &Origin, thread: u32, event: &Event, most: usize) {
+        let Some(process) = self.processes.get_mut(&at.proc) else { return };
+        let context = CallContext::from_event(event);
+        process.threads.enter(at.tid, event.start, context, most);
+        if context.cause.is_some() && event.dur > 0 {
+            self.waited(at, thread, event, context);
+        }
     }
 
     /// `last`: of the event before, for the many that share it.
     fn event(&mut self, at: &Origin, thread: u32, event: &Event, last: &mut Option<Attribution>) {
         let Some(process) = self.processes.get_mut(&at.proc) else { return };
-        let Some(history) = process.threads.get_mut(&at.tid) else { return };
-        if event.kind == KIND_CONTEXT {
-            let context = CallContext::from_event(event);
-            history.enter(event.start, context);
-            if context.cause.is_some() && event.dur > 0 {
-                self.waited(at, thread, event, context);
-            }
-            return;
-        }
+        let Some(history) = process.threads.get_mut(at.tid) else { return };
         if !matches!(event.kind, KIND_CALL | KIND_BEGIN | KIND_GAP) {
             self.rejected.slots += 1;
             return;
@@ -189,7 +200,7 @@ impl State {
     fn silent_gap(&mut self, at: &Origin, lost: u64) {
         let Some(thread) = self.thread(at) else { return };
         let process = self.processes.get(&at.proc);
-        let context = process.map_or(0, |process| process.context_at(at.tid, at.now).id);
+        let context = process.map_or(0, |process| process.threads.context_at(at.tid, at.now).id);
         let identity = self.identity(at.proc, context);
         self.tally(at.proc, identity).dropped += lost;
         let bytes = lost as i64;
@@ -214,7 +225,7 @@ impl State {
         let thread = self.thread(&origin)?;
         for record in records.chunks_exact(OPEN_RECORD) {
             let open = OpenSpan::from_words(std::array::from_fn(|i| block::u64_at(record, i * 8)));
-            let history = self.processes.get(&origin.proc)?.threads.get(&origin.tid)?;
+            let history = self.processes.get(&origin.proc)?.threads.get(origin.tid)?;
             if open.span != 0 && open.span == history.last_span {
                 continue;
             }
@@ -243,7 +254,9 @@ impl State {
 
     fn page(&mut self, page: PageReading) {
         if let Some(process) = self.processes.get_mut(&page.proc) {
+            let proc = page.proc;
             process.read_page(page);
+            self.weigh(proc);
         }
     }
 
@@ -282,17 +295,23 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::state::MEMORY;
 
     #[test]
-    fn names_of_one_user_leave_room_for_those_of_another() {
+    fn the_memory_of_one_user_leaves_room_for_that_of_another() {
         let mut state = State::default();
         for (proc, uid, serves) in [(1, 7, false), (2, 7, false), (3, 8, false), (4, 0, true)] {
             state.add_process(ProcessInfo { proc, uid, serves, ..ProcessInfo::default() });
         }
-        let room = |state: &State| [1, 2, 3, 4].map(|proc| state.room_for_names(proc).unwrap());
-        assert_eq!(room(&state), [NAMES / 2, NAMES / 2, NAMES / 2, NAMES]);
-        state.processes.get_mut(&1).unwrap().names.bytes = NAMES / 2;
-        assert_eq!(room(&state), [NAMES / 2, 0, NAMES / 4, NAMES / 2]);
-        assert_eq!(state.room_for_names(5), None);
+        let room =
+            |state: &State| [1, 2, 3, 4].map(|proc| state.memory_left(&state.processes[&proc]));
+        let one = state.processes[&1].weight;
+        let most = (MEMORY - 2 * one) / 2;
+        let halves = [most - 2 * one, most - 2 * one, MEMORY / 2 - 5 * one / 2, MEMORY - 4 * one];
+        assert_eq!(room(&state), halves);
+        state.processes.get_mut(&1).unwrap().names.bytes = most;
+        state.weigh(1);
+        assert_eq!(room(&state)[..2], [0, 0]);
+        assert!(room(&state)[2] > MEMORY / 5);
     }
 }

@@ -1,9 +1,9 @@
 //! Whom an event belongs to: its thread, its run, the call it was done for.
 
 use crate::model::context::CallContext;
-use crate::model::process::{Origin, Tally, ThreadState};
+use crate::model::process::{Origin, Tally};
 use crate::model::rows::ThreadRef;
-use crate::model::state::State;
+use crate::model::state::{MEMORY, State};
 
 /// Whom an event belongs to and what it was done for, as numbers in the output.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,11 @@ impl State {
     /// The thread's number in the output.
     pub(super) fn thread(&mut self, at: &Origin) -> Option<u32> {
         let process = self.processes.get_mut(&at.proc)?;
-        let thread = process.threads.entry(at.tid).or_insert_with(ThreadState::default);
+        let (uid, serves) = (process.info.uid, process.info.serves);
+        if !process.threads.has(at.tid) && self.memory.left(MEMORY, uid, serves) == 0 {
+            process.spare_threads();
+        }
+        let thread = process.threads.known_or_new(at.tid);
         thread.seen = thread.seen.max(at.now);
         let rotation = self.output.rotation;
         if let Some((given, number)) = thread.number

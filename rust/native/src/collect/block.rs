@@ -6,6 +6,8 @@
 //! └───────┴──────┴──────┴─────┴─────────┘
 //! ```
 
+use std::io::{self, Read};
+
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::model::process::Origin;
@@ -173,31 +175,53 @@ pub fn json<T: DeserializeOwned>(payload: &[u8]) -> Option<T> {
     serde_json::from_slice(payload).ok()
 }
 
-/// The blocks of a file up to the first that is damaged or incomplete.
-pub struct Blocks<'a> {
-    bytes: &'a [u8],
-    /// Bytes of whole blocks so far.
-    pub good: usize,
+/// What a header says: kind and size of the payload that follows it, and its checksum.
+struct Header {
+    kind: BlockKind,
+    size: usize,
+    crc: u32,
 }
 
-impl<'a> Blocks<'a> {
-    pub fn of(bytes: &'a [u8]) -> Self {
-        Blocks { bytes, good: 0 }
+impl Header {
+    fn parse(header: &[u8]) -> Option<Header> {
+        let code = u32_at(header, 4);
+        let is_header = u32_at(header, 0) == MAGIC;
+        let kind = KINDS.into_iter().find(|kind| is_header && *kind as u32 == code)?;
+        Some(Header { kind, size: u32_at(header, 8) as usize, crc: u32_at(header, 12) })
     }
 }
 
-impl<'a> Iterator for Blocks<'a> {
-    type Item = (BlockKind, &'a [u8]);
+/// The blocks that `bytes` begin with, up to the first that is damaged or incomplete.
+pub fn blocks(bytes: &[u8]) -> impl Iterator<Item = (BlockKind, &[u8])> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let (header, after) = rest.split_at_checked(HEADER)?;
+        let Header { kind, size, crc } = Header::parse(header)?;
+        let (payload, after) = after.split_at_checked(size)?;
+        rest = after;
+        (checksum(&header[4..12], payload) == crc).then_some((kind, payload))
+    })
+}
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let (header, rest) = self.bytes[self.good..].split_at_checked(HEADER)?;
-        let code = u32_at(header, 4);
-        let payload = rest.get(..u32_at(header, 8) as usize)?;
-        let is_whole =
-            u32_at(header, 0) == MAGIC && u32_at(header, 12) == checksum(&header[4..12], payload);
-        let kind = KINDS.into_iter().find(|kind| is_whole && *kind as u32 == code)?;
-        self.good += HEADER + payload.len();
-        Some((kind, payload))
+/// Gives `each` the blocks of a file up to the first that is damaged or incomplete, one after the
+/// other: a file may be larger than memory. Bytes of those.
+pub fn read_blocks(mut file: impl Read, mut each: impl FnMut(BlockKind, &[u8])) -> io::Result<u64> {
+    let (mut good, mut header, mut payload) = (0, Vec::new(), Vec::new());
+    loop {
+        header.clear();
+        file.by_ref().take(HEADER as u64).read_to_end(&mut header)?;
+        let parsed = Some(&header).filter(|header| header.len() == HEADER);
+        let Some(Header { kind, size, crc }) = parsed.and_then(|header| Header::parse(header))
+        else {
+            return Ok(good);
+        };
+        payload.clear();
+        file.by_ref().take(size as u64).read_to_end(&mut payload)?;
+        if payload.len() != size || checksum(&header[4..12], &payload) != crc {
+            return Ok(good);
+        }
+        good += (HEADER + size) as u64;
+        each(kind, &payload);
     }
 }
 
@@ -227,16 +251,22 @@ mod tests {
         let whole = file.len();
         push(&mut file, BlockKind::Drained, |out| out.extend_from_slice(b"second"));
 
+        let read = |bytes: &[u8]| {
+            let mut read = Vec::new();
+            let good = read_blocks(bytes, |kind, payload| read.push((kind, payload.to_vec())));
+            let same = blocks(bytes).map(|(kind, payload)| (kind, payload.to_vec()));
+            assert_eq!(same.collect::<Vec<_>>(), read);
+            (read, good.unwrap())
+        };
+        let first = (vec![(BlockKind::Ready, b"first".to_vec())], whole as u64);
         for cut in whole..file.len() {
-            let mut blocks = Blocks::of(&file[..cut]);
-            assert_eq!(blocks.by_ref().collect::<Vec<_>>(), [(BlockKind::Ready, &b"first"[..])]);
-            assert_eq!(blocks.good, whole);
+            assert_eq!(read(&file[..cut]), first);
         }
         for flip in whole..file.len() {
             let mut damaged = file.clone();
             damaged[flip] ^= 4;
-            assert_eq!(Blocks::of(&damaged).count(), 1, "byte {flip}");
+            assert_eq!(read(&damaged), first, "byte {flip}");
         }
-        assert_eq!(Blocks::of(&file).count(), 2);
+        assert_eq!(read(&file).0.len(), 2);
     }
 }

@@ -367,6 +367,10 @@ impl<'a> Collector<'a> {
             .rotate(&published.parts, |proc| sources.has(proc))
             .context("cannot begin the next spool file")?;
         self.publisher.rotated(now);
+        let over = self.publisher.over_share(self.pipeline.state(), |uid| self.sources.serves(uid));
+        for (name, why) in over {
+            self.finish_run(&name, now, &why);
+        }
         Ok(())
     }
 

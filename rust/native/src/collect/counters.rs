@@ -16,6 +16,7 @@ impl State {
         let (origin, rest) = Origin::split(payload)?;
         let (head, records) = RowsHead::split(rest)?;
         let thread = if is_news { self.thread(&origin)? } else { 0 };
+        let rows = self.output.rows();
         for record in records.chunks_exact(ROW_RECORD) {
             let index = u32_at(record, 0) as usize;
             let counter = CounterRow::from_bytes(record[8..].try_into().ok()?);
@@ -40,6 +41,7 @@ impl State {
             let identity = self.identity(origin.proc, 0);
             self.tally(origin.proc, identity).collapsed += collapsed;
         }
+        self.count_rows(origin.proc, rows);
         Some(())
     }
 

@@ -20,8 +20,20 @@ impl Floor {
         self.allows(free, all).map_err(|why| io::Error::new(io::ErrorKind::StorageFull, why))
     }
 
+    /// Bytes that may be written to the file system of `file`; 0 where that is not known.
+    pub fn room(self, file: impl AsFd) -> u64 {
+        let Ok(found) = fstatvfs(file) else { return 0 };
+        let (free, all) = (found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize);
+        free.saturating_sub(self.of(all))
+    }
+
+    /// What is to stay free of `all` bytes.
+    fn of(self, all: u64) -> u64 {
+        ((all as f64 * self.0) as u64).min(MOST)
+    }
+
     fn allows(self, free: u64, all: u64) -> Result<(), String> {
-        let floor = ((all as f64 * self.0) as u64).min(MOST);
+        let floor = self.of(all);
         if free >= floor {
             return Ok(());
         }
@@ -42,7 +54,8 @@ pub fn parse(text: &str) -> Result<Floor, String> {
     share.map(|share| Floor(share / 100.0)).ok_or_else(|| "expected a share like 5%".into())
 }
 
-fn bytes(count: u64) -> String {
+/// In binary units, with one digit behind the point.
+pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut value = count as f64 / 1024.0;
     let mut unit = 0;

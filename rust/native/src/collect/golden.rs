@@ -19,7 +19,7 @@ use iostrata_segment::segment::{ProcessPage, Segment};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 
-use super::block::{self, BlockKind, Blocks};
+use super::block::{self, BlockKind};
 use super::golden_calls;
 use super::shares::Room;
 use super::source::Source;
@@ -101,7 +101,7 @@ fn collect(directory: OwnedFd) -> State {
     source.read(&fresh, 2000, usize::MAX, &mut blocks, &mut consumed, &mut rejected);
     assert!(rejected.is_empty(), "{rejected:?}");
     let mut state = State::default();
-    Blocks::of(&blocks).for_each(|(kind, payload)| state.apply(kind, payload));
+    block::blocks(&blocks).for_each(|(kind, payload)| state.apply(kind, payload));
     assert_eq!(state.rejected, RejectedCounts::default());
     state
 }

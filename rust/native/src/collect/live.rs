@@ -177,7 +177,7 @@ fn open_calls(state: &State, sources: &Sources, run: &str, anchor: i64) -> (Vec<
         let Some(process) = state.processes.get(&source.proc) else { continue };
         for reader in source.readers.values().filter(|reader| reader.in_turn.is_some()) {
             let Some(identity) = reader.segment.identity() else { continue };
-            let Some(thread) = process.threads.get(&identity.tid) else { continue };
+            let Some(thread) = process.threads.get(identity.tid) else { continue };
             for open in reader.segment.open_now() {
                 let Some((layer, op)) = process.layer_and_op(open.point) else { continue };
                 let owner = state.identify(process, thread.context_at(open.start).id);

@@ -3,7 +3,7 @@
 
 | step | module |
 |---|---|
-| processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`source`], [`reader`], [`started`], [`shares`] |
+| processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`folders`], [`poll`], [`source`], [`reader`], [`started`], [`shares`] |
 | what was read is framed, spooled, then applied to [`crate::model::state`] | [`pipeline`], [`block`], [`spool`], [`apply`], [`counters`], [`attribution`] |
 | rows become files of the store, as long as there is space | [`publisher`], [`floor`] |
 | runs are asked for, begin, record and finish | [`door`], [`orders`], [`runs`] |
@@ -24,6 +24,7 @@ mod counters;
 mod directory;
 mod door;
 mod floor;
+mod folders;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -34,6 +35,7 @@ mod options;
 mod orders;
 mod pace;
 mod pipeline;
+mod poll;
 mod procfs;
 mod progress;
 mod publisher;

@@ -5,7 +5,7 @@ use std::io;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::block::{self, BlockKind, Blocks};
+use super::block::{self, BlockKind};
 use super::floor::Floor;
 use super::options::Options;
 use super::spool::Spool;
@@ -50,8 +50,9 @@ impl Pipeline {
         self.spool.number
     }
 
-    pub fn spool_size(&self) -> u64 {
-        self.spool.size()
+    /// Bytes that the spool has got since the last rotation.
+    pub fn spooled(&self) -> u64 {
+        self.spool.grown()
     }
 
     /// The last append found room.
@@ -75,7 +76,7 @@ impl Pipeline {
         if blocks.len() >= self.failed.min(PAGE) {
             self.trouble.end();
         }
-        for (kind, payload) in Blocks::of(blocks) {
+        for (kind, payload) in block::blocks(blocks) {
             self.state.apply(kind, payload);
         }
         true

@@ -7,19 +7,22 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use rustix::io::Errno;
 
-use super::floor::Floor;
+use super::floor::{Floor, bytes};
 use super::options::Options;
 use super::pipeline::{Pipeline, PublishedPart};
 use super::trouble::{Trouble, log};
 use crate::clock::{MS, SECOND};
 use crate::model::rows::Part;
+use crate::model::run::Run;
 use crate::model::state::State;
+use crate::model::usage::Usage;
 use crate::store::directory::StoreDirectory;
 use crate::store::{events, processes, system};
 
 const MAX_AGE: u64 = 30 * SECOND;
-/// A spool of this size is begun anew even if it made no rows.
-const MAX_SPOOL: u64 = 1 << 30;
+/// A spool that has grown so much is begun anew even if it made no rows, and what can be made so
+/// is no more than that.
+const MAX_SPOOL: u64 = 256 << 20;
 /// After a failure.
 const RETRY: u64 = 2 * SECOND;
 const BACKGROUND: &str = "_background";
@@ -68,7 +71,8 @@ impl Publisher {
         let is_old = now - self.rotated >= MAX_AGE;
         let due = rows >= self.part_rows
             || (rows > 0 || !state.host.samples.is_empty()) && is_old
-            || pipeline.spool_size() > MAX_SPOOL && is_old
+            || pipeline.spooled() > MAX_SPOOL
+            || !pipeline.has_room()
             || state.owners.runs.values().any(|run| run.order.ended);
         let is_well = pipeline.has_room() && !self.trouble.is_on();
         due && now - self.attempted >= if is_well { MS } else { RETRY }
@@ -111,6 +115,25 @@ impl Publisher {
                 .with_context(|| of_run(run))?;
         }
         Ok(published)
+    }
+
+    /// Runs of users who have recorded as much as is left, and why they go no further: a run may
+    /// take half of what the store had above its floor, so that there is something for the next
+    /// one. Those of users who serve others may take all.
+    pub fn over_share(&self, state: &State, serves: impl Fn(u32) -> bool) -> Vec<(String, String)> {
+        let runs = || state.owners.runs.values().filter(|run| !run.order.ended);
+        let mut taken = Usage::default();
+        runs().for_each(|run| taken.add(run.order.uid, run.bytes));
+        let all = self.floor.room(&self.store) + runs().map(|run| run.bytes).sum::<u64>();
+        let is_over = |run: &&Run| {
+            let uid = run.order.uid;
+            run.bytes > 0 && !serves(uid) && taken.left(all, uid, false) == 0
+        };
+        let why = |run: &Run| {
+            let taken = bytes(taken.of(run.order.uid));
+            format!("the run's user has taken {taken}, half of what the store had left")
+        };
+        runs().filter(is_over).map(|run| (run.order.run.clone(), why(run))).collect()
     }
 
     /// All is published and the next spool file begun.

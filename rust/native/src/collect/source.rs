@@ -36,7 +36,7 @@ pub struct Source {
     pub name: String,
     pub directory: OwnedFd,
     pub page: ProcessPage,
-    /// Polls since it was found dead.
+    /// Looks at its directory since it was found dead.
     pub dead: Option<u32>,
     /// Nothing of it is read.
     pub rejected: bool,
@@ -61,6 +61,8 @@ pub struct Source {
 /// A file that is not read: counted and logged by the caller.
 #[derive(Debug)]
 pub struct RejectedFile {
+    pub uid: u32,
+    /// Below the user's directory.
     pub file: String,
     pub reason: String,
 }
@@ -123,40 +125,46 @@ impl Source {
         self.readers.values().map(waiting).sum()
     }
 
-    /// Opens segments that appeared since the last look, as far as there is room.
+    /// Opens segments that appeared since the last look, as far as there is room. The number of
+    /// names that it listed.
     pub fn scan(
         &mut self,
         state: Option<&Process>,
         now: u64,
         room: &mut Room,
         rejected: &mut Vec<RejectedFile>,
-    ) {
+    ) -> usize {
         if !self.freshness.changed(self.directory.as_fd()) && self.dead.is_none() {
-            return;
+            return 0;
         }
         let since = std::mem::replace(&mut self.scanned, now);
         let mut waiting = false;
-        for name in list(self.directory.as_fd()) {
-            if name.strip_suffix(".seg").is_none() || self.files.contains(&name) {
+        let names = list(self.directory.as_fd());
+        if self.files.len() > names.len() {
+            let there: HashSet<&String> = names.iter().collect();
+            self.files.retain(|file| there.contains(file));
+        }
+        for name in &names {
+            if name.strip_suffix(".seg").is_none() || self.files.contains(name) {
                 continue;
             }
-            match Segment::open(self.directory.as_fd(), &name, self.uid, self.proc) {
+            match Segment::open(self.directory.as_fd(), name, self.uid, self.proc) {
                 Ok(None) => waiting = true, // still being made
                 Ok(Some(segment)) if room.take(self.uid, segment.table_bytes()) => {
-                    self.files.insert(name);
                     self.tables += segment.table_bytes();
                     self.resume(segment, state, since, now);
+                    self.files.insert(name.clone());
                 }
                 Ok(Some(_)) => {
                     self.unread += 1;
                     if self.unread == 1 {
-                        self.reject(rejected, &name, OVER_SHARE.into());
+                        self.reject(rejected, name, OVER_SHARE.into());
                     }
-                    self.files.insert(name);
+                    self.files.insert(name.clone());
                 }
                 Err(rejection) => {
-                    self.reject(rejected, &name, rejection.to_string());
-                    self.files.insert(name);
+                    self.reject(rejected, name, rejection.to_string());
+                    self.files.insert(name.clone());
                 }
             }
         }
@@ -164,6 +172,8 @@ impl Source {
             self.freshness = Freshness::default();
             self.scanned = since;
         }
+        self.dead = self.dead.map(|looks| looks + 1);
+        names.len()
     }
 
     /// Tells the producer where the state is, which a crash may have kept from it.
@@ -180,7 +190,8 @@ impl Source {
     }
 
     fn reject(&self, rejected: &mut Vec<RejectedFile>, file: &str, reason: String) {
-        rejected.push(RejectedFile { file: format!("{}/{}/{file}", self.uid, self.name), reason });
+        let file = format!("{}/{file}", self.name);
+        rejected.push(RejectedFile { uid: self.uid, file, reason });
     }
 
     /// Appends blocks of all that is published in rings, and of segments read to their end, until
@@ -271,7 +282,7 @@ impl Source {
         if reader.in_turn == Some(identity.epoch) {
             return Some(identity);
         }
-        let reached = state.threads.get(&identity.tid).map_or(0, |thread| thread.chain);
+        let reached = state.threads.get(identity.tid).map_or(0, |thread| thread.chain);
         let waited = now.saturating_sub(reader.found) > PATIENCE;
         if identity.chain > reached && (!waited || self.has_earlier(serial, identity, state)) {
             return None;
@@ -292,20 +303,24 @@ impl Source {
         })
     }
 
-    /// Appends dictionary records published since the last look, until `out` has `limit` bytes.
+    /// Appends dictionary records published since the last look, until `out` has `limit` bytes;
+    /// false if those were not all.
     pub fn read_names(
         &mut self,
         state: &Process,
         limit: usize,
         out: &mut Vec<u8>,
         rejected: &mut Vec<RejectedFile>,
-    ) {
+    ) -> bool {
         self.free_names(state);
         let (mut number, mut used) = match &self.dictionary {
             Some((number, _)) if *number > state.names_read.0 => (*number, 0),
             _ => state.names_read,
         };
         loop {
+            if out.len() >= limit {
+                return false;
+            }
             if self.dictionary.as_ref().is_none_or(|(open, _)| *open != number) {
                 match Dictionary::open(self.directory.as_fd(), &format!("dict-{number}"), self.uid)
                 {
@@ -314,28 +329,28 @@ impl Source {
                         // an earlier collector unlinked what it had read
                         match self.first_dictionary() {
                             Some(first) if first > number => number = first,
-                            _ => return,
+                            _ => return true,
                         }
                         continue;
                     }
-                    Ok(None) | Err(Rejection::Io(Errno::NOENT)) => return,
+                    Ok(None) | Err(Rejection::Io(Errno::NOENT)) => return true,
                     Err(rejection) => {
                         let file = format!("dict-{number}");
                         if self.files.insert(file.clone()) {
                             self.reject(rejected, &file, rejection.to_string());
                         }
-                        return;
+                        return true;
                     }
                 }
             }
-            let Some((_, dictionary)) = &self.dictionary else { return };
+            let Some((_, dictionary)) = &self.dictionary else { return true };
             let (records, sealed) = dictionary.published(used as usize);
             if dictionary.truncated() {
                 let file = format!("dict-{number}");
                 if self.files.insert(file.clone()) {
                     self.reject(rejected, &file, "truncated while in use".into());
                 }
-                return;
+                return true;
             }
             if !records.is_empty() {
                 used += records.len() as u32;
@@ -345,8 +360,8 @@ impl Source {
                     out.extend_from_slice(&records);
                 });
             }
-            if !sealed || out.len() >= limit {
-                return;
+            if !sealed {
+                return true;
             }
             (number, used) = (number + 1, 0);
         }
@@ -372,9 +387,8 @@ impl Source {
     }
 
     /// Appends the end of a dead process if everything of it was read; true if so.
-    pub fn finish(&mut self, state: &Process, now: u64, out: &mut Vec<u8>) -> bool {
-        let Some(polls) = &mut self.dead else { return false };
-        *polls += 1;
+    pub fn finish(&self, state: &Process, now: u64, out: &mut Vec<u8>) -> bool {
+        let Some(looks) = self.dead else { return false };
         let all_read = self.readers.values().all(|reader| {
             reader.given_up
                 || reader.segment.identity().is_none_or(|identity| {
@@ -382,8 +396,8 @@ impl Source {
                     known.is_some_and(|known| known.drained && known.epoch == identity.epoch)
                 })
         });
-        // the first polls find what appeared between the last scan and its death
-        if *polls < 3 || !all_read {
+        // one look finds what appeared between the last one and its death
+        if looks < 1 || !all_read {
             return false;
         }
         self.push_page(state, now, out);

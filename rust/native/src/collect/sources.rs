@@ -1,55 +1,37 @@
 //! Finds processes, reads them in the order of `SEGMENT.md`, and buries the dead.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use iostrata_segment::points::POINTS_HASH;
 use iostrata_segment::segment::ProcessPage;
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
 
 use super::block::{self, BlockKind, EndBlock};
+use super::folders::{EntryState, Folder};
 use super::hosts;
-use super::pace::Pace;
 use super::pipeline::Pipeline;
 use super::procfs::is_alive;
 use super::shares::Room;
 use super::source::{OVER_SHARE, RejectedFile, Source};
 use super::started::Started;
 use super::trouble::log;
-use crate::clock::{MS, SECOND};
+use crate::clock::SECOND;
 use crate::listing::{Freshness, list};
 use crate::model::process::ProcessInfo;
+use crate::model::state::MEMORY;
 use crate::users;
-
-/// Directories are looked at this often when nothing is read.
-const SCAN_EVERY: u64 = 50 * MS;
-/// Bytes of blocks of one poll; what is left waits for the next one.
-const BATCH: usize = 16 << 20;
-/// Bytes of names of one user in one poll: many more than what may have named anything in it.
-const NAMES: usize = 32 << 20;
-/// Rows that are held when they cannot be published; beyond them nothing is read.
-pub const MAX_ROWS: usize = 4 << 20;
-
-/// What became of a name below a user's directory.
-#[derive(Debug)]
-enum EntryState {
-    /// Its page was not ready.
-    Unready,
-    Open,
-    Rejected,
-}
 
 /// The traced processes of a directory.
 #[derive(Debug, Default)]
 pub struct Sources {
-    by_proc: BTreeMap<u64, Source>,
-    /// Directories of users, by name.
-    users: HashMap<String, (OwnedFd, Freshness)>,
+    pub(super) by_proc: BTreeMap<u64, Source>,
+    /// Directories of users, by uid.
+    pub(super) folders: BTreeMap<u32, Folder>,
     top: Freshness,
-    /// What was looked at, by path: process directories, and what is not read.
-    entries: HashMap<String, EntryState>,
-    scanned: u64,
+    /// Names beside them that are no user's.
+    strange: HashSet<String>,
+    pub(super) scanned: u64,
     /// When it was last looked whether each process lives.
     looked: u64,
     /// When a ring was found last that had filled by a 256th, `CLOCK_MONOTONIC` ns.
@@ -58,19 +40,14 @@ pub struct Sources {
     found: Vec<u64>,
     /// Files and directories that are not read.
     pub rejected: u64,
-    /// By the name of their user's directory.
-    rejected_of: HashMap<String, u64>,
     /// Uids whose processes serve other users.
-    serving: Rc<HashSet<u32>>,
+    pub(super) serving: Rc<HashSet<u32>>,
     started: Started,
     /// The process that the next batch begins with, by uid.
-    next: BTreeMap<u32, u64>,
+    pub(super) next: BTreeMap<u32, u64>,
     /// Uids of which the last poll read something.
-    read: Vec<u32>,
+    pub(super) read: Vec<u32>,
 }
-
-const DIRECTORY: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Sources {
     pub fn new(serving: HashSet<u32>, started: Started) -> Sources {
@@ -104,6 +81,11 @@ impl Sources {
         self.live().filter(move |s| s.page.seen_control() != control).map(|source| source.pid)
     }
 
+    /// Whether the node's configuration says that a user's processes serve others.
+    pub fn serves(&self, uid: u32) -> bool {
+        self.serving.contains(&uid)
+    }
+
     /// Events of a user's processes that wait in their rings.
     pub fn unread(&self, uid: u32) -> u64 {
         self.by_proc.values().filter(|source| source.uid == uid).map(Source::waiting).sum()
@@ -111,108 +93,11 @@ impl Sources {
 
     /// Whether a directory of this process is not read.
     pub fn has_rejected(&self, uid: u32, pid: u32) -> bool {
-        let prefix = format!("{uid}/{pid}-");
-        self.entries
-            .iter()
-            .any(|(path, entry)| path.starts_with(&prefix) && matches!(entry, EntryState::Rejected))
-    }
-
-    /// Reads all that is there of a user and of those that serve others; `uid`: `None`: of all.
-    /// Nobody waits for the others, who may write without end.
-    pub fn drain(
-        &mut self,
-        directory: BorrowedFd<'_>,
-        pipeline: &mut Pipeline,
-        uid: Option<u32>,
-        now: u64,
-    ) {
-        self.by_proc.values_mut().for_each(Source::hurry);
-        self.scanned = 0;
-        for _ in 0..100 {
-            let pace = self.poll(directory, pipeline, now);
-            let is_awaited = |of| uid.is_none_or(|uid| uid == of) || self.serving.contains(&of);
-            if pace == Pace::Idle || !self.read.iter().any(|of| is_awaited(*of)) {
-                return;
-            }
-        }
-    }
-
-    /// Reads what is published.
-    pub fn poll(&mut self, directory: BorrowedFd<'_>, pipeline: &mut Pipeline, now: u64) -> Pace {
-        if pipeline.state().output.rows() > MAX_ROWS {
-            return Pace::Idle;
-        }
-        let (mut blocks, mut consumed, mut rejected) = (Vec::new(), Vec::new(), Vec::new());
-        // first all heads and slots …
-        self.read.clear();
-        for (uid, procs) in self.turns() {
-            let begin = blocks.len();
-            let limit = begin + BATCH / self.next.len().max(1);
-            let mut cut = None;
-            for proc in procs {
-                let Some(process) = pipeline.state().processes.get(&proc) else { continue };
-                let Some(source) = self.by_proc.get_mut(&proc) else { continue };
-                if !source.read(process, now, limit, &mut blocks, &mut consumed, &mut rejected) {
-                    cut = Some(proc);
-                    break;
-                }
-            }
-            self.next.insert(uid, cut.unwrap_or(0));
-            if blocks.len() > begin {
-                self.read.push(uid);
-            }
-        }
-        // … then all that may have named them before
-        if !blocks.is_empty() || now - self.scanned > SCAN_EVERY {
-            self.scanned = now;
-            self.scan(directory, pipeline, now, &mut rejected);
-        }
-        let mut batch = Vec::new();
-        for (_, procs) in self.turns() {
-            let limit = batch.len() + NAMES;
-            for proc in procs {
-                let Some(process) = pipeline.state().processes.get(&proc) else { continue };
-                let Some(source) = self.by_proc.get_mut(&proc) else { continue };
-                source.read_names(process, limit, &mut batch, &mut rejected);
-            }
-        }
-        for RejectedFile { file, reason } in rejected {
-            self.say_rejected(&file, &reason);
-        }
-        batch.append(&mut blocks);
-        if batch.is_empty() || !pipeline.commit_events(&batch) {
-            return Pace::Idle;
-        }
-        for segment in &consumed {
-            if let Some(source) = self.by_proc.get(&segment.proc) {
-                source.free(segment);
-            }
-        }
-        let fullest = consumed.iter().map(|segment| segment.fill).max();
-        if fullest > Some(0) {
-            self.busy = now;
-        }
-        fullest.map_or(Pace::Idle, |fill| Pace::Busy { fill })
-    }
-
-    /// The processes to read, by user: a batch is shared out between users, and a user's processes
-    /// take turns, so that nobody's numbers decide who is read.
-    fn turns(&mut self) -> BTreeMap<u32, Vec<u64>> {
-        let mut turns: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-        for source in self.by_proc.values().filter(|source| !source.rejected) {
-            turns.entry(source.uid).or_default().push(source.proc);
-        }
-        self.next.retain(|uid, _| turns.contains_key(uid));
-        for (uid, procs) in &mut turns {
-            let next = *self.next.entry(*uid).or_default();
-            let begin = procs.partition_point(|proc| *proc < next);
-            procs.rotate_left(begin);
-        }
-        turns
+        self.folders.get(&uid).is_some_and(|folder| folder.has_rejected(pid))
     }
 
     /// Finds new processes and new segments of known ones.
-    fn scan(
+    pub(super) fn scan(
         &mut self,
         directory: BorrowedFd<'_>,
         pipeline: &mut Pipeline,
@@ -222,22 +107,22 @@ impl Sources {
         if self.top.changed(directory) {
             self.scan_users(directory);
         }
-        let users: Vec<String> = self.users.keys().cloned().collect();
-        for user in users {
-            let Some((handle, freshness)) = self.users.get_mut(&user) else { continue };
-            let waiting = self.entries.values().any(|entry| matches!(entry, EntryState::Unready));
-            if !freshness.changed(handle.as_fd()) && !waiting {
-                continue;
-            }
-            let names = list(handle.as_fd());
-            for name in names {
-                self.scan_process(pipeline, &user, &name, now);
+        let users: Vec<u32> = self.folders.keys().copied().collect();
+        for uid in users {
+            let names = self.folders.get_mut(&uid).map(|folder| folder.look(now));
+            for name in names.unwrap_or_default() {
+                self.scan_process(pipeline, uid, &name, now);
             }
         }
         let mut room = self.room();
         for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
-            source.scan(pipeline.state().processes.get(&source.proc), now, &mut room, rejected);
+            let Some(folder) = self.folders.get_mut(&source.uid) else { continue };
+            if folder.may_list(now) {
+                let state = pipeline.state().processes.get(&source.proc);
+                folder.listed(source.scan(state, now, &mut room, rejected));
+            }
         }
+        self.folders.values_mut().for_each(|folder| folder.rest(now));
     }
 
     fn room(&self) -> Room {
@@ -251,68 +136,60 @@ impl Sources {
     fn scan_users(&mut self, directory: BorrowedFd<'_>) {
         for name in list(directory) {
             let Ok(uid) = name.parse::<u32>() else { continue };
-            if self.users.contains_key(&name) || self.entries.contains_key(&name) {
+            if self.folders.contains_key(&uid) || self.strange.contains(&name) {
                 continue;
             }
-            match openat(directory, &name, DIRECTORY, Mode::empty()) {
-                Ok(handle) if fstat(&handle).is_ok_and(|stat| stat.st_uid == uid) => {
-                    self.users.insert(name, (handle, Freshness::default()));
+            match Folder::open(directory, &name, uid) {
+                Ok(folder) => drop(self.folders.insert(uid, folder)),
+                Err(reason) => {
+                    self.rejected += 1;
+                    log(&format!("rejected {name}: {reason}"));
+                    self.strange.insert(name);
                 }
-                Ok(_) => self.reject(&name, "its owner is not the user of its name"),
-                Err(errno) => self.reject(&name, &errno.to_string()),
             }
         }
     }
 
-    fn reject(&mut self, name: &str, reason: &str) {
-        self.say_rejected(name, reason);
-        self.entries.insert(name.to_owned(), EntryState::Rejected);
+    /// The directory `name` of a user is not read.
+    fn reject(&mut self, uid: u32, name: &str, reason: &str) {
+        let file = RejectedFile { uid, file: name.to_owned(), reason: reason.to_owned() };
+        self.say_rejected(&file);
+        if let Some(folder) = self.folders.get_mut(&uid) {
+            folder.enter(name, EntryState::Rejected);
+        }
     }
 
-    /// The first ones of each user, and then each time there are twice as many.
-    fn say_rejected(&mut self, name: &str, reason: &str) {
+    pub(super) fn say_rejected(&mut self, file: &RejectedFile) {
+        let RejectedFile { uid, file, reason } = file;
         self.rejected += 1;
-        let user = name.split('/').next().unwrap_or_default();
-        let count = self.rejected_of.entry(user.to_owned()).or_default();
-        *count += 1;
-        if *count <= 20 || count.is_power_of_two() {
-            log(&format!("rejected {name}: {reason}"));
+        if self.folders.get_mut(uid).is_some_and(Folder::count_rejected) {
+            log(&format!("rejected {uid}/{file}: {reason}"));
         }
     }
 
-    fn scan_process(&mut self, pipeline: &mut Pipeline, user: &str, name: &str, now: u64) {
-        let path = format!("{user}/{name}");
-        if matches!(self.entries.get(&path), Some(EntryState::Open | EntryState::Rejected)) {
-            return;
-        }
+    fn scan_process(&mut self, pipeline: &mut Pipeline, uid: u32, name: &str, now: u64) {
         let Some((pid, proc)) = parse_name(name) else {
-            return self.reject(&path, "not PID-PROC");
+            return self.reject(uid, name, "not PID-PROC");
         };
-        let uid: u32 = user.parse().unwrap_or(u32::MAX);
-        let Some((handle, _)) = self.users.get(user) else { return };
-        let directory = match openat(handle, name, DIRECTORY, Mode::empty()) {
-            Ok(directory) => directory,
-            Err(rustix::io::Errno::NOENT) => return,
-            Err(errno) => return self.reject(&path, &errno.to_string()),
+        let Some(folder) = self.folders.get(&uid) else { return };
+        let directory = match folder.process(name, uid) {
+            Ok(Some(directory)) => directory,
+            Ok(None) => return,
+            Err(reason) => return self.reject(uid, name, &reason),
         };
-        if fstat(&directory).map_or(u32::MAX, |stat| stat.st_uid) != uid {
-            return self.reject(&path, "owner differs from its user's directory");
-        }
-        let mut room = self.room();
-        if !room.take(uid, 0) {
-            return self.reject(&path, OVER_SHARE);
+        let serves = self.serves(uid);
+        let memory = pipeline.state().memory.left(MEMORY, uid, serves);
+        if memory == 0 || !self.room().take(uid, 0) {
+            return self.reject(uid, name, OVER_SHARE);
         }
         let (page, who) = match ProcessPage::open(directory.as_fd(), uid) {
             Ok(Some(opened)) => opened,
-            Ok(None) if is_alive(pid, None) => {
-                self.entries.insert(path, EntryState::Unready);
-                return;
-            }
-            Ok(None) => return self.remove_directory(user, name, &directory),
-            Err(rejection) => return self.reject(&path, &rejection.to_string()),
+            Ok(None) if is_alive(pid, None) => return self.enter(uid, name, EntryState::Unready),
+            Ok(None) => return self.remove_directory(uid, name, &directory),
+            Err(rejection) => return self.reject(uid, name, &rejection.to_string()),
         };
         if who.proc != proc || who.pid != pid {
-            return self.reject(&path, "the page names another process");
+            return self.reject(uid, name, "the page names another process");
         }
         let id = (proc, uid, who.pid, who.pid_start);
         let mut source = Source::new(id, name.to_owned(), directory, page, who.start);
@@ -322,16 +199,21 @@ impl Sources {
         if known.is_none() {
             let host = hosts::of(pid, who.pid_start);
             let info = ProcessInfo::new(who, users::name_of(uid), host, now);
-            let serves = self.serving.contains(&uid);
             let started_by = self.started.run_of(pid, info.pid_start);
             let info = ProcessInfo { uid, serves, started_by, ..info };
             if !self.introduce(pipeline, info, hash) {
                 return; // no room in the spool now: found again at the next scan
             }
         }
-        self.entries.insert(path, EntryState::Open);
+        self.enter(uid, name, EntryState::Open);
         self.by_proc.insert(proc, source);
         self.found.push(proc);
+    }
+
+    fn enter(&mut self, uid: u32, name: &str, state: EntryState) {
+        if let Some(folder) = self.folders.get_mut(&uid) {
+            folder.enter(name, state);
+        }
     }
 
     fn introduce(&mut self, pipeline: &mut Pipeline, info: ProcessInfo, hash: u64) -> bool {
@@ -347,8 +229,8 @@ impl Sources {
             block::push_json(&mut blocks, BlockKind::End, &end);
         }
         let committed = pipeline.commit(&blocks);
-        if !committed && let Some((_, freshness)) = self.users.get_mut(&info.uid.to_string()) {
-            *freshness = Freshness::default();
+        if !committed && let Some(folder) = self.folders.get_mut(&info.uid) {
+            folder.hurry();
         }
         committed
     }
@@ -399,20 +281,14 @@ impl Sources {
                 continue;
             }
             let Some(source) = self.by_proc.remove(&proc) else { continue };
-            let user = source.uid.to_string();
-            self.remove_directory(&user, &source.name, &source.directory);
+            self.remove_directory(source.uid, &source.name, &source.directory);
         }
     }
 
-    fn remove_directory(&mut self, user: &str, name: &str, directory: &OwnedFd) {
-        for file in list(directory.as_fd()) {
-            let _ = unlinkat(directory, &file, AtFlags::empty());
-        }
-        let Some((handle, _)) = self.users.get(user) else { return };
-        let path = format!("{user}/{name}");
-        match unlinkat(handle, name, AtFlags::REMOVEDIR) {
-            Ok(()) => drop(self.entries.remove(&path)),
-            Err(errno) => self.reject(&path, &format!("cannot remove it: {errno}")),
+    fn remove_directory(&mut self, uid: u32, name: &str, directory: &OwnedFd) {
+        let Some(folder) = self.folders.get_mut(&uid) else { return };
+        if let Err(errno) = folder.remove(name, directory) {
+            self.reject(uid, name, &format!("cannot remove it: {errno}"));
         }
     }
 }

@@ -7,21 +7,21 @@ time at most two files exist: the last one, and the next one while its snapshot 
 */
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use iostrata_segment::schema::SLOT_SIZE;
 
-use super::block::{self, BlockKind, Blocks, NamesHead, RowsHead};
+use super::block::{self, BlockKind, NamesHead, RowsHead};
 use super::counters::ROW_RECORD;
 use super::floor::Floor;
 use crate::model::process::{Origin, Process};
 use crate::model::state::State;
 
 const PREFIX: &str = "spool-";
-/// Bytes of dictionary records in one block of a snapshot.
-const NAMES_BLOCK: usize = 1 << 20;
+/// Bytes of a snapshot that are written at a time, and of dictionary records in one of its blocks.
+const PIECE: usize = 1 << 20;
 
 #[derive(Debug)]
 pub struct Spool {
@@ -29,6 +29,8 @@ pub struct Spool {
     file: File,
     pub number: u32,
     size: u64,
+    /// What of that a snapshot takes, or was there already when the collector started.
+    begun: u64,
     /// The file may be longer than `size`.
     torn: bool,
     /// Replaced files are moved there instead of being deleted.
@@ -48,21 +50,28 @@ impl Spool {
         let mut numbers = numbers(directory)?;
         while let Some(number) = numbers.pop() {
             let path = path(directory, number);
-            let bytes = fs::read(&path)?;
-            if let Some(good) = replay(&bytes, state) {
+            if let Some(good) = replay(File::open(&path)?, state)? {
                 for older in numbers {
                     fs::remove_file(self::path(directory, older))?;
                 }
                 let file = OpenOptions::new().append(true).open(&path)?;
                 file.set_len(good)?;
                 let directory = directory.to_owned();
-                return Ok(Spool { directory, file, number, size: good, torn: false, keep });
+                return Ok(Spool {
+                    directory,
+                    file,
+                    number,
+                    size: good,
+                    begun: 0,
+                    torn: false,
+                    keep,
+                });
             }
             fs::remove_file(&path)?;
         }
         let (file, size) = begin(directory, first, state)?;
         let directory = directory.to_owned();
-        Ok(Spool { directory, file, number: first, size, torn: false, keep })
+        Ok(Spool { directory, file, number: first, size, begun: size, torn: false, keep })
     }
 
     pub fn directory(&self) -> &Path {
@@ -74,8 +83,9 @@ impl Spool {
         floor.check(&self.file)
     }
 
-    pub fn size(&self) -> u64 {
-        self.size
+    /// Bytes that came after the snapshot.
+    pub fn grown(&self) -> u64 {
+        self.size - self.begun
     }
 
     /// Appends whole blocks, all or none.
@@ -97,6 +107,7 @@ impl Spool {
         let old = path(&self.directory, self.number);
         self.file = file;
         self.size = size;
+        self.begun = size;
         self.torn = false;
         self.number += 1;
         match &self.keep {
@@ -107,19 +118,18 @@ impl Spool {
 }
 
 /// Rebuilds `state`; the size of the whole blocks, or `None` if the snapshot is not complete.
-pub fn replay(bytes: &[u8], state: &mut State) -> Option<u64> {
-    let mut blocks = Blocks::of(bytes);
+pub fn replay(file: impl Read, state: &mut State) -> io::Result<Option<u64>> {
     let mut is_ready = false;
     let mut rebuilt = State::default();
     rebuilt.owners.generation = state.owners.generation;
-    for (kind, payload) in blocks.by_ref() {
+    let good = block::read_blocks(BufReader::new(file), |kind, payload| {
         rebuilt.apply(kind, payload);
         is_ready |= kind == BlockKind::Ready;
-    }
+    })?;
     if is_ready {
         *state = rebuilt;
     }
-    is_ready.then_some(blocks.good as u64)
+    Ok(is_ready.then_some(good))
 }
 
 /// Numbers of the spool files in a directory, ascending.
@@ -143,37 +153,67 @@ fn begin(directory: &Path, number: u32, state: &State) -> io::Result<(File, u64)
     let mut file = OpenOptions::new();
     let mut file = file.append(true).create(true).truncate(false).mode(0o600).open(&path)?;
     file.set_len(0)?;
-    let mut blocks = Vec::new();
-    block::push_json(&mut blocks, BlockKind::Snapshot, &state.snapshot());
-    for process in state.processes.values() {
-        push_names(&mut blocks, process);
-        push_counters(&mut blocks, process);
+    match write_snapshot(&mut file, state) {
+        Ok(size) => Ok((file, size)),
+        Err(error) => {
+            fs::remove_file(&path)?;
+            Err(error)
+        }
     }
-    block::push(&mut blocks, BlockKind::Ready, |_| ());
-    if let Err(error) = file.write_all(&blocks) {
-        fs::remove_file(&path)?;
-        return Err(error);
-    }
-    Ok((file, blocks.len() as u64))
 }
 
-fn push_names(blocks: &mut Vec<u8>, process: &Process) {
+/// The size of it.
+fn write_snapshot(file: &mut File, state: &State) -> io::Result<u64> {
+    let mut draft = Draft { file, blocks: Vec::new(), size: 0 };
+    block::push_json(&mut draft.blocks, BlockKind::Snapshot, &state.snapshot());
+    for process in state.processes.values() {
+        push_names(&mut draft, process)?;
+        push_counters(&mut draft, process)?;
+    }
+    block::push(&mut draft.blocks, BlockKind::Ready, |_| ());
+    draft.write()?;
+    Ok(draft.size)
+}
+
+/// A snapshot is written piece by piece: the whole may be as large as the state.
+struct Draft<'a> {
+    file: &'a mut File,
+    blocks: Vec<u8>,
+    size: u64,
+}
+
+impl Draft<'_> {
+    fn write_piece(&mut self) -> io::Result<()> {
+        if self.blocks.len() < PIECE { Ok(()) } else { self.write() }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.blocks)?;
+        self.size += self.blocks.len() as u64;
+        self.blocks.clear();
+        Ok(())
+    }
+}
+
+fn push_names(draft: &mut Draft<'_>, process: &Process) -> io::Result<()> {
     let (number, used) = process.names_read;
     let head = NamesHead { proc: process.info.proc, number, used };
     let mut records = Vec::new();
     let mut entries = process.names.entries().peekable();
     while let Some(entry) = entries.next() {
         entry.append_to(&mut records);
-        if records.len() >= NAMES_BLOCK || entries.peek().is_none() {
-            block::push(blocks, BlockKind::Names, |out| {
+        if records.len() >= PIECE || entries.peek().is_none() {
+            block::push(&mut draft.blocks, BlockKind::Names, |out| {
                 head.append_to(out);
                 out.append(&mut records);
             });
+            draft.write_piece()?;
         }
     }
+    Ok(())
 }
 
-fn push_counters(blocks: &mut Vec<u8>, process: &Process) {
+fn push_counters(draft: &mut Draft<'_>, process: &Process) -> io::Result<()> {
     for (serial, segment) in &process.segments {
         let origin = Origin {
             proc: process.info.proc,
@@ -182,7 +222,7 @@ fn push_counters(blocks: &mut Vec<u8>, process: &Process) {
             tid: segment.tid,
             ..Origin::default()
         };
-        block::push(blocks, BlockKind::Base, |out| {
+        block::push(&mut draft.blocks, BlockKind::Base, |out| {
             origin.append_to(out);
             RowsHead { gaps: segment.gaps, collapsed: segment.collapsed }.append_to(out);
             for (index, row) in segment.rows.iter().enumerate() {
@@ -190,7 +230,9 @@ fn push_counters(blocks: &mut Vec<u8>, process: &Process) {
                 row.append_to(out);
             }
         });
+        draft.write_piece()?;
     }
+    Ok(())
 }
 
 // what is spooled is what was in memory

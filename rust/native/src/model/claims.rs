@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ids;
 use super::run::Run;
+use super::usage::Usage;
+
+/// Bytes of memory for what users' processes say is theirs.
+const CLAIMS: u64 = 64 << 20;
 
 /// Which run announced a job or holds a DFS client name.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -14,6 +18,19 @@ pub struct Claims {
     jobs: HashMap<String, Claim>,
     /// By the name of a DFS client.
     clients: HashMap<String, Claim>,
+    /// Of [`CLAIMS`], by the owner of the run.
+    #[serde(skip)]
+    usage: Usage,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claimed {
+    /// Somebody else's answers may change by it.
+    New,
+    Known,
+    /// Its user has no room left.
+    Rejected,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -26,25 +43,50 @@ struct Claim {
     disputed: bool,
 }
 
+impl Claim {
+    /// Bytes of memory.
+    fn size(&self, key: &str) -> u64 {
+        (size_of::<(String, Claim)>() + key.len() + self.run.len() + self.name.len()) as u64
+    }
+
+    fn dispute(&mut self, uid: u32) -> Claimed {
+        let is_new = self.uid != uid && !self.disputed;
+        self.disputed |= is_new;
+        if is_new { Claimed::New } else { Claimed::Known }
+    }
+}
+
 impl Claims {
-    fn add(map: &mut HashMap<String, Claim>, key: String, run: &Run, name: &str) -> bool {
-        let uid = run.order.uid;
-        if let Some(known) = map.get_mut(&key) {
-            let disputed = known.uid != uid && !known.disputed;
-            known.disputed |= disputed;
-            return disputed;
+    /// `name` of a job belongs to the run; a name that is no job's says nothing.
+    pub fn add_job(&mut self, name: &str, run: &Run) -> Claimed {
+        let Some(key) = ids::job_key(name) else { return Claimed::Known };
+        if let Some(known) = self.jobs.get_mut(&key) {
+            return known.dispute(run.order.uid);
         }
-        let (run, name) = (run.order.run.clone(), name.to_owned());
-        map.insert(key, Claim { run, uid, name, disputed: false });
-        true
+        match self.made(&key, name, run) {
+            Some(claim) => self.jobs.insert(key, claim).map_or(Claimed::New, |_| Claimed::Known),
+            None => Claimed::Rejected,
+        }
     }
 
-    pub fn add_job(&mut self, name: &str, run: &Run) -> bool {
-        ids::job_key(name).is_some_and(|key| Self::add(&mut self.jobs, key, run, name))
+    /// `name` of a client of HDFS belongs to the run.
+    pub fn add_client(&mut self, name: &str, run: &Run) -> Claimed {
+        if let Some(known) = self.clients.get_mut(name) {
+            return known.dispute(run.order.uid);
+        }
+        let Some(claim) = self.made(name, name, run) else { return Claimed::Rejected };
+        self.clients.insert(name.to_owned(), claim);
+        Claimed::New
     }
 
-    pub fn add_client(&mut self, name: &str, run: &Run) -> bool {
-        Self::add(&mut self.clients, name.to_owned(), run, name)
+    /// `None`: the run's owner has no room for it.
+    fn made(&mut self, key: &str, name: &str, run: &Run) -> Option<Claim> {
+        let uid = run.order.uid;
+        let claim =
+            Claim { run: run.order.run.clone(), uid, name: name.to_owned(), disputed: false };
+        let size = claim.size(key);
+        let has_room = size <= self.usage.left(CLAIMS, uid, false);
+        has_room.then(|| self.usage.add(uid, size)).map(|()| claim)
     }
 
     fn job(&self, text: &str) -> Option<&Claim> {
@@ -72,5 +114,44 @@ impl Claims {
     pub fn retain(&mut self, is_active: impl Fn(&str) -> bool) {
         self.jobs.retain(|_, claim| is_active(&claim.run));
         self.clients.retain(|_, claim| is_active(&claim.run));
+        self.weigh();
+    }
+
+    /// Adds up anew what they take.
+    pub fn weigh(&mut self) {
+        self.usage = Usage::default();
+        for (key, claim) in self.jobs.iter().chain(&self.clients) {
+            self.usage.add(claim.uid, claim.size(key));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::run::RunOrder;
+
+    #[test]
+    fn claims_of_one_user_leave_room_for_those_of_another() {
+        let run = |uid| {
+            let order = RunOrder { run: format!("r{uid}"), uid, ..RunOrder::default() };
+            Run { order, ..Run::default() }
+        };
+        let (mine, hers) = (run(1), run(2));
+        let mut claims = Claims::default();
+        let long = "c".repeat(1 << 20);
+        let added = (0..1000)
+            .take_while(|n| claims.add_client(&format!("{n}{long}"), &mine) == Claimed::New)
+            .count();
+        assert_eq!(added, 15); // of 1 MiB as key and as name, in a half of 64
+        assert_eq!(claims.add_client("theirs", &hers), Claimed::New);
+        assert_eq!(claims.add_client("theirs", &hers), Claimed::Known);
+        assert_eq!(claims.add_job("job_17_0001", &mine), Claimed::New);
+        assert_eq!(claims.add_job("job_17_0001", &hers), Claimed::New); // disputed
+
+        claims.retain(|run| run == "r2");
+
+        assert_eq!((claims.usage.of(1), claims.usage.of(2) > 0), (0, true));
+        assert_eq!(claims.add_client(&long, &mine), Claimed::New);
     }
 }

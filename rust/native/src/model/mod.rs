@@ -9,12 +9,13 @@ reads shared memory or files.
 | [`ids`] | ids and roles of Hadoop |
 | [`names`] | the names that a process announced |
 | [`context`] | whom a call belongs to and what it was done for |
-| [`process`] | a traced process: its threads, its segments, what it said of itself |
+| [`process`], [`threads`] | a traced process: its segments, its threads, what it said of itself |
 | [`run`], [`claims`] | what a run asked for; which jobs and clients are a run's |
 | [`owners`] | the run, job and task of an event |
 | [`rows`] | rows between two rotations |
 | [`outline`] | what all rows of a run say of its completeness |
 | [`sample`] | what the host did |
+| [`usage`] | what there is only so much of, by user |
 | [`state`] | all of these, as a spool file rebuilds them |
 */
 
@@ -29,3 +30,5 @@ pub mod rows;
 pub mod run;
 pub mod sample;
 pub mod state;
+pub mod threads;
+pub mod usage;

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use iostrata_segment::schema::CATEGORY_JOB;
 use parquet::data_type::ByteArray;
 
-use super::claims::Claims;
+use super::claims::{Claimed, Claims};
 use super::ids;
 use super::names::text;
 use super::process::Process;
 use super::rows::Identity;
 use super::run::{Baseline, Outline, Run, RunOrder, UntracedProcess};
+
+/// Untraced processes of a run that are listed.
+const UNTRACED: usize = 10_000;
 
 /// By `proc`.
 pub type Processes = BTreeMap<u64, Process>;
@@ -72,21 +75,29 @@ impl Owners {
         self.runs.values().any(|run| !run.order.ended)
     }
 
-    pub fn add_untraced(&mut self, process: UntracedProcess) {
-        if let Some(run) = self.runs.get_mut(&process.run) {
-            run.untraced.insert(process.key(), process);
+    pub fn add_untraced(&mut self, mut process: UntracedProcess) {
+        let Some(run) = self.runs.get_mut(&process.run) else { return };
+        let key = process.key();
+        let room = UNTRACED.saturating_sub(run.untraced.len());
+        if room == 1 {
+            process.reason += "; further ones of this run are not listed";
+        }
+        if room > 0 || run.untraced.contains_key(&key) {
+            run.untraced.insert(key, process);
         }
     }
 
-    /// A process says that it submitted a job or holds the name of a client.
-    pub fn claim(&mut self, process: &Process, category: u8, name: &str) {
+    /// A process says that it submitted a job or holds the name of a client; false: there is no
+    /// room for that.
+    pub fn claim(&mut self, process: &Process, category: u8, name: &str) -> bool {
         let Owners { runs, claims, .. } = self;
-        let Some(run) = run_of_process(runs, claims, process) else { return };
-        let is_new = match category {
+        let Some(run) = run_of_process(runs, claims, process) else { return true };
+        let claimed = match category {
             CATEGORY_JOB => claims.add_job(name, run),
             _ => claims.add_client(name, run),
         };
-        self.generation += u64::from(is_new);
+        self.generation += u64::from(claimed == Claimed::New);
+        claimed != Claimed::Rejected
     }
 
     /// Forgets runs that have ended.
@@ -192,4 +203,24 @@ fn own_task<'a>(process: &'a Process, context: ContextFields<'_>) -> &'a str {
 
 fn bytes(text: &str) -> Option<ByteArray> {
     (!text.is_empty()).then(|| ByteArray::from(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_untraced_processes_has_an_end_and_says_so() {
+        let mut owners = Owners::default();
+        owners.runs.insert("r".into(), Run::default());
+        let one = |pid| UntracedProcess { run: "r".into(), pid, ..UntracedProcess::default() };
+        (0..=UNTRACED as u32).for_each(|pid| owners.add_untraced(one(pid)));
+        let listed = &owners.runs["r"].untraced;
+        let last = &listed[&UntracedProcess::key_of(UNTRACED as u32 - 1, 0)].reason;
+        assert_eq!(listed.len(), UNTRACED);
+        assert_eq!(last, "; further ones of this run are not listed");
+        let ended = UntracedProcess { end: 7, ..one(3) };
+        owners.add_untraced(ended.clone());
+        assert_eq!(owners.runs["r"].untraced[&ended.key()], ended);
+    }
 }

@@ -1,6 +1,6 @@
 //! A traced process: its threads, its segments, and what it said of itself.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use iostrata_segment::dictionary;
 use iostrata_segment::points::POINTS;
@@ -13,14 +13,13 @@ use iostrata_segment::schema::{
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 
-use super::context::CallContext;
 use super::ids;
 use super::names::{Name, Names, text};
+use super::threads::Threads;
 
-/// Contexts per thread: far more than a call lies back.
-const HISTORY: usize = 4096;
-/// Threads without a segment are forgotten after this long, ns.
-const THREAD_KEPT: u64 = 10_000_000_000;
+/// Bytes of memory that a process and a segment take, as text in a snapshot, too.
+const PROCESS_SIZE: u64 = 4096;
+const SEGMENT_SIZE: u64 = 256;
 
 /// Who a process is, as it was when it was found in the directory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -83,7 +82,7 @@ pub struct Process {
     /// Entries that were rejected, and rows whose name was forgotten: they have none.
     pub names_rejected: u64,
     pub segments: BTreeMap<u32, SegmentProgress>,
-    pub threads: HashMap<u64, ThreadState>,
+    pub threads: Threads,
     pub page: Option<PageReading>,
     pub end: Option<ProcessEnd>,
     /// Calls and losses by run; "" is the background.
@@ -92,6 +91,8 @@ pub struct Process {
     pub points: BTreeMap<u16, UserPoint>,
     /// Identity of each context, with the generation it was found in.
     pub identities: HashMap<u32, (u64, u32)>,
+    /// What [`Process::bytes`] was when it was last asked.
+    pub weight: u64,
 }
 
 /// A process was found dead, or it was rejected.
@@ -156,22 +157,6 @@ pub struct SegmentProgress {
     pub collapsed: u64,
     #[serde(skip)]
     pub rows: Vec<CounterRow>,
-}
-
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct ThreadState {
-    pub name: u32,
-    /// Position of the chain's segment to be read.
-    pub chain: u32,
-    /// Contexts by the time from which they hold.
-    pub history: VecDeque<(u64, CallContext)>,
-    /// Span of its last call: after a kill it may stand among the open ones still.
-    pub last_span: u64,
-    /// When a segment of it was last seen.
-    pub seen: u64,
-    /// Number in the output's table of threads, and the rotation that gave it.
-    #[serde(skip)]
-    pub number: Option<(u64, u32)>,
 }
 
 /// Calls of a process that one run owns.
@@ -239,13 +224,21 @@ impl Process {
             names_read: (0, 0),
             names_rejected: 0,
             segments: BTreeMap::new(),
-            threads: HashMap::new(),
+            threads: Threads::default(),
             page: None,
             end: None,
             tallies: BTreeMap::new(),
             points: BTreeMap::new(),
             identities: HashMap::new(),
+            weight: 0,
         }
+    }
+
+    /// Of memory.
+    pub fn bytes(&self) -> u64 {
+        let text: usize = self.info.text.iter().map(|(key, value)| key.len() + value.len()).sum();
+        let segments = self.segments.len() as u64 * SEGMENT_SIZE;
+        PROCESS_SIZE + text as u64 + self.names.bytes + self.threads.bytes() + segments
     }
 
     /// Takes up records of the dictionary file `read.0`, of which `read.1` bytes are known then, as
@@ -284,24 +277,31 @@ impl Process {
         segment
     }
 
-    /// The context of a call of a thread that began at `start`.
-    pub fn context_at(&self, tid: u64, start: u64) -> CallContext {
-        self.threads.get(&tid).map_or_else(CallContext::default, |thread| thread.context_at(start))
-    }
-
     /// The segment was read to its end: its successor is next.
     pub fn pass_to_next(&mut self, at: &Origin) {
-        if let Some(thread) = self.threads.get_mut(&at.tid) {
+        if let Some(thread) = self.threads.get_mut(at.tid) {
             thread.chain = thread.chain.max(at.chain + 1);
             thread.seen = at.now;
         }
     }
 
     pub fn read_page(&mut self, page: PageReading) {
-        let live: Vec<u64> = self.segments.values().filter(|s| !s.drained).map(|s| s.tid).collect();
-        self.threads
-            .retain(|tid, thread| live.contains(tid) || thread.seen + THREAD_KEPT > page.now);
+        let live = self.live_threads();
+        self.threads.forget(&live, page.now);
         self.page = Some(page);
+    }
+
+    /// Forgets threads at once where their user has no memory left: one that names a new thread for
+    /// each of its segments would have millions.
+    pub fn spare_threads(&mut self) {
+        if self.threads.len() > 2 * self.segments.len() {
+            let live = self.live_threads();
+            self.threads.forget_all_but(&live);
+        }
+    }
+
+    fn live_threads(&self) -> HashSet<u64> {
+        self.segments.values().filter(|segment| !segment.drained).map(|s| s.tid).collect()
     }
 
     pub fn tally(&mut self, run: &str) -> &mut Tally {
@@ -337,7 +337,7 @@ impl Process {
         if self.end.is_some() {
             self.names = Names::default();
             self.segments.clear();
-            self.threads.clear();
+            self.threads = Threads::default();
         }
     }
 }
@@ -354,22 +354,6 @@ impl UserPoint {
     }
 }
 
-impl ThreadState {
-    /// From `start` on the thread's calls belong to `context`.
-    pub fn enter(&mut self, start: u64, context: CallContext) {
-        if self.history.len() == HISTORY {
-            self.history.pop_front();
-        }
-        self.history.push_back((start, context));
-    }
-
-    /// The context of a call that began at `start`.
-    pub fn context_at(&self, start: u64) -> CallContext {
-        let entered = self.history.iter().rev().find(|(from, _)| *from <= start);
-        entered.map_or_else(CallContext::default, |(_, context)| *context)
-    }
-}
-
 impl SegmentProgress {
     pub fn begin(epoch: u32, tid: u64, chain: u32, position: u64) -> SegmentProgress {
         SegmentProgress { epoch, tid, chain, position, ..SegmentProgress::default() }
@@ -381,20 +365,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_belongs_to_the_context_in_which_it_began() {
-        let mut thread = ThreadState::default();
-        let context = |id| CallContext { id, ..CallContext::default() };
-        thread.enter(100, context(7));
-        thread.enter(200, context(9));
-        thread.enter(200, context(8));
-        thread.enter(300, context(0));
-
-        let at = [99, 100, 199, 200, 299, 300, 1000].map(|start| thread.context_at(start).id);
-
-        assert_eq!(at, [0, 7, 7, 8, 8, 0, 0]);
-    }
-
-    #[test]
     fn a_point_of_a_user_says_what_it_is() {
         let (id, point) = UserPoint::parse("896\t8\tread\ta.B#c(I)V").unwrap();
         assert_eq!((id, point.layer, point.name.as_str()), (896, "java", "a.B#c(I)V"));
@@ -402,16 +372,5 @@ mod tests {
         for bad in ["", "896", "895\t8\tread\tx", "1024\t8\tread\tx", "896\t99\tread\tx"] {
             assert!(UserPoint::parse(bad).is_none(), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_history_is_bounded() {
-        let mut thread = ThreadState::default();
-        for time in 0..=(HISTORY as u64) {
-            thread.enter(time, CallContext { id: time as u32, ..CallContext::default() });
-        }
-        assert_eq!(thread.history.len(), HISTORY);
-        assert_eq!(thread.context_at(0).id, 0);
-        assert_eq!(thread.context_at(1).id, 1);
     }
 }

@@ -7,7 +7,7 @@ use iostrata_segment::process::Cost;
 use serde::{Deserialize, Serialize};
 
 /// What a run asks for, and its end.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RunOrder {
     pub run: String,
     pub uid: u32,
@@ -43,7 +43,7 @@ impl RunOrder {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Run {
     pub order: RunOrder,
     /// When it began, `CLOCK_MONOTONIC` ns.

@@ -6,13 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::claims::Claims;
 use super::owners::{Owners, Processes};
-use super::process::{
-    PageReading, Process, ProcessEnd, ProcessInfo, SegmentProgress, Tally, ThreadState,
-};
+use super::process::{PageReading, Process, ProcessEnd, ProcessInfo, SegmentProgress, Tally};
 use super::rows::{Identity, Output};
 use super::run::Run;
 use super::sample::HostHistory;
+use super::threads::ThreadState;
+use super::usage::Usage;
 use crate::host::Reading;
+
+/// Bytes of memory for what processes are and say: their names, threads and contexts.
+pub const MEMORY: u64 = 384 << 20;
 
 #[derive(Debug, Default)]
 pub struct State {
@@ -24,6 +27,10 @@ pub struct State {
     /// Slots applied.
     pub slots: u64,
     pub rejected: RejectedCounts,
+    /// Of [`MEMORY`].
+    pub memory: Usage,
+    /// Rows since the last rotation.
+    pub rows: Usage,
 }
 
 /// What was read and made no sense, since the collector started.
@@ -80,6 +87,29 @@ impl State {
             host: HostHistory { last: host, samples: Vec::new() },
             ..State::default()
         };
+        self.owners.claims.weigh();
+        self.weigh_all();
+    }
+
+    /// Bytes of memory that a process may take beside what it takes.
+    pub fn memory_left(&self, process: &Process) -> u64 {
+        self.memory.left(MEMORY, process.info.uid, process.info.serves)
+    }
+
+    /// Notes what a process takes now.
+    pub fn weigh(&mut self, proc: u64) {
+        let Some(process) = self.processes.get_mut(&proc) else { return };
+        let now = process.bytes();
+        let before = std::mem::replace(&mut process.weight, now);
+        self.memory.change(process.info.uid, before, now);
+    }
+
+    fn weigh_all(&mut self) {
+        self.memory = Usage::default();
+        for process in self.processes.values_mut() {
+            process.weight = process.bytes();
+            self.memory.add(process.info.uid, process.weight);
+        }
     }
 
     /// What stands in the columns run, owner, job, task and phase of a process's events in
@@ -92,6 +122,7 @@ impl State {
     /// directory still exists.
     pub fn rotate(&mut self, is_there: impl Fn(u64) -> bool) {
         self.output.rotate();
+        self.rows = Usage::default();
         self.host.samples.clear();
         self.owners.forget();
         let runs = &self.owners.runs;
@@ -103,6 +134,7 @@ impl State {
         self.processes.retain(|proc, process| {
             process.end.as_ref().is_none_or(|end| end.at >= oldest || is_there(*proc))
         });
+        self.weigh_all();
     }
 }
 
@@ -111,7 +143,7 @@ impl ProcessSnapshot {
         ProcessSnapshot {
             info: process.info.clone(),
             segments: process.segments.clone(),
-            threads: process.threads.iter().map(|(tid, thread)| (*tid, thread.clone())).collect(),
+            threads: process.threads.all().map(|(tid, thread)| (tid, thread.clone())).collect(),
             page: process.page.clone(),
             end: process.end.clone(),
             tallies: process.tallies.clone(),

@@ -1,0 +1,175 @@
+//! The directories of users below the shared one. Their owners may fill them as they like.
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::io::Errno;
+
+use crate::listing::{Freshness, list};
+
+/// ns in which nothing is listed for each name that was: a user whose directories change all the
+/// time takes a few percent of a core, however many names are in them.
+const REST: u64 = 10_000;
+/// Names that are listed for one user in one look at all directories.
+const MOST: usize = 1 << 15;
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// What became of the directory of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryState {
+    /// Its page was not ready.
+    Unready,
+    Open,
+    Rejected,
+}
+
+/// The directory of one user.
+#[derive(Debug)]
+pub struct Folder {
+    handle: OwnedFd,
+    freshness: Freshness,
+    /// By name.
+    entries: HashMap<String, EntryState>,
+    /// Files and directories that are not read.
+    rejected: u64,
+    /// Names that were listed in this look, and when the next one may be.
+    listed: usize,
+    rests_until: u64,
+}
+
+impl Folder {
+    /// An error in words where it is not that user's.
+    pub fn open(top: BorrowedFd<'_>, name: &str, uid: u32) -> Result<Folder, String> {
+        let handle = openat(top, name, DIRECTORY, Mode::empty()).map_err(|e| e.to_string())?;
+        if !fstat(&handle).is_ok_and(|stat| stat.st_uid == uid) {
+            return Err("its owner is not the user of its name".into());
+        }
+        let (freshness, entries) = (Freshness::default(), HashMap::new());
+        Ok(Folder { handle, freshness, entries, rejected: 0, listed: 0, rests_until: 0 })
+    }
+
+    /// Names that are news, or were not ready.
+    pub fn look(&mut self, now: u64) -> Vec<String> {
+        let waits = self.entries.values().any(|entry| *entry == EntryState::Unready);
+        if !self.may_list(now) || !self.freshness.changed(self.handle.as_fd()) && !waits {
+            return Vec::new();
+        }
+        let mut names = list(self.handle.as_fd());
+        self.listed(names.len());
+        let there: HashSet<&str> = names.iter().map(String::as_str).collect();
+        self.entries
+            .retain(|name, entry| *entry == EntryState::Open || there.contains(name.as_str()));
+        let is_news = |name: &String| {
+            self.entries.get(name).is_none_or(|entry| *entry == EntryState::Unready)
+        };
+        names.retain(is_news);
+        names
+    }
+
+    /// Whether directories of this user may be listed.
+    pub fn may_list(&self, now: u64) -> bool {
+        now >= self.rests_until && self.listed < MOST
+    }
+
+    pub fn listed(&mut self, names: usize) {
+        self.listed += names;
+    }
+
+    /// The look is over.
+    pub fn rest(&mut self, now: u64) {
+        if self.listed > 0 {
+            self.rests_until = now + self.listed as u64 * REST;
+            self.listed = 0;
+        }
+    }
+
+    /// All may be listed at once, and anew.
+    pub fn hurry(&mut self) {
+        self.rests_until = 0;
+        self.freshness = Freshness::default();
+    }
+
+    /// The directory of a process; none: there is none any more.
+    pub fn process(&self, name: &str, uid: u32) -> Result<Option<OwnedFd>, String> {
+        match openat(&self.handle, name, DIRECTORY, Mode::empty()) {
+            Ok(directory) if fstat(&directory).is_ok_and(|stat| stat.st_uid == uid) => {
+                Ok(Some(directory))
+            }
+            Ok(_) => Err("owner differs from its user's directory".into()),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno.to_string()),
+        }
+    }
+
+    pub fn enter(&mut self, name: &str, state: EntryState) {
+        self.entries.insert(name.to_owned(), state);
+    }
+
+    /// Deletes the directory of a process, which is open as `directory`.
+    pub fn remove(&mut self, name: &str, directory: &OwnedFd) -> Result<(), Errno> {
+        for file in list(directory.as_fd()) {
+            let _ = unlinkat(directory, &file, AtFlags::empty());
+        }
+        unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?;
+        self.entries.remove(name);
+        Ok(())
+    }
+
+    /// Whether a directory of this process is not read.
+    pub fn has_rejected(&self, pid: u32) -> bool {
+        let prefix = format!("{pid}-");
+        let mut rejected = self.entries.iter().filter(|(_, entry)| **entry == EntryState::Rejected);
+        rejected.any(|(name, _)| name.starts_with(&prefix))
+    }
+
+    /// Counts a rejection; true if it is worth a line: the first ones of each user are, and then
+    /// each time there are twice as many.
+    pub fn count_rejected(&mut self) -> bool {
+        self.rejected += 1;
+        self.rejected <= 20 || self.rejected.is_power_of_two()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::MS;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn names_that_come_and_go_are_not_kept_and_not_listed_all_the_time() {
+        let path = std::env::temp_dir().join(format!("iostrata-folder-{}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        let top = fs::File::open(path.parent().unwrap()).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let own = fs::metadata(&path).unwrap().uid();
+        let refusal = Folder::open(top.as_fd(), name, own + 1).unwrap_err();
+        assert_eq!(refusal, "its owner is not the user of its name");
+        let mut folder = Folder::open(top.as_fd(), name, own).unwrap();
+        for time in 0..3 {
+            for number in 0..100 {
+                fs::create_dir(path.join(format!("{time}-{number}"))).unwrap();
+            }
+            let found = folder.look(time * MS);
+            assert_eq!(found.len(), 100);
+            for name in &found {
+                folder.enter(name, EntryState::Rejected);
+            }
+            assert!(folder.has_rejected(time as u32));
+            folder.rest(time * MS);
+            assert_eq!(folder.look(time * MS + 999_999), [""; 0]); // 100 names, 10 µs each
+            for number in 0..100 {
+                fs::remove_dir(path.join(format!("{time}-{number}"))).unwrap();
+            }
+        }
+        assert_eq!(folder.look(9 * MS), [""; 0]);
+        assert_eq!(folder.entries.len(), 0);
+        let said = (0..100).filter(|_| folder.count_rejected()).count();
+        assert_eq!(said, 20 + 2);
+        fs::remove_dir(&path).unwrap();
+    }
+}
