@@ -84,12 +84,31 @@ def seen_by(page: Path) -> bytes:
 class Node:
     """A collector with a directory and a store of its own, and the command line on both."""
 
-    def __init__(self, folder: Path, directory: Path) -> None:
+    def __init__(self, folder: Path, directory: Path, within: Sequence[str] = ()) -> None:
         self.folder = folder
         self.dir = directory
         self.store = folder / "store"
         self.environment = {**os.environ, "IOSTRATA_STORE": str(self.store)}
-        self.collector = 0  # its process
+        self.within = within
+        self.collect()
+
+    def collect(self) -> None:
+        """Starts the collector, anew when it was killed."""
+        (self.dir / "collector").unlink(missing_ok=True)
+        words = [*self.within, native_binary(), "collect", "--grace", "1s", "--dir", self.dir]
+        words += ["--store", self.store, "--spool", self.folder / "spool"]
+        with (self.folder / "collector.log").open("ab") as log:
+            self.child = subprocess.Popen([str(word) for word in words], stderr=log)
+        wait_until(lambda: (self.dir / "collector").exists() or self.child.poll() is not None)
+
+    @property
+    def collector(self) -> int:
+        """Its process."""
+        return self.child.pid
+
+    def log(self) -> str:
+        """What the collector said."""
+        return (self.folder / "collector.log").read_text()
 
     def iostrata(self, *words: str) -> subprocess.CompletedProcess[str]:
         done = commands.run(words, self.environment, self.folder, 180)
@@ -141,8 +160,6 @@ def node(place: Path, within: Sequence[str] = (), **environment: str) -> Iterato
     place.mkdir(exist_ok=True)
     directory = Path(tempfile.mkdtemp(prefix=f"iostrata-test-{os.getuid()}-", dir="/dev/shm"))
     directory.chmod(0o755 if os.getuid() == 0 else 0o711)  # as a collector makes its own
-    one = Node(place, directory)
-    one.environment.update(environment)
     before = dict(os.environ)
     os.environ.update(environment)
     try:
@@ -150,29 +167,13 @@ def node(place: Path, within: Sequence[str] = (), **environment: str) -> Iterato
     finally:
         os.environ.clear()
         os.environ.update(before)
-    log = (place / "collector.log").open("wb")
-    command = [
-        *within,
-        native_binary(),
-        "collect",
-        "--dir",
-        directory,
-        "--store",
-        one.store,
-        "--grace",
-        "1s",
-    ]
-    child = subprocess.Popen(
-        [str(word) for word in (*command, "--spool", place / "spool")], stderr=log
-    )
-    one.collector = child.pid
+    one = Node(place, directory, within)
+    one.environment.update(environment)
     try:
-        wait_until(lambda: (directory / "collector").exists())
         yield one
     finally:
-        child.terminate()
-        child.wait(timeout=180)
-        log.close()
+        one.child.terminate()
+        one.child.wait(timeout=180)
         shutil.rmtree(directory)
 
 

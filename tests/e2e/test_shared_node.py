@@ -37,8 +37,8 @@ ALICE, MALLORY = pwd.getpwnam("games").pw_uid, pwd.getpwnam("news").pw_uid
 KNOCK = """
 import os, socket, sys
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+    door.connect(sys.argv[1] + "/door")  # where others wait, too: one with a timeout does not
     door.settimeout(20)
-    door.connect(sys.argv[1] + "/door")
     door.send(sys.argv[2].encode())
     print(door.recv(1024).decode())
 """
@@ -91,7 +91,7 @@ class Order:
         return f"{self.called}.{self.uid}" if self.uid else self.called
 
     def ask(self, verb: str, body: str = "") -> str:
-        return knock(self.shared, self.uid, f"{verb} {self.name}\n{body}")
+        return knock(self.shared.dir, self.uid, f"{verb} {self.name}\n{body}")
 
     def begin(self) -> None:
         me = os.getpid()
@@ -150,8 +150,9 @@ def record(
     return done
 
 
-def knock(shared: Node, uid: int, request: str) -> str:
-    return run_as(uid, str(PYTHON), "-c", KNOCK, str(shared.dir), request).stdout.strip()
+def knock(directory: Path, uid: int, request: str) -> str:
+    """What the door of a directory answers that user."""
+    return run_as(uid, str(PYTHON), "-c", KNOCK, str(directory), request).stdout.strip()
 
 
 @pytest.fixture
@@ -183,7 +184,7 @@ def test_nobody_else_writes_to_the_directory(shared: Node) -> None:
     assert len(lines) == 10
     assert [line for line in lines if not line.endswith(" Permission denied")] == []
     for verb in ("record", "stop", "withdraw"):
-        answer = knock(shared, MALLORY, f"{verb} {hers.name}\nrecorder_pid=0\n")
+        answer = knock(shared.dir, MALLORY, f"{verb} {hers.name}\nrecorder_pid=0\n")
         assert answer == f"no the name of a run of yours ends in .{MALLORY}"
     hers.end()
 
@@ -235,7 +236,7 @@ def test_a_finished_run_belongs_to_its_user_for_ever(shared: Node) -> None:
         pass
     run = shared.store / "baseline"
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
-    answer = knock(shared, MALLORY, "record baseline\nrecorder_pid=0\n")
+    answer = knock(shared.dir, MALLORY, "record baseline\nrecorder_pid=0\n")
     assert answer == f"no the name of a run of yours ends in .{MALLORY}"
     # AND one who calls a run of theirs the same has another one
     theirs = Order(shared, MALLORY, "baseline")
@@ -351,7 +352,7 @@ def test_guests_that_say_nothing_keep_nobody_waiting(shared: Node) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         begin = time.monotonic()
-        assert knock(shared, ALICE, "hello").startswith("ok ")
+        assert knock(shared.dir, ALICE, "hello").startswith("ok ")
         assert time.monotonic() - begin < 2
         holder.kill()
     assert (shared.dir / str(ALICE)).stat().st_uid == ALICE

@@ -1,15 +1,17 @@
-//! A user's process that does to a collector what a hostile one would, until its time is over.
+//! A user's process that does to a collector what a hostile one would, until its input ends.
 //!
 //! Everything here is what the uid of the process may do: its own folder in the shared directory is
 //! its own, and the door is open to all.
 
+use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use iostrata_segment::door;
@@ -21,12 +23,13 @@ use iostrata_segment::schema::{
 };
 use iostrata_segment::writer::{Cause, Options, Process, now};
 
+/// Names that it leaves in shared memory at a time: more than are read, and less than would fill it.
+const MOST: usize = 40_000;
+
 #[derive(Parser)]
 struct Arguments {
     #[arg(long)]
     dir: PathBuf,
-    #[arg(long, default_value_t = 10.0)]
-    seconds: f64,
     /// Line of the text of its processes; may be repeated
     #[arg(long)]
     text: Vec<String>,
@@ -65,7 +68,7 @@ enum Attack {
 struct Attacker {
     dir: PathBuf,
     text: String,
-    end: Instant,
+    is_over: Arc<AtomicBool>,
     /// The number of its first process.
     proc: u64,
 }
@@ -75,17 +78,19 @@ fn main() {
     let all = Attack::value_variants().to_vec();
     let attacks = if arguments.attacks.is_empty() { all } else { arguments.attacks };
     door::hello(&arguments.dir).expect("a folder");
-    let end = Instant::now() + Duration::from_secs_f64(arguments.seconds);
+    let is_over = Arc::new(AtomicBool::new(false));
     std::thread::scope(|scope| {
         for attack in attacks {
             let attacker = Attacker {
                 dir: arguments.dir.clone(),
                 text: arguments.text.join("\n"),
-                end,
+                is_over: Arc::clone(&is_over),
                 proc: (u64::from(std::process::id()) << 32) + ((attack as u64 + 1) << 24),
             };
             scope.spawn(move || println!("{attack:?} {}", attacker.run(attack)));
         }
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        is_over.store(true, Ordering::Relaxed);
     });
 }
 
@@ -108,14 +113,14 @@ impl Attacker {
     }
 
     fn is_on(&self) -> bool {
-        Instant::now() < self.end
+        !self.is_over.load(Ordering::Relaxed)
     }
 
     fn process(&self, number: u64) -> Arc<Process> {
         let options = Options {
             text: self.text.clone(),
             points_hash: POINTS_HASH,
-            cap: 4 << 30,
+            cap: 256 << 20,
             dictionary: 4 << 20,
             ..Options::default()
         };
@@ -182,8 +187,14 @@ impl Attacker {
 
     fn processes(&self) -> u64 {
         let mut count = 0;
+        let mut made = VecDeque::new();
         while self.is_on() {
-            self.process(count).end();
+            let process = self.process(count);
+            process.end();
+            made.push_back(process.path.clone());
+            if made.len() > MOST {
+                let _ = made.pop_front().map(fs::remove_dir_all);
+            }
             count += 1;
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -193,15 +204,18 @@ impl Attacker {
     fn files(&self) -> u64 {
         let process = self.process(0);
         let user = process.path.parent().expect("the user's folder").to_owned();
-        let mut count = 0;
+        let (mut count, mut names) = (0, VecDeque::new());
         while self.is_on() {
+            while names.len() > MOST {
+                let name: PathBuf = names.pop_front().expect("many");
+                let _ = fs::remove_file(&name).or_else(|_| fs::remove_dir(&name));
+            }
             for place in [&process.path, &user] {
                 let segment = place.join(format!("{count}.seg"));
                 let folder = place.join(format!("{count}-no-process"));
                 let made = File::create(&segment).and_then(|_| fs::create_dir(&folder));
-                if count % 2 == 0 || made.is_err() {
-                    let _ = fs::remove_file(segment);
-                    let _ = fs::remove_dir(folder);
+                if made.is_ok() {
+                    names.extend([segment, folder]);
                 }
             }
             count += 1;
@@ -213,7 +227,8 @@ impl Attacker {
         let process = self.process(0);
         let mut count = 0;
         while self.is_on() {
-            for name in [format!("{}.seg", 1000 + count), format!("dict-{count}")] {
+            let number = count % MOST as u64;
+            for name in [format!("{}.seg", 1000 + number), format!("dict-{number}")] {
                 if let Ok(file) = File::create(process.path.join(name)) {
                     let _ = file.set_len(1 << 30);
                 }

@@ -5,10 +5,10 @@
 //! back: `ok …`, or `no REASON`. The collector's side is `collect/door.rs`.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -22,6 +22,7 @@ pub const DOOR: &str = "door";
 pub const HELLO: &str = "hello";
 /// The collector answers at once, whatever else it does; a process that starts waits no longer.
 const PATIENCE: Duration = Duration::from_secs(2);
+const NAP: Duration = Duration::from_millis(20);
 const MOST_ANSWER: usize = 1024;
 
 /// The collector makes `DIR/UID` for the user of this process; the pid of this process as the
@@ -34,8 +35,25 @@ pub fn hello(directory: &Path) -> Result<u32, String> {
     answer.strip_prefix("ok ").and_then(|pid| pid.parse().ok()).ok_or_else(no)
 }
 
-/// One packet to the door, and the one that comes back.
+/// One packet to the door, and the one that comes back. A crowd is sent away, and comes again.
 fn ask(directory: &Path, request: &[u8]) -> io::Result<String> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let asked = ask_once(directory, request);
+        let is_crowded = match &asked {
+            Ok(answer) => answer.is_empty(),
+            Err(error) => {
+                matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionReset)
+            }
+        };
+        if !is_crowded || Instant::now() >= end {
+            return asked;
+        }
+        std::thread::sleep(NAP);
+    }
+}
+
+fn ask_once(directory: &Path, request: &[u8]) -> io::Result<String> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = openat(CWD, directory, flags, Mode::empty())?;
     let socket = packets()?;

@@ -53,7 +53,8 @@ impl State {
     fn names(&mut self, payload: &[u8]) -> Option<()> {
         let (head, records) = NamesHead::split(payload)?;
         let process = self.processes.get(&head.proc)?;
-        let most = process.names.bytes + self.memory_left(process);
+        let left = self.memory_left(process.info.uid, process.info.serves);
+        let most = process.names.bytes + left;
         let process = self.processes.get_mut(&head.proc)?;
         let news = process.learn((head.number, head.used), records, most);
         self.rejected.names += news.rejected;
@@ -72,7 +73,8 @@ impl State {
         let known = position.saturating_sub(origin.from) as usize;
         let thread = self.thread(&origin)?;
         let rows = self.output.rows();
-        let has_memory = self.memory_left(self.processes.get(&origin.proc)?) > 0;
+        let info = &self.processes.get(&origin.proc)?.info;
+        let has_memory = self.memory_left(info.uid, info.serves) > 0;
         let most = if has_memory { HISTORY } else { SHORT_HISTORY };
         let mut last = None;
         for slot in slots.chunks_exact(SLOT_SIZE).skip(known) {
@@ -303,8 +305,12 @@ mod tests {
         for (proc, uid, serves) in [(1, 7, false), (2, 7, false), (3, 8, false), (4, 0, true)] {
             state.add_process(ProcessInfo { proc, uid, serves, ..ProcessInfo::default() });
         }
-        let room =
-            |state: &State| [1, 2, 3, 4].map(|proc| state.memory_left(&state.processes[&proc]));
+        let room = |state: &State| {
+            [1, 2, 3, 4].map(|proc| {
+                let info = &state.processes[&proc].info;
+                state.memory_left(info.uid, info.serves)
+            })
+        };
         let one = state.processes[&1].weight;
         let most = (MEMORY - 2 * one) / 2;
         let halves = [most - 2 * one, most - 2 * one, MEMORY / 2 - 5 * one / 2, MEMORY - 4 * one];

@@ -3,7 +3,7 @@
 use crate::model::context::CallContext;
 use crate::model::process::{Origin, Tally};
 use crate::model::rows::ThreadRef;
-use crate::model::state::{MEMORY, State};
+use crate::model::state::State;
 
 /// Whom an event belongs to and what it was done for, as numbers in the output.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +22,10 @@ impl State {
 
     /// The thread's number in the output.
     pub(super) fn thread(&mut self, at: &Origin) -> Option<u32> {
+        let info = &self.processes.get(&at.proc)?.info;
+        let has_memory = self.memory_left(info.uid, info.serves) > 0;
         let process = self.processes.get_mut(&at.proc)?;
-        let (uid, serves) = (process.info.uid, process.info.serves);
-        if !process.threads.has(at.tid) && self.memory.left(MEMORY, uid, serves) == 0 {
+        if !has_memory && !process.threads.has(at.tid) {
             process.spare_threads();
         }
         let thread = process.threads.known_or_new(at.tid);

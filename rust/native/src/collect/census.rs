@@ -240,8 +240,6 @@ fn reason(sources: &Sources, pid: u32, uid: u32) -> String {
     if !own.is_root() && own.as_raw() != uid {
         return format!("not readable: uid {uid}");
     }
-    if sources.has_rejected(uid, pid) {
-        return "agent rejected: its files are not valid".into();
-    }
-    "no agent".into()
+    let why = sources.why_not(uid, pid);
+    why.map_or_else(|| "no agent".into(), |why| format!("agent rejected: {why}"))
 }

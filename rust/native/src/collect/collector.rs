@@ -309,8 +309,14 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Publishes in between where the spool has no room for all that there is to read.
     fn drain(&mut self, uid: Option<u32>, now: u64) {
-        self.sources.drain(self.directory.handle.as_fd(), &mut self.pipeline, uid, now);
+        for _ in 0..50 {
+            self.sources.drain(self.directory.handle.as_fd(), &mut self.pipeline, uid, now);
+            if !self.pipeline.is_full() || self.rotate(now).is_err() {
+                return;
+            }
+        }
     }
 
     /// On while a run is, in the detail that the one needs that needs most, but for the points that

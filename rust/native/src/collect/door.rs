@@ -204,7 +204,7 @@ impl Door {
     }
 
     fn is_free(&self, guest: &Guest, name: &str) -> Result<(), String> {
-        self.floor.check(&self.store).map_err(|why| format!("the store is full: {why}"))?;
+        self.floor.check(&self.store, 0).map_err(|why| format!("the store is full: {why}"))?;
         if let Some(uid) = self.store.owner_of(name) {
             if uid != guest.uid {
                 return Err("another user has a run of that name".into());

@@ -13,11 +13,13 @@ const MOST: u64 = 10 << 30;
 pub struct Floor(pub f64);
 
 impl Floor {
-    /// An error in words where the file system of `file` has less free space than that.
-    pub fn check(self, file: impl AsFd) -> io::Result<()> {
+    /// An error in words where the file system of `file` would have less free space than that once
+    /// `more` bytes were written.
+    pub fn check(self, file: impl AsFd, more: u64) -> io::Result<()> {
         let found = fstatvfs(file)?;
         let (free, all) = (found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize);
-        self.allows(free, all).map_err(|why| io::Error::new(io::ErrorKind::StorageFull, why))
+        let allowed = self.allows(free, more, all);
+        allowed.map_err(|why| io::Error::new(io::ErrorKind::StorageFull, why))
     }
 
     /// Bytes that may be written to the file system of `file`; 0 where that is not known.
@@ -32,14 +34,16 @@ impl Floor {
         ((all as f64 * self.0) as u64).min(MOST)
     }
 
-    fn allows(self, free: u64, all: u64) -> Result<(), String> {
+    fn allows(self, free: u64, more: u64, all: u64) -> Result<(), String> {
         let floor = self.of(all);
-        if free >= floor {
+        if free >= floor + more {
             return Ok(());
         }
         let percent = self.0 * 100.0;
+        let and = if more == 0 { String::new() } else { format!(" and {}", bytes(more)) };
         Err(format!(
-            "{} of {} are free, less than the floor of {} ({percent}% or 10 GiB): free some space",
+            "{} of {} are free, less than the floor of {} ({percent}% or 10 GiB){and}: free some \
+             space",
             bytes(free),
             bytes(all),
             bytes(floor)
@@ -73,14 +77,19 @@ mod tests {
     #[test]
     fn a_share_stays_free_and_of_large_disks_less() {
         let floor = parse("5%").unwrap();
-        assert_eq!(floor.allows(50 << 20, 1000 << 20), Ok(()));
+        assert_eq!(floor.allows(50 << 20, 0, 1000 << 20), Ok(()));
         assert_eq!(
-            floor.allows(49 << 20, 1000 << 20).unwrap_err(),
+            floor.allows(49 << 20, 0, 1000 << 20).unwrap_err(),
             "49.0 MiB of 1000.0 MiB are free, less than the floor of 50.0 MiB (5% or 10 GiB): \
              free some space"
         );
-        assert_eq!(floor.allows(11 << 30, 1 << 40), Ok(()));
-        assert_eq!(parse("0%").unwrap().allows(0, 1 << 40), Ok(()));
+        assert_eq!(
+            floor.allows(51 << 20, 2 << 20, 1000 << 20).unwrap_err(),
+            "51.0 MiB of 1000.0 MiB are free, less than the floor of 50.0 MiB (5% or 10 GiB) and \
+             2.0 MiB: free some space"
+        );
+        assert_eq!(floor.allows(11 << 30, 1 << 30, 1 << 40), Ok(()));
+        assert_eq!(parse("0%").unwrap().allows(0, 0, 1 << 40), Ok(()));
         for wrong in ["5", "%", "-1%", "100%", "five%"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

@@ -6,13 +6,16 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
+use crate::clock::SECOND;
 use crate::listing::{Freshness, list};
 
 /// ns in which nothing is listed for each name that was: a user whose directories change all the
 /// time takes a few percent of a core, however many names are in them.
-const REST: u64 = 10_000;
+const REST: u64 = 30_000;
 /// Names that are listed for one user in one look at all directories.
 const MOST: usize = 1 << 15;
+/// What found no room is tried again after this long, ns.
+const RETRY: u64 = SECOND;
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -24,7 +27,12 @@ pub enum EntryState {
     Unready,
     Open,
     Rejected,
+    /// There was no room for it.
+    Waiting,
 }
+
+/// Why directories are not read.
+pub const OVER_SHARE: &str = "its user has used up their share of the collector";
 
 /// The directory of one user.
 #[derive(Debug)]
@@ -38,6 +46,8 @@ pub struct Folder {
     /// Names that were listed in this look, and when the next one may be.
     listed: usize,
     rests_until: u64,
+    /// When to look again at what found no room; 0: nothing waits.
+    retry: u64,
 }
 
 impl Folder {
@@ -48,12 +58,13 @@ impl Folder {
             return Err("its owner is not the user of its name".into());
         }
         let (freshness, entries) = (Freshness::default(), HashMap::new());
-        Ok(Folder { handle, freshness, entries, rejected: 0, listed: 0, rests_until: 0 })
+        Ok(Folder { handle, freshness, entries, rejected: 0, listed: 0, rests_until: 0, retry: 0 })
     }
 
-    /// Names that are news, or were not ready.
+    /// Names that are news, were not ready, or found no room a while ago.
     pub fn look(&mut self, now: u64) -> Vec<String> {
-        let waits = self.entries.values().any(|entry| *entry == EntryState::Unready);
+        let tries = self.retry > 0 && now >= self.retry;
+        let waits = tries || self.entries.values().any(|entry| *entry == EntryState::Unready);
         if !self.may_list(now) || !self.freshness.changed(self.handle.as_fd()) && !waits {
             return Vec::new();
         }
@@ -62,11 +73,23 @@ impl Folder {
         let there: HashSet<&str> = names.iter().map(String::as_str).collect();
         self.entries
             .retain(|name, entry| *entry == EntryState::Open || there.contains(name.as_str()));
+        if tries {
+            self.retry = 0;
+            self.entries.retain(|_, entry| *entry != EntryState::Waiting);
+        }
         let is_news = |name: &String| {
             self.entries.get(name).is_none_or(|entry| *entry == EntryState::Unready)
         };
         names.retain(is_news);
         names
+    }
+
+    /// There is no room for the directory now; true if it is the first for which that is so.
+    pub fn wait(&mut self, name: &str, now: u64) -> bool {
+        self.enter(name, EntryState::Waiting);
+        let is_first = self.retry == 0;
+        self.retry = now + RETRY;
+        is_first
     }
 
     /// Whether directories of this user may be listed.
@@ -118,11 +141,15 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether a directory of this process is not read.
-    pub fn has_rejected(&self, pid: u32) -> bool {
+    /// Why the directory of this process is not read, if there is one.
+    pub fn why_not(&self, pid: u32) -> Option<&'static str> {
         let prefix = format!("{pid}-");
-        let mut rejected = self.entries.iter().filter(|(_, entry)| **entry == EntryState::Rejected);
-        rejected.any(|(name, _)| name.starts_with(&prefix))
+        let of_process = self.entries.iter().filter(|(name, _)| name.starts_with(&prefix));
+        of_process.into_iter().find_map(|(_, entry)| match entry {
+            EntryState::Rejected => Some("its files are not valid"),
+            EntryState::Waiting => Some(OVER_SHARE),
+            EntryState::Unready | EntryState::Open => None,
+        })
     }
 
     /// Counts a rejection; true if it is worth a line: the first ones of each user are, and then
@@ -154,20 +181,31 @@ mod tests {
             for number in 0..100 {
                 fs::create_dir(path.join(format!("{time}-{number}"))).unwrap();
             }
-            let found = folder.look(time * MS);
+            let found = folder.look(time * 10 * MS);
             assert_eq!(found.len(), 100);
             for name in &found {
                 folder.enter(name, EntryState::Rejected);
             }
-            assert!(folder.has_rejected(time as u32));
-            folder.rest(time * MS);
-            assert_eq!(folder.look(time * MS + 999_999), [""; 0]); // 100 names, 10 µs each
+            assert_eq!(folder.why_not(time as u32), Some("its files are not valid"));
+            folder.rest(time * 10 * MS);
+            assert_eq!(folder.look(time * 10 * MS + 2_999_999), [""; 0]); // 100 names, 30 µs each
             for number in 0..100 {
                 fs::remove_dir(path.join(format!("{time}-{number}"))).unwrap();
             }
         }
-        assert_eq!(folder.look(9 * MS), [""; 0]);
+        assert_eq!(folder.look(90 * MS), [""; 0]);
         assert_eq!(folder.entries.len(), 0);
+        folder.rest(90 * MS);
+
+        fs::create_dir(path.join("7-1")).unwrap();
+        assert_eq!(folder.look(100 * MS), ["7-1"]);
+        assert!(folder.wait("7-1", 100 * MS) && !folder.wait("7-1", 100 * MS));
+        assert_eq!(folder.why_not(7), Some(OVER_SHARE));
+        folder.rest(100 * MS);
+        let looks = [SECOND, 100 * MS + RETRY].map(|now| folder.look(now));
+        assert_eq!(looks, [vec![], vec!["7-1".to_owned()]]);
+        fs::remove_dir(path.join("7-1")).unwrap();
+
         let said = (0..100).filter(|_| folder.count_rejected()).count();
         assert_eq!(said, 20 + 2);
         fs::remove_dir(&path).unwrap();

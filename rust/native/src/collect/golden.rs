@@ -95,7 +95,7 @@ fn collect(directory: OwnedFd) -> State {
     let info = ProcessInfo::new(who, "alice".into(), None, 1000);
     block::push_json(&mut blocks, BlockKind::Process, &info);
     let fresh = Process::new(info);
-    let mut room = Room::new(Rc::default(), std::iter::empty());
+    let mut room = Room::new(Rc::default(), u64::MAX, std::iter::empty());
     source.scan(None, 2000, &mut room, &mut rejected);
     source.read_names(&fresh, usize::MAX, &mut blocks, &mut rejected);
     source.read(&fresh, 2000, usize::MAX, &mut blocks, &mut consumed, &mut rejected);

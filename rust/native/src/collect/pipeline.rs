@@ -10,7 +10,7 @@ use super::floor::Floor;
 use super::options::Options;
 use super::spool::Spool;
 use super::trouble::Trouble;
-use crate::model::state::State;
+use crate::model::state::{MEMORY, MostMemory, State};
 
 pub struct Pipeline {
     spool: Spool,
@@ -19,8 +19,14 @@ pub struct Pipeline {
     /// Bytes that found no room.
     failed: usize,
     floor: Floor,
+    /// No room above the floor, when nothing waits to be published.
+    shortage: Trouble,
+    /// There may be room for more once what is spooled is published.
+    is_full: bool,
 }
 
+/// Fewer bytes of events than these are not worth a look.
+const LEAST: u64 = 64 << 10;
 /// A full disk has room yet for what fits into the last page of a file.
 const PAGE: usize = 4096;
 
@@ -37,8 +43,17 @@ impl Pipeline {
         let mut state = State::default();
         let spool = Spool::open(&options.spool, options.keep_spool.clone(), first, &mut state)
             .with_context(|| format!("cannot open the spool {}", options.spool.display()))?;
-        let (trouble, floor) = (Trouble::new("spool"), options.floor);
-        Ok(Pipeline { spool, state, trouble, failed: 0, floor })
+        let (trouble, shortage) = (Trouble::new("spool"), Trouble::new("space"));
+        let (failed, floor, is_full) = (0, options.floor, false);
+        let mut pipeline = Pipeline { spool, state, trouble, failed, floor, shortage, is_full };
+        pipeline.limit_memory();
+        Ok(pipeline)
+    }
+
+    /// Two snapshots are on the disk at a time, beside what is spooled and published of them.
+    fn limit_memory(&mut self) {
+        let most = self.spool.whole_room(self.floor) / 6;
+        self.state.most_memory = MostMemory(most.min(MEMORY));
     }
 
     pub fn state(&self) -> &State {
@@ -55,9 +70,14 @@ impl Pipeline {
         self.spool.grown()
     }
 
+    /// Events wait for a rotation.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// The last append found room.
     pub fn has_room(&self) -> bool {
-        !self.trouble.is_on()
+        !self.trouble.is_on() && !self.shortage.is_on()
     }
 
     /// Appends blocks to the spool and applies them; false if the spool has no room now.
@@ -82,14 +102,21 @@ impl Pipeline {
         true
     }
 
-    /// [`Pipeline::commit`] of events, of which there may be any number: not below the floor.
-    pub fn commit_events(&mut self, blocks: &[u8]) -> bool {
-        if let Err(error) = self.spool.check(self.floor) {
-            let spool = self.spool.directory().display();
-            self.trouble.begin(&format!("the spool {spool}: {error}; events stay in memory"));
-            return false;
+    /// Bytes of events that may be committed now: none below the floor of free space.
+    pub fn room_for_events(&mut self) -> usize {
+        let room = self.spool.room(self.floor);
+        if room >= LEAST {
+            self.shortage.end();
+            return room as usize;
         }
-        self.commit(blocks)
+        self.is_full = true;
+        if self.spool.grown() == 0
+            && let Err(error) = self.spool.check(self.floor)
+        {
+            let spool = self.spool.directory().display();
+            self.shortage.begin(&format!("the spool {spool}: {error}; events stay in memory"));
+        }
+        0
     }
 
     pub fn commit_json(&mut self, kind: BlockKind, value: &impl Serialize) -> bool {
@@ -120,11 +147,13 @@ impl Pipeline {
         published: &[PublishedPart],
         is_there: impl Fn(u64) -> bool,
     ) -> io::Result<()> {
+        self.is_full = false;
         let rotated = self.spool.rotate(&self.state);
         match &rotated {
             Ok(()) => {
                 self.trouble.end();
                 self.state.rotate(is_there);
+                self.limit_memory();
             }
             Err(_) => self.change_totals(published, u64::wrapping_sub),
         }

@@ -53,14 +53,15 @@ impl Sources {
     /// Reads what is published.
     pub fn poll(&mut self, directory: BorrowedFd<'_>, pipeline: &mut Pipeline, now: u64) -> Pace {
         let mut rejected = Vec::new();
+        let room = pipeline.room_for_events();
         // first all heads and slots …
-        let mut readings = self.read_slots(pipeline, now, &mut rejected);
+        let mut readings = self.read_slots(pipeline, room.min(BATCH), now, &mut rejected);
         if !readings.is_empty() || now - self.scanned > SCAN_EVERY {
             self.scanned = now;
             self.scan(directory, pipeline, now, &mut rejected);
         }
         // … then all that may have named them before
-        let (mut blocks, behind) = self.read_names(pipeline, &mut rejected);
+        let (mut blocks, behind) = self.read_names(pipeline, room.min(NAMES), &mut rejected);
         for file in &rejected {
             self.say_rejected(file);
         }
@@ -71,7 +72,7 @@ impl Sources {
         for reading in &mut readings {
             blocks.append(&mut reading.blocks);
         }
-        if blocks.is_empty() || !pipeline.commit_events(&blocks) {
+        if blocks.is_empty() || !pipeline.commit(&blocks) {
             return Pace::Idle;
         }
         let consumed = || readings.iter().flat_map(|reading| &reading.consumed);
@@ -80,7 +81,7 @@ impl Sources {
                 source.free(segment);
             }
         }
-        let waits = (!behind.is_empty()).then_some(0);
+        let waits = (room > 0 && !behind.is_empty()).then_some(0);
         let fullest = consumed().map(|segment| segment.fill).max().max(waits);
         if fullest > Some(0) {
             self.busy = now;
@@ -88,9 +89,11 @@ impl Sources {
         fullest.map_or(Pace::Idle, |fill| Pace::Busy { fill })
     }
 
+    /// What is in rings, `most` bytes of all users.
     fn read_slots(
         &mut self,
         pipeline: &Pipeline,
+        most: usize,
         now: u64,
         rejected: &mut Vec<RejectedFile>,
     ) -> Vec<Reading> {
@@ -100,7 +103,7 @@ impl Sources {
             if pipeline.state().rows.left(MAX_ROWS, uid, self.serves(uid)) == 0 {
                 continue;
             }
-            let (mut left, mut cut) = (BATCH / self.next.len().max(1), None);
+            let (mut left, mut cut) = (most / self.next.len().max(1), None);
             for proc in procs {
                 let Some(process) = pipeline.state().processes.get(&proc) else { continue };
                 let Some(source) = self.by_proc.get_mut(&proc) else { continue };
@@ -124,15 +127,16 @@ impl Sources {
         readings
     }
 
-    /// Blocks of names, and the processes of which there are more.
+    /// Blocks of names, `most` bytes of all users, and the processes of which there are more.
     fn read_names(
         &mut self,
         pipeline: &Pipeline,
+        most: usize,
         rejected: &mut Vec<RejectedFile>,
     ) -> (Vec<u8>, HashSet<u64>) {
         let (mut blocks, mut behind) = (Vec::new(), HashSet::new());
         for (uid, procs) in self.turns() {
-            let limit = blocks.len() + NAMES / self.next.len().max(2);
+            let limit = blocks.len() + most / self.next.len().max(2);
             for proc in procs {
                 let Some(process) = pipeline.state().processes.get(&proc) else { continue };
                 let Some(source) = self.by_proc.get_mut(&proc) else { continue };

@@ -72,7 +72,7 @@ impl Publisher {
         let due = rows >= self.part_rows
             || (rows > 0 || !state.host.samples.is_empty()) && is_old
             || pipeline.spooled() > MAX_SPOOL
-            || !pipeline.has_room()
+            || pipeline.is_full()
             || state.owners.runs.values().any(|run| run.order.ended);
         let is_well = pipeline.has_room() && !self.trouble.is_on();
         due && now - self.attempted >= if is_well { MS } else { RETRY }
@@ -95,7 +95,7 @@ impl Publisher {
     /// Publishes all rows. A failure of the store changes nothing: the same parts are written again
     /// at the next try. That of one run, whose folder its owner may change, is its own.
     pub fn publish(&self, state: &State, number: u32) -> Result<Published> {
-        self.floor.check(&self.store).context("the store")?;
+        self.floor.check(&self.store, 0).context("the store")?;
         let mut published = Published::default();
         for part in &state.output.parts {
             // a run whose end is published already takes no more
@@ -212,8 +212,10 @@ impl Publisher {
         }
         parts.sort_unstable_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
         let mut total: u64 = parts.iter().map(|(_, name, place)| place.size_of(name)).sum();
+        // on a small disk it is no more than a part of what is left
+        let most = self.background_keep.min((self.floor.room(&self.store) + total) / 8);
         for (_, name, place) in parts {
-            if total <= self.background_keep {
+            if total <= most {
                 return;
             }
             total -= place.size_of(&name);

@@ -13,14 +13,13 @@ use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_F
 use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
 
 use super::block::{self, BlockKind, EndBlock, NamesHead};
+use super::folders::OVER_SHARE;
 use super::procfs;
 use super::reader::{Reader, SegmentReading};
 use super::shares::Room;
 use crate::listing::{Freshness, list};
 use crate::model::process::{PageReading, Process};
 
-/// Why files are not read.
-pub const OVER_SHARE: &str = "its user has used up their share of the collector";
 /// A successor whose predecessor was never seen is read after this long, ns.
 const PATIENCE: u64 = 1_000_000_000;
 /// Counter rows are looked at this often, ns.

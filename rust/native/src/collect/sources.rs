@@ -8,18 +8,17 @@ use iostrata_segment::points::POINTS_HASH;
 use iostrata_segment::segment::ProcessPage;
 
 use super::block::{self, BlockKind, EndBlock};
-use super::folders::{EntryState, Folder};
+use super::folders::{EntryState, Folder, OVER_SHARE};
 use super::hosts;
 use super::pipeline::Pipeline;
 use super::procfs::is_alive;
 use super::shares::Room;
-use super::source::{OVER_SHARE, RejectedFile, Source};
+use super::source::{RejectedFile, Source};
 use super::started::Started;
 use super::trouble::log;
 use crate::clock::SECOND;
 use crate::listing::{Freshness, list};
 use crate::model::process::ProcessInfo;
-use crate::model::state::MEMORY;
 use crate::users;
 
 /// The traced processes of a directory.
@@ -91,9 +90,9 @@ impl Sources {
         self.by_proc.values().filter(|source| source.uid == uid).map(Source::waiting).sum()
     }
 
-    /// Whether a directory of this process is not read.
-    pub fn has_rejected(&self, uid: u32, pid: u32) -> bool {
-        self.folders.get(&uid).is_some_and(|folder| folder.has_rejected(pid))
+    /// Why the directory of this process is not read, if there is one.
+    pub fn why_not(&self, uid: u32, pid: u32) -> Option<&'static str> {
+        self.folders.get(&uid)?.why_not(pid)
     }
 
     /// Finds new processes and new segments of known ones.
@@ -108,13 +107,13 @@ impl Sources {
             self.scan_users(directory);
         }
         let users: Vec<u32> = self.folders.keys().copied().collect();
+        let mut room = self.room(pipeline.state().most_memory.0);
         for uid in users {
             let names = self.folders.get_mut(&uid).map(|folder| folder.look(now));
             for name in names.unwrap_or_default() {
-                self.scan_process(pipeline, uid, &name, now);
+                self.scan_process(pipeline, &mut room, uid, &name, now);
             }
         }
-        let mut room = self.room();
         for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
             let Some(folder) = self.folders.get_mut(&source.uid) else { continue };
             if folder.may_list(now) {
@@ -125,12 +124,12 @@ impl Sources {
         self.folders.values_mut().for_each(|folder| folder.rest(now));
     }
 
-    fn room(&self) -> Room {
+    fn room(&self, most: u64) -> Room {
         let used = self.by_proc.values().map(|source| {
             let (mappings, tables) = source.used();
             (source.uid, mappings, tables)
         });
-        Room::new(Rc::clone(&self.serving), used)
+        Room::new(Rc::clone(&self.serving), most, used)
     }
 
     fn scan_users(&mut self, directory: BorrowedFd<'_>) {
@@ -167,7 +166,14 @@ impl Sources {
         }
     }
 
-    fn scan_process(&mut self, pipeline: &mut Pipeline, uid: u32, name: &str, now: u64) {
+    fn scan_process(
+        &mut self,
+        pipeline: &mut Pipeline,
+        room: &mut Room,
+        uid: u32,
+        name: &str,
+        now: u64,
+    ) {
         let Some((pid, proc)) = parse_name(name) else {
             return self.reject(uid, name, "not PID-PROC");
         };
@@ -177,11 +183,6 @@ impl Sources {
             Ok(None) => return,
             Err(reason) => return self.reject(uid, name, &reason),
         };
-        let serves = self.serves(uid);
-        let memory = pipeline.state().memory.left(MEMORY, uid, serves);
-        if memory == 0 || !self.room().take(uid, 0) {
-            return self.reject(uid, name, OVER_SHARE);
-        }
         let (page, who) = match ProcessPage::open(directory.as_fd(), uid) {
             Ok(Some(opened)) => opened,
             Ok(None) if is_alive(pid, None) => return self.enter(uid, name, EntryState::Unready),
@@ -190,6 +191,13 @@ impl Sources {
         };
         if who.proc != proc || who.pid != pid {
             return self.reject(uid, name, "the page names another process");
+        }
+        let serves = self.serves(uid);
+        if pipeline.state().memory_left(uid, serves) == 0 || !room.take(uid, 0) {
+            if is_alive(pid, Some(who.pid_start)) {
+                return self.wait(uid, name, now);
+            }
+            return self.remove_directory(uid, name, &directory);
         }
         let id = (proc, uid, who.pid, who.pid_start);
         let mut source = Source::new(id, name.to_owned(), directory, page, who.start);
@@ -208,6 +216,13 @@ impl Sources {
         self.enter(uid, name, EntryState::Open);
         self.by_proc.insert(proc, source);
         self.found.push(proc);
+    }
+
+    fn wait(&mut self, uid: u32, name: &str, now: u64) {
+        if self.folders.get_mut(&uid).is_some_and(|folder| folder.wait(name, now)) {
+            let (file, reason) = (name.to_owned(), OVER_SHARE.to_owned());
+            self.say_rejected(&RejectedFile { uid, file, reason });
+        }
     }
 
     fn enter(&mut self, uid: u32, name: &str, state: EntryState) {

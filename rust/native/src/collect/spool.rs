@@ -78,9 +78,21 @@ impl Spool {
         &self.directory
     }
 
-    /// An error where its file system has less free space than the floor.
+    /// Bytes that may come yet: above the floor there has to be room for what is made of them, parts
+    /// of the store that take less than half, and for the next file, which begins as this one.
+    pub fn room(&self, floor: Floor) -> u64 {
+        let taken = self.begun + self.grown() / 2;
+        floor.room(&self.file).saturating_sub(taken) / 3 * 2
+    }
+
+    /// Bytes above the floor, what the spool takes counted in.
+    pub fn whole_room(&self, floor: Floor) -> u64 {
+        floor.room(&self.file) + self.size
+    }
+
+    /// An error that says why there is no room.
     pub fn check(&self, floor: Floor) -> io::Result<()> {
-        floor.check(&self.file)
+        floor.check(&self.file, self.begun + PIECE as u64)
     }
 
     /// Bytes that came after the snapshot.

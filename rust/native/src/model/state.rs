@@ -17,6 +17,16 @@ use crate::host::Reading;
 /// Bytes of memory for what processes are and say: their names, threads and contexts.
 pub const MEMORY: u64 = 384 << 20;
 
+/// [`MEMORY`], or less where a spool file that begins with all of it would not fit the disk.
+#[derive(Debug, Clone, Copy)]
+pub struct MostMemory(pub u64);
+
+impl Default for MostMemory {
+    fn default() -> MostMemory {
+        MostMemory(MEMORY)
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct State {
     pub processes: Processes,
@@ -27,7 +37,8 @@ pub struct State {
     /// Slots applied.
     pub slots: u64,
     pub rejected: RejectedCounts,
-    /// Of [`MEMORY`].
+    pub most_memory: MostMemory,
+    /// Of that.
     pub memory: Usage,
     /// Rows since the last rotation.
     pub rows: Usage,
@@ -91,9 +102,9 @@ impl State {
         self.weigh_all();
     }
 
-    /// Bytes of memory that a process may take beside what it takes.
-    pub fn memory_left(&self, process: &Process) -> u64 {
-        self.memory.left(MEMORY, process.info.uid, process.info.serves)
+    /// Bytes of memory that a user's processes may take beside what they take.
+    pub fn memory_left(&self, uid: u32, serves: bool) -> u64 {
+        self.memory.left(self.most_memory.0, uid, serves)
     }
 
     /// Notes what a process takes now.
