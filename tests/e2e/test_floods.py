@@ -132,7 +132,7 @@ def test_a_run_takes_half_of_what_the_store_has_left(
 def test_a_flood_on_a_small_disk(tmp_path: Path, reachable: Path, misbehave: Path) -> None:
     """Row 4: what makes no rows fills no spool: it is begun anew when the disk is short."""
     with (
-        small_memory_disk(tmp_path / "disk", "48m") as disk,
+        small_memory_disk(tmp_path / "disk", "256m") as disk,
         node(disk / "node") as shared,
     ):
         hers, his = Order(shared, ALICE, "hers"), Order(shared, MALLORY, "his")

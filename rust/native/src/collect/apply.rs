@@ -55,11 +55,12 @@ impl State {
         let process = self.processes.get(&head.proc)?;
         let left = self.memory_left(process.info.uid, process.info.serves);
         let most = process.names.bytes + left;
+        let most_claims = self.most_memory.0 / 6;
         let process = self.processes.get_mut(&head.proc)?;
         let news = process.learn((head.number, head.used), records, most);
         self.rejected.names += news.rejected;
         for (category, name) in news.claims {
-            let is_kept = self.owners.claim(process, category, &name);
+            let is_kept = self.owners.claim(process, category, &name, most_claims);
             process.names_rejected += u64::from(!is_kept);
         }
         self.weigh(head.proc);

@@ -298,14 +298,24 @@ impl<'a> Collector<'a> {
         self.drain(uid, now);
         self.sampler.sample(&mut self.pipeline, now);
         let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
-        let message = self.runs.active.get(name).map(|run| run.message.clone());
-        let message = message.unwrap_or_default();
+        let active = self.runs.active.get(name).map(|run| run.message.as_str());
+        let message = [active.unwrap_or_default(), &self.unread(run.order.uid)].join("");
         let order = RunOrder { ended: true, now, message, ..run.order.clone() };
         if self.pipeline.commit_json(BlockKind::Run, &order) {
             self.runs.end(name, now);
             // before agents look again: its points end with it
             orders::remove(&self.directory.runs, name, &["points"]);
             self.switch_control(order.has_points);
+        }
+    }
+
+    /// What a run lacks for want of space, to be added to its message.
+    fn unread(&self, uid: u32) -> String {
+        match self.sources.unread(uid) {
+            events if events > 0 && !self.pipeline.has_room() => {
+                format!("; {events} events at least were not read: the spool has no room for them")
+            }
+            _ => String::new(),
         }
     }
 

@@ -8,9 +8,6 @@ use super::ids;
 use super::run::Run;
 use super::usage::Usage;
 
-/// Bytes of memory for what users' processes say is theirs.
-const CLAIMS: u64 = 64 << 20;
-
 /// Which run announced a job or holds a DFS client name.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Claims {
@@ -18,7 +15,7 @@ pub struct Claims {
     jobs: HashMap<String, Claim>,
     /// By the name of a DFS client.
     clients: HashMap<String, Claim>,
-    /// Of [`CLAIMS`], by the owner of the run.
+    /// Bytes of memory, by the owner of the run.
     #[serde(skip)]
     usage: Usage,
 }
@@ -57,35 +54,36 @@ impl Claim {
 }
 
 impl Claims {
-    /// `name` of a job belongs to the run; a name that is no job's says nothing.
-    pub fn add_job(&mut self, name: &str, run: &Run) -> Claimed {
+    /// `name` of a job belongs to the run; a name that is no job's says nothing. `most`: bytes that
+    /// claims of all users may take.
+    pub fn add_job(&mut self, name: &str, run: &Run, most: u64) -> Claimed {
         let Some(key) = ids::job_key(name) else { return Claimed::Known };
         if let Some(known) = self.jobs.get_mut(&key) {
             return known.dispute(run.order.uid);
         }
-        match self.made(&key, name, run) {
+        match self.made(&key, name, run, most) {
             Some(claim) => self.jobs.insert(key, claim).map_or(Claimed::New, |_| Claimed::Known),
             None => Claimed::Rejected,
         }
     }
 
-    /// `name` of a client of HDFS belongs to the run.
-    pub fn add_client(&mut self, name: &str, run: &Run) -> Claimed {
+    /// `name` of a client of HDFS belongs to the run; `most` as in [`Claims::add_job`].
+    pub fn add_client(&mut self, name: &str, run: &Run, most: u64) -> Claimed {
         if let Some(known) = self.clients.get_mut(name) {
             return known.dispute(run.order.uid);
         }
-        let Some(claim) = self.made(name, name, run) else { return Claimed::Rejected };
+        let Some(claim) = self.made(name, name, run, most) else { return Claimed::Rejected };
         self.clients.insert(name.to_owned(), claim);
         Claimed::New
     }
 
     /// `None`: the run's owner has no room for it.
-    fn made(&mut self, key: &str, name: &str, run: &Run) -> Option<Claim> {
+    fn made(&mut self, key: &str, name: &str, run: &Run, most: u64) -> Option<Claim> {
         let uid = run.order.uid;
         let claim =
             Claim { run: run.order.run.clone(), uid, name: name.to_owned(), disputed: false };
         let size = claim.size(key);
-        let has_room = size <= self.usage.left(CLAIMS, uid, false);
+        let has_room = size <= self.usage.left(most, uid, false);
         has_room.then(|| self.usage.add(uid, size)).map(|()| claim)
     }
 
@@ -131,6 +129,8 @@ mod tests {
     use super::*;
     use crate::model::run::RunOrder;
 
+    const MOST: u64 = 64 << 20;
+
     #[test]
     fn claims_of_one_user_leave_room_for_those_of_another() {
         let run = |uid| {
@@ -141,17 +141,17 @@ mod tests {
         let mut claims = Claims::default();
         let long = "c".repeat(1 << 20);
         let added = (0..1000)
-            .take_while(|n| claims.add_client(&format!("{n}{long}"), &mine) == Claimed::New)
+            .take_while(|n| claims.add_client(&format!("{n}{long}"), &mine, MOST) == Claimed::New)
             .count();
         assert_eq!(added, 15); // of 1 MiB as key and as name, in a half of 64
-        assert_eq!(claims.add_client("theirs", &hers), Claimed::New);
-        assert_eq!(claims.add_client("theirs", &hers), Claimed::Known);
-        assert_eq!(claims.add_job("job_17_0001", &mine), Claimed::New);
-        assert_eq!(claims.add_job("job_17_0001", &hers), Claimed::New); // disputed
+        assert_eq!(claims.add_client("theirs", &hers, MOST), Claimed::New);
+        assert_eq!(claims.add_client("theirs", &hers, MOST), Claimed::Known);
+        assert_eq!(claims.add_job("job_17_0001", &mine, MOST), Claimed::New);
+        assert_eq!(claims.add_job("job_17_0001", &hers, MOST), Claimed::New); // disputed
 
         claims.retain(|run| run == "r2");
 
         assert_eq!((claims.usage.of(1), claims.usage.of(2) > 0), (0, true));
-        assert_eq!(claims.add_client(&long, &mine), Claimed::New);
+        assert_eq!(claims.add_client(&long, &mine, MOST), Claimed::New);
     }
 }

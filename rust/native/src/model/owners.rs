@@ -88,13 +88,13 @@ impl Owners {
     }
 
     /// A process says that it submitted a job or holds the name of a client; false: there is no
-    /// room for that.
-    pub fn claim(&mut self, process: &Process, category: u8, name: &str) -> bool {
+    /// room for that. `most`: bytes that all claims may take.
+    pub fn claim(&mut self, process: &Process, category: u8, name: &str, most: u64) -> bool {
         let Owners { runs, claims, .. } = self;
         let Some(run) = run_of_process(runs, claims, process) else { return true };
         let claimed = match category {
-            CATEGORY_JOB => claims.add_job(name, run),
-            _ => claims.add_client(name, run),
+            CATEGORY_JOB => claims.add_job(name, run, most),
+            _ => claims.add_client(name, run, most),
         };
         self.generation += u64::from(claimed == Claimed::New);
         claimed != Claimed::Rejected
