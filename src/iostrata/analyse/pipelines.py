@@ -18,12 +18,13 @@ _BEFORE, _AFTER = 10 * 10**9, 5 * 10**9
 
 
 class PipelineFailure(Record, frozen=True):
-    """A DataNode left the pipeline of a block that a process was writing.
+    """A DataNode left the pipeline of a block that a process was writing, or was about to write.
 
     `recovery` is the time that it took to set the pipeline up again, null while that goes on.
-    `recovered`: the NameNode has taken the new pipeline; `failed`: it has not, and a call of the
-    writer failed. `held` is how long a call of the writer waited for it, also before the failure
-    was noticed; where the writer's calls are in sums only, it is `recovery`.
+    `recovered`: the NameNode has taken the new pipeline; `moved`: it has not, and gave another
+    block instead; `failed`: neither, and a call of the writer failed. `held` is how long a call of
+    the writer waited for it, also before the failure was noticed; where the writer's calls are in
+    sums only, it is `recovery`.
     """
 
     host: str | None
@@ -35,6 +36,7 @@ class PipelineFailure(Record, frozen=True):
     at: EpochNs
     recovery: Ns | None
     recovered: bool
+    moved: bool
     failed: bool
     held: Ns
 
@@ -44,8 +46,9 @@ class LostDataNode(Record, frozen=True):
 
     `fate`: its traced process `died` at `at`, or `ended` in an orderly way; of all others it is
     known only that a writer noticed at `at` that it had `left`. `host` is that of the process.
-    Of the pipelines some `recovered`, after `recovery` at most, and of others the write `failed`.
-    `file` is one of the `files`. `held` is for how long writers waited, all together.
+    Of the pipelines some `recovered`, after `recovery` at most, others were given up for a block on
+    other DataNodes (`moved`), and of others the write `failed`. `file` is one of the `files`.
+    `held` is for how long writers waited, all together.
     """
 
     datanode: str
@@ -54,6 +57,7 @@ class LostDataNode(Record, frozen=True):
     at: EpochNs
     pipelines: Count
     recovered: Count
+    moved: Count
     failed: Count
     files: Count
     file: str | None
@@ -89,7 +93,7 @@ def pipeline_failures(roles: Collection[str] = ()) -> ir.Table:
     waited = ibis.least(rows.done, rows.exited.fill_null(rows.done)) - since
     rows = rows.mutate(
         recovery=rows.done - rows.begin,
-        failed=~rows.recovered & rows.failed,
+        failed=~rows.recovered & ~rows.moved & rows.failed,
         held=ibis.greatest(waited.fill_null(0), 0),
     )
     return rows.select(*PipelineFailure.__struct_fields__).order_by("at", "datanode", "proc")
@@ -105,21 +109,36 @@ def _left(roles: Collection[str]) -> ir.Table:
 
 
 def _with_setup(rows: ir.Table) -> ir.Table:
-    """With `begin` and `done` of the call that sets the pipeline up, and whether it `recovered`."""
+    """With `begin` and `done` of the call that sets the pipeline up, and whether it `recovered` or
+    the block was `moved`.
+    """
     made = CALLS.filter(CALLS.layer == "hdfs", CALLS["op"] == "set_up_pipeline")
     made = made.select(
-        maker="proc", setup="span", begin="start", done=made.start + made.dur.fill_null(0)
+        maker="proc",
+        setup="span",
+        stream="parent",
+        begin="start",
+        done=made.start + made.dur.fill_null(0),
     )
-    taken = CALLS.filter(
+    taken, given = _answered("updatePipeline", "taken"), _answered("addBlock", "given")
+    rows = rows.left_join(made, [rows.proc == made.maker, rows.parent == made.setup])
+    rows = rows.left_join(taken, [rows.proc == taken.taken_to, rows.parent == taken.taken_in])
+    rows = rows.left_join(given, [rows.proc == given.given_to, rows.stream == given.given_in])
+    recovered = rows.taken_in.notnull()
+    moved = ~recovered & (rows.given_last >= rows.done).fill_null(False)
+    return rows.mutate(recovered=recovered, moved=moved)
+
+
+def _answered(method: str, name: str) -> ir.Table:
+    """When each call last asked the NameNode for something, and was answered."""
+    rows = CALLS.filter(
         CALLS.layer == "rpc",
         CALLS["op"] == "call",
-        CALLS.target == "ClientProtocol.updatePipeline",
+        CALLS.target == f"ClientProtocol.{method}",
         CALLS.error.isnull(),
     )
-    taken = taken.select(asker="proc", asked_in="parent").distinct()
-    rows = rows.left_join(made, [rows.proc == made.maker, rows.parent == made.setup])
-    rows = rows.left_join(taken, [rows.proc == taken.asker, rows.parent == taken.asked_in])
-    return rows.mutate(recovered=rows.asked_in.notnull())
+    names = {f"{name}_to": rows.proc, f"{name}_in": rows.parent}
+    return rows.group_by(**names).agg(**{f"{name}_last": rows.start.max()})
 
 
 def _with_writer(rows: ir.Table) -> ir.Table:
@@ -141,7 +160,7 @@ def _with_writer(rows: ir.Table) -> ir.Table:
         [rows.proc == calls.writer, rows.file == calls.written, calls.call_end >= rows.at],
     )
     kept = ("host", "role", "proc", "trace", "span", "datanode", "file")
-    times = ("at", "begin", "done", "recovered")
+    times = ("at", "begin", "done", "recovered", "moved")
     meanwhile = joined.call_begin <= joined.done
     return joined.group_by(*kept, *times).agg(
         entered=joined.call_begin.min(where=meanwhile),
@@ -157,10 +176,11 @@ def lost_datanodes(roles: Collection[str] = ()) -> ir.Table:
         noticed=failures.at.min(),
         pipelines=failures.count(),
         recovered=failures.count(where=failures.recovered),
+        moved=failures.count(where=failures.moved),
         failed=failures.count(where=failures.failed),
         files=failures.file.nunique(),
         file=failures.file.min(),
-        recovery=failures.recovery.max(),
+        recovery=failures.recovery.max(where=failures.recovered),
         held=failures.held.sum().cast("int64"),
     )
     ends = _ends(failures)

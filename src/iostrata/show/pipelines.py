@@ -24,17 +24,25 @@ def lost_lines(lost: Sequence[LostDataNode], begin: int) -> list[str]:
 
 
 def _outcome(lost: LostDataNode) -> str:
-    """What is known of it: of a pipeline that neither recovered nor failed nothing is."""
-    parts = [_recovered(lost)] if lost.recovered else []
-    if lost.failed:
-        alone = lost.pipelines == 1
-        parts.append("the write failed" if alone else f"{plural(lost.failed, 'write')} failed")
+    """What is known of it: how a pipeline ended whose process was cut off is not."""
+    if lost.pipelines == 1:
+        known = (
+            (lost.recovered, f"the write pipeline recovered in {seconds(lost.recovery or 0)}"),
+            (lost.moved, "the block was begun anew on other DataNodes"),
+            (lost.failed, "the write failed"),
+        )
+    else:
+        blocks, writes = plural(lost.moved, "block"), plural(lost.failed, "write")
+        known = (
+            (lost.recovered, _recovered(lost)),
+            (lost.moved, f"{blocks} begun anew on other DataNodes"),
+            (lost.failed, f"{writes} failed"),
+        )
+    parts = [text for number, text in known if number]
     return f"; {', '.join(parts)}" if parts else ""
 
 
 def _recovered(lost: LostDataNode) -> str:
-    took = seconds(lost.recovery or 0)
-    if lost.pipelines == 1:
-        return f"the write pipeline recovered in {took}"
     number = "all" if lost.recovered == lost.pipelines else f"{lost.recovered}"
+    took = seconds(lost.recovery or 0)
     return f"{number} of {lost.pipelines} write pipelines recovered, within {took} each"

@@ -145,6 +145,28 @@ def test_a_datanode_that_was_stopped_left_several_pipelines(traced: Traced) -> N
     assert (lost.recovered, lost.failed, lost.recovery) == (2, 0, SECOND // 2)
 
 
+def test_a_block_that_was_begun_anew(traced: Traced) -> None:
+    """A DataNode that was down already: the NameNode gives blocks, two of them in vain; of the last
+    one the writer has an error, as it is asked for no more.
+    """
+    stream = {"parent": 5}
+    asked = [call("rpc", "call", "ClientProtocol.addBlock", n, n + 0.5, **stream) for n in (9, 11)]
+    first, last = (
+        [one | (stream if one["op"] == "set_up_pipeline" else {}) for one in made]
+        for made in (
+            setup("/a", 10, 10.5, A, taken=False),
+            setup("/a", 12, 12.5, B, span=8, taken=False),
+        )
+    )
+    closed = call("hdfs", "close", "/a", 9, 13, error="java.io.IOException")
+    engine = traced([*asked, *first, *last, closed])
+    found = engine.records(lost_datanodes(), LostDataNode)
+    assert [(one.datanode, one.recovered, one.moved, one.failed) for one in found] == [
+        (A, 0, 1, 0),
+        (B, 0, 0, 1),
+    ]
+
+
 def test_a_pipeline_without_failure_is_none(traced: Traced) -> None:
     """An append sets a pipeline up, and finds no DataNode that failed."""
     append = [

@@ -53,6 +53,7 @@ def judge(rows: list[LostDataNode], facts: RunFacts) -> Judgement | None:
             Evidence("DataNodes that left pipelines", len(rows), "count"),
             Evidence("pipelines that they left", sum(row.pipelines for row in rows), "count"),
             Evidence("pipelines that recovered", sum(row.recovered for row in rows), "count"),
+            Evidence("blocks begun anew elsewhere", sum(row.moved for row in rows), "count"),
             Evidence("writes that failed", failed, "count"),
             Evidence("time of writers until then", held, "ns"),
             Evidence("longest set-up of a new pipeline", _longest(rows), "ns"),

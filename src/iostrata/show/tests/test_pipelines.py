@@ -41,8 +41,8 @@ def read(store: Path, events: list[dict[str, Any]]) -> Summary:
 
 
 def lost(number: int = 1, **more: Any) -> LostDataNode:
-    given = {"host": None, "fate": "left", "pipelines": 1, "recovered": 1, "failed": 0, "files": 1}
-    given |= {"file": "/a", "recovery": SECOND // 5, "held": SECOND, "at": at(number)}
+    given = {"host": None, "fate": "left", "pipelines": 1, "recovered": 1, "moved": 0, "failed": 0}
+    given |= {"files": 1, "file": "/a", "recovery": SECOND // 5, "held": SECOND, "at": at(number)}
     return LostDataNode(**{"datanode": f"10.0.0.{number}:9866", **given, **more})
 
 
@@ -56,8 +56,8 @@ def test_the_first_lines_name_it(tmp_path: Path) -> None:
     assert builtins(known)["lost_datanodes"] == [
         {
             "datanode": A, "host": "node3", "fate": "died", "at": at(9.75), "pipelines": 1,
-            "recovered": 1, "failed": 0, "files": 1, "file": "/a", "recovery": SECOND // 2,
-            "held": SECOND // 2,
+            "recovered": 1, "moved": 0, "failed": 0, "files": 1, "file": "/a",
+            "recovery": SECOND // 2, "held": SECOND // 2,
         }
     ]  # fmt: skip
 
@@ -96,12 +96,18 @@ def test_a_run_without_failure_says_nothing(tmp_path: Path) -> None:
             "200.0 ms each (3 blocks, /a and 2 more files)",
         ),
         (
-            lost(pipelines=3, recovered=1, failed=2, files=2),
-            "DataNode 10.0.0.1:9866 left 3 write pipelines at 1.00 s; 1 of 3 write pipelines "
-            "recovered, within 200.0 ms each, 2 writes failed (3 blocks, /a and 1 more file)",
+            lost(pipelines=4, recovered=1, moved=1, failed=2, files=2),
+            "DataNode 10.0.0.1:9866 left 4 write pipelines at 1.00 s; 1 of 4 write pipelines "
+            "recovered, within 200.0 ms each, 1 block begun anew on other DataNodes, 2 writes "
+            "failed (4 blocks, /a and 1 more file)",
+        ),
+        (
+            lost(recovered=0, moved=1),
+            "DataNode 10.0.0.1:9866 left the write pipeline at 1.00 s; the block was begun anew on "
+            "other DataNodes (1 block, /a)",
         ),
     ],
-    ids=["left", "failed", "unknown", "several", "some failed"],
+    ids=["left", "failed", "unknown", "several", "some failed", "moved"],
 )
 def test_it_says_what_is_known(one: LostDataNode, line: str) -> None:
     assert lost_lines([one], START) == [line]
