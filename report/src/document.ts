@@ -26,6 +26,7 @@ export interface ReportDocument {
   findings: Finding[] | null;
   tree: CallNode[] | null;
   critical: Critical | null;
+  lost_datanodes: string[];
 }
 /**
  * The run; times are 0 where they are not known.

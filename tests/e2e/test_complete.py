@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.cluster import DFSIO, Cluster
 from tests.e2e.labs import TWO, Labs
+from tests.e2e.pipelines import is_named, kill_while_writing
 
 from iostrata_lab import clusters
 from iostrata_lab.clusters.daemons import MARK
@@ -29,6 +30,7 @@ class Recorded:
 
     cluster: Cluster
     untraced: str  # address of the DataNode without agent
+    process: subprocess.Popen[str]  # that DataNode
     lines: list[str]  # of its summary
 
 
@@ -49,7 +51,7 @@ def recorded(labs: Labs) -> Iterator[Recorded]:
         command = [*DFSIO, *options, "-write", "-nrFiles", "1", "-size", "1MB"]
         cluster.record("in-part", *command)
         done = cluster.iostrata("summary", "in-part")
-        yield Recorded(cluster, address, done.stdout.splitlines())
+        yield Recorded(cluster, address, process, done.stdout.splitlines())
     finally:
         process.kill()
         process.wait()
@@ -131,3 +133,11 @@ def test_the_host_has_a_history(recorded: Recorded) -> None:
     (row,) = json.loads(done.stdout)
     assert row == {"sampled": host["interval"], "spanned": host["interval"], "early": True}
     assert host["net_loopback"] > 2 * 1024 * 1024  # the file, to two DataNodes
+
+
+def test_an_untraced_datanode_that_dies_in_a_pipeline_is_named(recorded: Recorded) -> None:
+    """The last of this file: what is known of it is what its client knows."""
+    cluster = recorded.cluster
+    killed = kill_while_writing(cluster, "left", lambda _: recorded.untraced, recorded.process.pid)
+    lost = is_named(cluster, "left", killed, "left the write pipeline")
+    assert (lost["host"], lost["fate"]) == (None, "left")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cluster import DFSIO, Cluster, lab_up
+from tests.e2e.pipelines import is_named, kill_while_writing
 
 from iostrata.store.runs import find_run
 from iostrata_lab import clusters
@@ -215,3 +216,24 @@ def test_status_shows_the_brakes(cluster: Cluster) -> None:
         "namenode",
         "resourcemanager",
     }
+
+
+def test_a_run_without_failure_names_none(cluster: Cluster, job: dict[str, int]) -> None:
+    assert cluster.summary("job")["lost_datanodes"] == []
+    assert "lost-datanode" not in cluster.iostrata("findings", "job").stdout
+
+
+def test_a_datanode_that_dies_in_a_pipeline_is_named(cluster: Cluster) -> None:
+    """The last of this file: afterwards there are two DataNodes."""
+    killed = kill_while_writing(cluster, "dies", lambda pipeline: pipeline[0])
+    names = {node.address: node.name for node in clusters.find(cluster.name).nodes()}
+    dead = names[killed.address.partition(":")[0]]
+    lost = is_named(cluster, "dies", killed, f"on {dead} died")
+    assert (lost["host"], lost["fate"]) == (dead, "died")
+    # AND what was written is counted once, by the writer and at the survivor
+    size = int(cluster.hadoop("hadoop", "fs", "-stat", "%b", killed.file))
+    run = cluster.run("dies")
+    written = "SELECT sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND op = 'write' AND "
+    assert run.one(f"{written} layer = 'fs'") == size
+    assert run.one("SELECT count(*) FROM processes WHERE role = 'DataNode' AND traced") == 3
+    assert set(run.losses().values()) == {0}

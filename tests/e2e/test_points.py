@@ -119,6 +119,8 @@ CLIENT: dict[int, Count] = {
     81: 1,  # open; one by handle names no file, and nothing is read from it
     82: 5,  # file, appended, large, other, favored
     83: PACKETS,
+    84: 1,  # to append
+    86: 1,
     90: 1,
     91: 2,  # the byte is read through it
     92: 2,  # the pool too

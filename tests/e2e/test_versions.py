@@ -16,6 +16,7 @@ from iostrata_lab.clusters.hadoop.versions import DEFAULT, VERSIONS, Version
 
 FILES = 2
 MEGABYTES = 4
+APPENDED = "/benchmarks/TestDFSIO/io_write/part-00000"
 SIZE = FILES * MEGABYTES << 20
 ROLES = {"client": 1, "appmaster": 1, "map": 2, "reduce": 1, "DataNode": 2, "NameNode": 1}
 
@@ -90,6 +91,8 @@ def test_everything_was_traced(
     }
     if "3.3.6" in request.node.name:
         verifies_what_later_versions_lack(run, verifies)
+        cluster.record("append", "hadoop", "fs", "-appendToFile", "/etc/hostname", APPENDED)
+        verifies(cluster.run("append"), {85: 1, 86: 1})
 
 
 def verifies_what_later_versions_lack(run: Run, verifies: Verifies) -> None:

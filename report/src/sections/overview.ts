@@ -24,7 +24,8 @@ export function overview(run: ReportDocument): HTMLElement {
       : h("h2", { id: "overview-title", class: "unseen" }, "Overview"),
     verdict?.detail ? h("p", { class: "detail" }, name(verdict.detail)) : null,
     completenessLine(run),
-    missing(run),
+    listed(run.lost_datanodes ?? []),
+    listed(missing(run)),
     run.empty ? h("p", { class: "empty" }, name(run.empty)) : null,
     h("div", { class: findings.length ? "overview" : "overview single" }, ...columns),
   );
@@ -46,11 +47,16 @@ function completenessLine(run: ReportDocument): HTMLElement {
 }
 
 /** Parts, hosts and processes that are missing, by name. */
-function missing({ completeness: { incomplete } }: ReportDocument): HTMLElement | null {
+function missing({ completeness: { incomplete } }: ReportDocument): (string | HTMLElement)[] {
   const left = incomplete.length - FIRST_MISSING;
-  const lines = incomplete.slice(0, FIRST_MISSING).map((line) => h("li", {}, name(line)));
-  if (left > 0) lines.push(h("li", {}, h("a", { href: "#method" }, `and ${count(left)} more`)));
-  return lines.length ? h("ul", { class: "missing" }, ...lines) : null;
+  const lines: (string | HTMLElement)[] = incomplete.slice(0, FIRST_MISSING);
+  if (left > 0) lines.push(h("a", { href: "#method" }, `and ${count(left)} more`));
+  return lines;
+}
+
+function listed(lines: (string | HTMLElement)[]): HTMLElement | null {
+  const items = lines.map((line) => h("li", {}, typeof line === "string" ? name(line) : line));
+  return items.length ? h("ul", { class: "missing" }, ...items) : null;
 }
 
 function ranked(findings: Finding[]): HTMLElement {

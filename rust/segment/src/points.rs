@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 1790478993518835735;
+pub const POINTS_HASH: u64 = 8270306584039496459;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -83,6 +83,9 @@ pub const POINTS: &[Point] = &[
     Point { id: 81, layer: "hdfs", op: "locate", class: "org.apache.hadoop.hdfs.DFSClient", method: "getLocatedBlocks", counted_only: false, woven: true },
     Point { id: 82, layer: "hdfs", op: "close", class: "org.apache.hadoop.hdfs.DFSOutputStream", method: "close", counted_only: false, woven: true },
     Point { id: 83, layer: "hdfs", op: "send_packet", class: "org.apache.hadoop.hdfs.DataStreamer", method: "sendPacket", counted_only: false, woven: true },
+    Point { id: 84, layer: "hdfs", op: "set_up_pipeline", class: "org.apache.hadoop.hdfs.DataStreamer", method: "setupPipelineForAppendOrRecovery", counted_only: false, woven: true },
+    Point { id: 85, layer: "hdfs", op: "set_up_pipeline", class: "org.apache.hadoop.hdfs.DataStreamer", method: "setupPipelineForAppendOrRecovery", counted_only: false, woven: true },
+    Point { id: 86, layer: "hdfs", op: "check_pipeline", class: "org.apache.hadoop.hdfs.DataStreamer", method: "handleBadDatanode", counted_only: false, woven: true },
     Point { id: 90, layer: "hdfs", op: "read", class: "org.apache.hadoop.hdfs.DFSInputStream", method: "read", counted_only: false, woven: true },
     Point { id: 91, layer: "hdfs", op: "read", class: "org.apache.hadoop.hdfs.DFSInputStream", method: "read", counted_only: false, woven: true },
     Point { id: 92, layer: "hdfs", op: "read", class: "org.apache.hadoop.hdfs.DFSInputStream", method: "read", counted_only: false, woven: true },

@@ -14,6 +14,7 @@ from iostrata.analyse.cost import Cost, cost
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostTotal, host_totals
 from iostrata.analyse.latencies import Latency, latencies
+from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
 from iostrata.analyse.sizes import SizeClass, size_classes
 from iostrata.analyse.targets import Target, targets
 from iostrata.analyse.totals import (
@@ -88,6 +89,7 @@ class Summary(Completeness, frozen=True):
     sizes: list[Sizes]
     pauses: list[Pauses]
     hosts: list[HostTotal]
+    lost_datanodes: list[LostDataNode]  # that left write pipelines, of calls recorded individually
 
 
 def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) -> Summary:
@@ -119,6 +121,7 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
         sizes=_in_order(sizes(opened)),
         pauses=engine.records(pauses(), Pauses),
         hosts=engine.records(host_totals(), HostTotal),
+        lost_datanodes=engine.records(lost_datanodes(), LostDataNode),
     )
 
 

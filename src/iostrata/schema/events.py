@@ -209,6 +209,7 @@ EXTRACTOR = {
     "served": "target",
     "method": "target",
     "shuffle_block": "target",
+    "pipeline": "target",
     "ranges": "bytes",
     "packet": "bytes",
     "chunk": "bytes",

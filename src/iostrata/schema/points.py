@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 1790478993518835735
+POINTS_HASH = 8270306584039496459
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -99,6 +99,9 @@ POINTS = (
     Point(81, "hdfs", "locate", "org.apache.hadoop.hdfs.DFSClient", "getLocatedBlocks", "(Ljava/lang/String;JJ)Lorg/apache/hadoop/hdfs/protocol/LocatedBlocks;", "call", "", "", "", (), ""),
     Point(82, "hdfs", "close", "org.apache.hadoop.hdfs.DFSOutputStream", "close", "()V", "call", "", "", "", ("src",), ""),
     Point(83, "hdfs", "send_packet", "org.apache.hadoop.hdfs.DataStreamer", "sendPacket", "(Lorg/apache/hadoop/hdfs/DFSPacket;)V", "call", "packet(arg1)", "3.3", "", ("src",), ""),
+    Point(84, "hdfs", "set_up_pipeline", "org.apache.hadoop.hdfs.DataStreamer", "setupPipelineForAppendOrRecovery", "()Z", "call", "", "3.4", "", ("src",), ""),
+    Point(85, "hdfs", "set_up_pipeline", "org.apache.hadoop.hdfs.DataStreamer", "setupPipelineForAppendOrRecovery", "()V", "call", "", "", "3.3", ("src",), ""),
+    Point(86, "hdfs", "check_pipeline", "org.apache.hadoop.hdfs.DataStreamer", "handleBadDatanode", "()Z", "call", "", "", "", (), ""),
     Point(90, "hdfs", "read", "org.apache.hadoop.hdfs.DFSInputStream", "read", "()I", "call", "byte", "", "", ("pos", "src",), ""),
     Point(91, "hdfs", "read", "org.apache.hadoop.hdfs.DFSInputStream", "read", "([BII)I", "call", "ret", "", "", ("pos", "src",), ""),
     Point(92, "hdfs", "read", "org.apache.hadoop.hdfs.DFSInputStream", "read", "(Ljava/nio/ByteBuffer;)I", "call", "ret", "", "", ("pos", "src",), ""),

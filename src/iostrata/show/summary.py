@@ -15,6 +15,7 @@ from iostrata.analyse.totals import TaskTotal, Total
 from iostrata.schema.detail import budget_text, sampling_text
 from iostrata.schema.names import left_out
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
+from iostrata.show.pipelines import lost_lines
 from iostrata.show.tables import Column, directions, estimate, named, number, table
 from iostrata.text import (
     FEW,
@@ -36,8 +37,12 @@ MOST_COSTS = 6
 
 
 def summary_lines(summary: Summary) -> list[str]:
-    """Completeness first, then the facts of the run, then what it did."""
-    lines = [*completeness_lines(picture(summary)), *_facts(summary), *_hosts(summary)]
+    """Completeness first, with DataNodes that failed, then the facts of the run, then what it
+    did.
+    """
+    whole, *missing = completeness_lines(picture(summary))
+    failed = lost_lines(summary.lost_datanodes, summary.run.start)
+    lines = [whole, *failed, *missing, *_facts(summary), *_hosts(summary)]
     if not summary.layers:
         return [*lines, "", reason_empty(summary)]
     lines += ["", *_by_layer(summary), *_other_layers(summary)]

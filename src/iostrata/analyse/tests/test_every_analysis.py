@@ -31,8 +31,9 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 }
 # Of what a made run has nothing.
 NOTHING = {
-    *("gaps", "hdfs_requests", "long_pipe_reads", "orphans", "pauses", "pipe_reads", "queues"),
-    *("shuffle", "slow_mirrors", "spills", "woven_points"),
+    *("gaps", "hdfs_requests", "long_pipe_reads", "lost_datanodes", "orphans", "pauses"),
+    *("pipe_reads", "pipeline_failures", "queues", "shuffle", "slow_mirrors", "spills"),
+    *("woven_points",),
 }
 # Their rows are calls, with all columns of these.
 WITHOUT_RECORD = {"requests"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from iostrata.explain.tests.made import MS, attempt, attempts, call, did, link
-from iostrata.store.tests.made import SECOND
+from iostrata.explain.tests.made import MS, PROGRAM, attempt, attempts, call, did, link
+from iostrata.store.tests.made import SECOND, START, process
 
 US = 1000
 KB, MB = 1 << 10, 1 << 20
@@ -37,6 +37,10 @@ def maps(op: str, calls: int, each: int, **more: Any) -> dict[str, Any]:
 def fetched(peer: str, host: str, size: int, dur: int) -> dict[str, Any]:
     return call("task", "receive", "attempt_1_0001_m_000000_0", dur, "client", host=host, peer=peer,
                 bytes=size, category="shuffle")  # fmt: skip
+
+
+def at(second: int) -> int:
+    return START + second * SECOND
 
 
 TASKS = attempts("map", [30, 30, 30, 30])  # two minutes of work
@@ -367,6 +371,25 @@ CASES = (
         "500 000 writes to logs took 15.00 s and wrote 47.7 MiB",
         1 / 4,
         [did("java", "write", 500_000, 30 * US, bytes=50_000_000, category="pipe")],
+    ),
+    Case(
+        "lost-datanode",
+        "DataNode 10.0.0.3:9866 on far died at 23.00 s (1 block, /log); writers waited 15.00 s for "
+        "new pipelines",
+        1 / 4,
+        [
+            call("hdfs", "sync", "/log", 15 * SECOND, start=at(10)),
+            call("hdfs", "set_up_pipeline", "/log", SECOND, start=at(24), span=7),
+            call("hdfs", "check_pipeline", "/log", MS, start=at(24), parent=7, trace=1,
+                 peer="10.0.0.3:9866"),
+            call("rpc", "call", "ClientProtocol.updatePipeline", MS, start=at(24), parent=7),
+            call("datanode", "write_block", "BP-1", MS, "DataNode", kind="unfinished", proc=3,
+                 trace=1),
+        ],
+        [
+            PROGRAM,
+            process("DataNode", 3, proc=3, host="far", start=START, end=at(23), exit="killed"),
+        ],
     ),
     Case(
         "unbalanced-volumes",

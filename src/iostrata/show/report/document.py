@@ -31,6 +31,7 @@ from iostrata.records import Record, builtins
 from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.names import layer_order
 from iostrata.show.completeness import completeness_lines
+from iostrata.show.pipelines import lost_lines
 from iostrata.show.report.bounds import MOST_TARGETS, fitted
 from iostrata.show.report.flow import flow
 from iostrata.show.report.hosts import hosts
@@ -98,6 +99,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         findings=None,
         tree=None,
         critical=None,
+        lost_datanodes=lost_lines(known.lost_datanodes, known.run.start),
     )
     return _explained(whole, opened, step)
 

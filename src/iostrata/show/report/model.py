@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
+from msgspec import field
+
 from iostrata.analyse.axis import Axis, Series
 from iostrata.analyse.calltree.critical import PathPart, PathTime
 from iostrata.analyse.calltree.trees import CallNode
@@ -262,3 +264,4 @@ class ReportDocument(Record, frozen=True):
     findings: list[Finding] | None
     tree: list[CallNode] | None
     critical: Critical | None
+    lost_datanodes: list[str] = field(default_factory=list)  # lines of the summary, word by word

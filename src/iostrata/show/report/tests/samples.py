@@ -17,6 +17,7 @@ from iostrata.analyse.axis import MOST_BINS
 from iostrata.analyse.calltree.tests.made import node
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.records import builtins
+from iostrata.show.pipelines import MOST
 from iostrata.show.report import bounds
 from iostrata.show.report.model import ReportDocument
 
@@ -206,6 +207,7 @@ def full(name: str = HOSTILE) -> ReportDocument:
     made["ops"] = _filled(made["ops"], bounds.MOST_ROWS, name)
     made["tree"] = builtins([_branches(2 * bounds.MOST_NODES, name)])
     made["verdict"] = {"text": name, "detail": name}
+    made["lost_datanodes"] = [f"{i} {name}" for i in range(MOST + 1)]
     made["run"] |= {"command": name, "message": name, "user": name, "host": name}
     return bounds.fitted(msgspec.convert(made, ReportDocument))
 

@@ -91,6 +91,8 @@ final class Extractors {
         return new SizeBytes("size");
       case "shuffle_block":
         return new ShuffleBlockTarget();
+      case "pipeline":
+        return new PipelineTarget();
       case "ended":
         return new ProcessEnded();
       default:

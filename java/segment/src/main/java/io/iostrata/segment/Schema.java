@@ -189,8 +189,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 242;
-  public static final long POINTS_HASH = 1790478993518835735L;
+  public static final int POINT_COUNT = 245;
+  public static final long POINTS_HASH = 8270306584039496459L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
