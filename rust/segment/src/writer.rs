@@ -25,9 +25,7 @@ mod spans;
 mod tests;
 mod thread;
 
-use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -132,8 +130,7 @@ pub struct Process {
     options: Options,
     /// ns that a clock adds to what it measures.
     clock_cost: u64,
-    /// None once the process is detached.
-    directory: Mutex<Option<Arc<OwnedFd>>>,
+    detached: AtomicBool,
     page: Mapping,
     names: Mutex<Names>,
     pool: Mutex<Pool>,
@@ -160,8 +157,7 @@ impl Process {
         let place = place.map_err(io::Error::other)?;
         let pid = place.pid;
         let path = place.make(&format!("{pid}-{proc:016x}")).map_err(io::Error::other)?;
-        let handle: OwnedFd = File::open(&path)?.into();
-        let page = files::make(&handle, "process", PROCESS_SIZE, FILE_KIND_PROCESS)?;
+        let page = files::make(&path, "process", PROCESS_SIZE, FILE_KIND_PROCESS)?;
         let room = u64::from(options.dictionary).max(64);
         let most = (options.cap / DICTIONARY_SHARE / room).clamp(2, MAX_DICTIONARIES);
         let first = Layout { ring_slots: options.ring_slots, table_rows: options.table_rows };
@@ -171,7 +167,7 @@ impl Process {
             points: PointTable::default(),
             detail: Detail::default(),
             clock_cost: if options.clock.is_none() { clock_cost() } else { 0 },
-            directory: Mutex::new(Some(Arc::new(handle))),
+            detached: AtomicBool::new(false),
             page,
             names: Mutex::new(Names::new(proc, room as usize, most as u32)),
             pool: Mutex::new(Pool::new(proc, options.cap, first)),
@@ -218,7 +214,7 @@ impl Process {
     /// room for it.
     pub fn named(&self, named: Named, name: &str) -> u32 {
         let directory = self.directory();
-        let id = directory.map_or(0, |at| locked(&self.names).id(&at, named, name));
+        let id = directory.map_or(0, |at| locked(&self.names).id(at, named, name));
         if id == 0 {
             self.count(PROCESS_COUNTER_REFUSED_ENTRIES, 1);
         }
@@ -305,7 +301,7 @@ impl Process {
         self.pool().release();
         locked(&self.names).release();
         *locked(&self.overflow) = Overflow::default();
-        locked(&self.directory).take();
+        self.detached.store(true, Ordering::Release);
         self.page.abandon();
     }
 
@@ -316,8 +312,8 @@ impl Process {
     }
 
     /// Where files are made; an error once the process is detached.
-    fn directory(&self) -> Result<Arc<OwnedFd>, Errno> {
-        locked(&self.directory).clone().ok_or(Errno::SHUTDOWN)
+    fn directory(&self) -> Result<&Path, Errno> {
+        if self.detached.load(Ordering::Acquire) { Err(Errno::SHUTDOWN) } else { Ok(&self.path) }
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {

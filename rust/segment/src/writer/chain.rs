@@ -86,7 +86,7 @@ impl Thread {
     /// Asks for the thread's first segment.
     pub(super) fn first_segment(&mut self) {
         let directory = self.process.directory();
-        let made = directory.and_then(|at| self.process.pool().first(&at));
+        let made = directory.and_then(|at| self.process.pool().first(at));
         let Ok(Some(chunk)) = made else { return self.refused() };
         self.chain.thread_name = self.process.name(CATEGORY_THREAD_NAME, &self.name);
         self.go_on_in(chunk);
@@ -104,7 +104,7 @@ impl Thread {
             return; // the first segment will say it
         }
         let directory = self.process.directory();
-        let made = directory.and_then(|at| self.process.pool().with_ring(&at));
+        let made = directory.and_then(|at| self.process.pool().with_ring(at));
         // else it keeps the old one: there is no room for a segment more
         if let Ok(Some(chunk)) = made {
             self.chain.thread_name = self.process.name(CATEGORY_THREAD_NAME, &self.name);
@@ -139,7 +139,7 @@ impl Thread {
             return;
         }
         let directory = self.process.directory();
-        let made = directory.and_then(|at| self.process.pool().with_ring(&at));
+        let made = directory.and_then(|at| self.process.pool().with_ring(at));
         // else the old one has room, or says what has none
         if let Ok(Some(chunk)) = made {
             self.replace(chunk);
@@ -162,7 +162,7 @@ impl Thread {
         };
         let least = Layout { ring_slots: if ring { slots } else { old.ring_slots }, ..old };
         let directory = self.process.directory();
-        let made = directory.and_then(|at| self.process.pool().successor(&at, wanted, least));
+        let made = directory.and_then(|at| self.process.pool().successor(at, wanted, least));
         match made {
             Ok(Some(chunk)) => {
                 self.replace(chunk);

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -111,8 +111,16 @@ fn mine(user: &Path, own: u32) -> Result<(), Option<String>> {
     }
 }
 
+/// A folder of ours, for as long as it is needed. No descriptor is kept: programs close those that
+/// are not theirs, and what is made by its number then is made in a folder of the program's.
+pub fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty())
+}
+
 /// A new file of `size` reserved zero bytes, mapped; nothing is left behind when that fails.
-pub fn create(directory: impl AsFd, name: &str, size: usize) -> Result<Mapping, Errno> {
+pub fn create(directory: &Path, name: &str, size: usize) -> Result<Mapping, Errno> {
+    let directory = open_folder(directory)?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(&directory, name, flags, Mode::from_raw_mode(0o600))?;
     let mapped = reserve(&file, size).and_then(|()| map(&file, size));
@@ -123,7 +131,7 @@ pub fn create(directory: impl AsFd, name: &str, size: usize) -> Result<Mapping, 
 }
 
 /// [`create`] with the preamble that every file begins with.
-pub fn make(directory: impl AsFd, name: &str, size: usize, kind: u16) -> Result<Mapping, Errno> {
+pub fn make(directory: &Path, name: &str, size: usize, kind: u16) -> Result<Mapping, Errno> {
     let memory = create(directory, name, size)?;
     memory.set_u32(4, u32::from(VERSION) | u32::from(kind) << 16);
     memory.set_u32(0, MAGIC);
@@ -221,14 +229,13 @@ mod tests {
     #[test]
     fn a_file_is_zero_and_reserved_or_not_there() {
         let dir = ScratchDir::new();
-        let folder = File::open(dir.path()).unwrap();
-        let memory = create(&folder, "1.seg", 8192).unwrap();
+        let memory = create(dir.path(), "1.seg", 8192).unwrap();
         assert_eq!(memory.relaxed_u64(8184), 0);
         memory.set_u64(8, 7);
         assert_eq!(std::fs::read(dir.path().join("1.seg")).unwrap()[8], 7);
         assert_eq!(std::fs::metadata(dir.path().join("1.seg")).unwrap().blocks(), 16);
-        assert_eq!(create(&folder, "1.seg", 8192).unwrap_err(), Errno::EXIST);
-        assert!(create(&folder, "2.seg", usize::MAX / 4).is_err());
+        assert_eq!(create(dir.path(), "1.seg", 8192).unwrap_err(), Errno::EXIST);
+        assert!(create(dir.path(), "2.seg", usize::MAX / 4).is_err());
         assert!(!dir.path().join("2.seg").exists());
     }
 

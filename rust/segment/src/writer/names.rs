@@ -2,7 +2,7 @@
 //! a new one the table is forgotten, and a name met again gets a new id.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, statat};
@@ -71,7 +71,7 @@ impl Names {
     }
 
     /// Id of the entry, from 1; 0 when it could not be written.
-    pub fn id(&mut self, directory: &OwnedFd, named: Named, name: &str) -> u32 {
+    pub fn id(&mut self, directory: &Path, named: Named, name: &str) -> u32 {
         let name = cut(name, MAX_NAME);
         if let Some(id) = self.ids.get(&named).and_then(|ids| ids.get(name)) {
             return *id;
@@ -107,7 +107,7 @@ impl Names {
         file.release_u32(DICTIONARY_USED, self.used as u32);
     }
 
-    fn next_file(&mut self, directory: &OwnedFd) -> bool {
+    fn next_file(&mut self, directory: &Path) -> bool {
         if self.refused.is_some_and(|at| at.elapsed() < RETRY) {
             return false;
         }
@@ -125,10 +125,10 @@ impl Names {
         true
     }
 
-    fn make(&mut self, directory: &OwnedFd) -> Option<Mapping> {
-        let gone = |number| {
-            statat(directory, format!("dict-{number}"), AtFlags::SYMLINK_NOFOLLOW).is_err()
-        };
+    fn make(&mut self, directory: &Path) -> Option<Mapping> {
+        let folder = files::open_folder(directory).ok()?;
+        let gone =
+            |number| statat(&folder, format!("dict-{number}"), AtFlags::SYMLINK_NOFOLLOW).is_err();
         while self.oldest < self.next && gone(self.oldest) {
             self.oldest += 1;
         }
@@ -156,8 +156,6 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-
     use super::*;
     use crate::dictionary;
     use crate::schema::{CATEGORY_BLK, CATEGORY_FILE};
@@ -174,22 +172,20 @@ mod tests {
     #[test]
     fn a_name_is_written_once_and_differs_by_all_it_says() {
         let dir = ScratchDir::new();
-        let folder = File::open(dir.path()).unwrap().into();
         let mut names = Names::new(7, 4096, 4);
         let file = Named::of(CATEGORY_FILE);
-        assert_eq!(names.id(&folder, file, "/a"), 1);
-        assert_eq!(names.id(&folder, Named { block: 5, ..Named::of(CATEGORY_BLK) }, "/a"), 2);
-        assert_eq!(names.id(&folder, file, "/a"), 1);
+        assert_eq!(names.id(dir.path(), file, "/a"), 1);
+        assert_eq!(names.id(dir.path(), Named { block: 5, ..Named::of(CATEGORY_BLK) }, "/a"), 2);
+        assert_eq!(names.id(dir.path(), file, "/a"), 1);
         assert_eq!(entries(&dir, 0), [(1, "/a".into()), (2, "/a".into())]);
     }
 
     #[test]
     fn a_long_name_is_cut_at_a_character() {
         let dir = ScratchDir::new();
-        let folder = File::open(dir.path()).unwrap().into();
         let mut names = Names::new(7, 64 << 10, 4);
-        names.id(&folder, Named::of(CATEGORY_FILE), &"ä".repeat(4000));
-        names.id(&folder, Named::of(CATEGORY_FILE), &format!("x{}", "€".repeat(4000)));
+        names.id(dir.path(), Named::of(CATEGORY_FILE), &"ä".repeat(4000));
+        names.id(dir.path(), Named::of(CATEGORY_FILE), &format!("x{}", "€".repeat(4000)));
         let sizes: Vec<usize> = entries(&dir, 0).iter().map(|(_, name)| name.len()).collect();
         assert_eq!(sizes, [4096, 4096]);
     }
@@ -197,18 +193,17 @@ mod tests {
     #[test]
     fn a_full_file_is_sealed_and_its_names_are_forgotten() {
         let dir = ScratchDir::new();
-        let folder = File::open(dir.path()).unwrap().into();
         let mut names = Names::new(7, 80, 2);
         let file = Named::of(CATEGORY_FILE);
         let ids: Vec<u32> =
-            ["/1", "/2", "/3", "/1"].iter().map(|name| names.id(&folder, file, name)).collect();
+            ["/1", "/2", "/3", "/1"].iter().map(|name| names.id(dir.path(), file, name)).collect();
         assert_eq!(ids, [1, 2, 3, 4]);
         assert_eq!(entries(&dir, 1), [(3, "/3".into()), (4, "/1".into())]);
         assert_eq!(std::fs::read(dir.path().join("dict-0")).unwrap()[DICTIONARY_SEALED], 1);
-        assert_eq!(names.id(&folder, file, "/5"), 0, "two files exist");
+        assert_eq!(names.id(dir.path(), file, "/5"), 0, "two files exist");
         std::fs::remove_file(dir.path().join("dict-0")).unwrap();
         names.refused = None; // a second later
-        assert_eq!(names.id(&folder, file, "/5"), 5);
+        assert_eq!(names.id(dir.path(), file, "/5"), 5);
         assert_eq!(entries(&dir, 2), [(5, "/5".into())]);
     }
 }
