@@ -42,10 +42,11 @@ use crate::process::{DETACHED, ENDED};
 use crate::ring::{self, Layout};
 use crate::schema::{
     CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_COST_COLLECTOR,
-    PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS,
-    PROCESS_CPU, PROCESS_MAX_POINTS, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS,
-    PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START,
-    PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
+    PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_BY,
+    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_MAX_POINTS,
+    PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH,
+    PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
+    PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
 };
 
 pub use self::context::Cause;
@@ -151,13 +152,13 @@ impl Process {
     ///
     /// `proc` must be unique in the directory.
     pub fn create(directory: &Path, proc: u64, options: Options) -> io::Result<Arc<Process>> {
-        let uid = rustix::process::geteuid().as_raw();
         let names_run = options.text.lines().any(|line| line.starts_with("run=") && line.len() > 4);
         let place = files::Place::of(directory, options.pid, names_run);
         let place = place.map_err(io::Error::other)?;
-        let pid = place.pid;
+        let (pid, uid) = (place.pid, place.uid);
         let path = place.make(&format!("{pid}-{proc:016x}")).map_err(io::Error::other)?;
-        let page = files::make(&path, "process", PROCESS_SIZE, FILE_KIND_PROCESS)?;
+        let page = files::make(&path, "process", PROCESS_SIZE, FILE_KIND_PROCESS)
+            .map_err(|why| io::Error::other(files::cannot_make(&path.join("process"), why)))?;
         let room = u64::from(options.dictionary).max(64);
         let most = (options.cap / DICTIONARY_SHARE / room).clamp(2, MAX_DICTIONARIES);
         let first = Layout { ring_slots: options.ring_slots, table_rows: options.table_rows };
@@ -213,12 +214,12 @@ impl Process {
     /// The id of a name, written to the dictionary at first sight; 0, and counted, when there is no
     /// room for it.
     pub fn named(&self, named: Named, name: &str) -> u32 {
-        let directory = self.directory();
-        let id = directory.map_or(0, |at| locked(&self.names).id(at, named, name));
-        if id == 0 {
+        let id = self.directory().and_then(|at| locked(&self.names).id(at, named, name));
+        id.unwrap_or_else(|why| {
             self.count(PROCESS_COUNTER_REFUSED_ENTRIES, 1);
-        }
-        id
+            self.refused_by(why);
+            0
+        })
     }
 
     /// Dictionary id of a context: run, job, task, phase and client, empty where there is none.
@@ -245,6 +246,14 @@ impl Process {
     /// Adds to a `process_counter`. Any thread may: rare, but from many at once.
     pub fn count(&self, counter: usize, more: u64) {
         self.page.update_u64(PROCESS_COUNTERS + counter * 8, |count| count + more);
+    }
+
+    /// Says why a file could not be made; of a process that is detached, nobody asks.
+    fn refused_by(&self, why: Errno) {
+        if why != Errno::SHUTDOWN {
+            let errno = u64::from(why.raw_os_error().unsigned_abs());
+            self.page.update_u64(PROCESS_COUNTERS + PROCESS_COUNTER_REFUSED_BY * 8, |_| errno);
+        }
     }
 
     /// Stores a `point_state`.

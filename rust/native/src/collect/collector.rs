@@ -136,7 +136,8 @@ impl<'a> Collector<'a> {
         if looks_for_deaths {
             let is_told = std::mem::replace(&mut self.deaths, now) == 0;
             self.sources.look_for_deaths(&mut self.pipeline, is_told, now);
-            self.census.take(&mut self.pipeline, &self.sources, now);
+            let dir = &self.options.dir;
+            self.census.take(&mut self.pipeline, &self.sources, dir, now);
         }
         self.sources.bury(&mut self.pipeline, now);
         self.advance_runs(looks_for_deaths, now);

@@ -7,7 +7,7 @@
 | what was read is framed, spooled, then applied to [`crate::model::state`] | [`pipeline`], [`block`], [`spool`], [`apply`], [`counters`], [`attribution`] |
 | rows become files of the store, as long as there is space | [`publisher`], [`floor`] |
 | runs are asked for, begin, record and finish | [`door`], [`orders`], [`runs`] |
-| processes that should be traced and are not | [`census`], [`procfs`], [`hosts`] |
+| processes that should be traced and are not | [`census`], [`untraced`], [`procfs`], [`hosts`] |
 | the host, once a second while a run records | [`sampler`] |
 | what a run does at this moment | [`progress`], [`live`] |
 | what an event costs | [`cost`] |
@@ -46,6 +46,7 @@ mod sources;
 pub mod spool;
 mod started;
 mod trouble;
+mod untraced;
 mod waker;
 
 use std::time::Duration;

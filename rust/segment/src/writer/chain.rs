@@ -1,5 +1,7 @@
 //! The segments of one thread, one after the other: rows, slots, gaps, growth.
 
+use rustix::io::Errno;
+
 use super::chunk::Chunk;
 use super::context::Level;
 use super::detail::ALL_REQUESTS;
@@ -87,7 +89,11 @@ impl Thread {
     pub(super) fn first_segment(&mut self) {
         let directory = self.process.directory();
         let made = directory.and_then(|at| self.process.pool().first(at));
-        let Ok(Some(chunk)) = made else { return self.refused() };
+        let chunk = match made {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => return self.refused(None),
+            Err(why) => return self.refused(Some(why)),
+        };
         self.chain.thread_name = self.process.name(CATEGORY_THREAD_NAME, &self.name);
         self.go_on_in(chunk);
         self.restate();
@@ -112,8 +118,12 @@ impl Thread {
         }
     }
 
-    fn refused(&mut self) {
+    /// `why`: None: the cap.
+    fn refused(&mut self, why: Option<Errno>) {
         self.chain.retry_in = RETRY_CALLS;
+        if let Some(why) = why {
+            self.process.refused_by(why);
+        }
         if !self.chain.refused {
             self.chain.refused = true;
             self.process.count(PROCESS_COUNTER_REFUSED_SEGMENTS, 1);
@@ -170,7 +180,7 @@ impl Thread {
             }
             // The cap bounds growth by design: what that costs is counted call by call.
             Ok(None) => self.chain.retry_in = RETRY_CALLS,
-            Err(_) => self.refused(),
+            Err(why) => self.refused(Some(why)),
         }
         false
     }

@@ -192,7 +192,7 @@ def test_runs_without_events_say_why(tmp_path: Path) -> None:
     assert {
         name: summary_lines(read(tmp_path, name))[-1] for name in ("nothing", "untraced", "silent")
     } == {
-        "nothing": "no events: the command started no Java process",
+        "nothing": "no events: no Java process was seen",
         "untraced": "no events: none of its processes was traced (iostrata doctor says why)",
         "silent": "no events: its processes called none of the points (iostrata points lists them)",
     }
