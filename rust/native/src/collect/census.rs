@@ -87,6 +87,13 @@ impl Census {
                 if !is_alive(process.pid, Some(process.pid_start)) {
                     let ended = UntracedProcess { end: now, ..process.clone() };
                     block::push_json(&mut blocks, BlockKind::Untraced, &ended);
+                    continue;
+                }
+                // it may have been noted before its files were there
+                let why = sources.why_unread(process.uid, process.pid);
+                if let Some(why) = why.filter(|why| *why != process.reason) {
+                    let known = UntracedProcess { reason: why.into(), ..process.clone() };
+                    block::push_json(&mut blocks, BlockKind::Untraced, &known);
                 }
             }
         }
@@ -248,8 +255,8 @@ fn reason(sources: &Sources, pid: u32, uid: u32, dir: &Path, inherits: bool) -> 
     if !own.is_root() && own.as_raw() != uid {
         return format!("not readable: uid {uid}");
     }
-    if sources.has_rejected(uid, pid) {
-        return "agent rejected: its files are not valid".into();
+    if let Some(why) = sources.why_unread(uid, pid) {
+        return why.into();
     }
     untraced::reason(pid, dir, inherits)
 }

@@ -286,9 +286,11 @@ impl<'a> Collector<'a> {
             let run = state.owners.run_of_process(process);
             process.end.is_none() && run.is_some_and(|run| run.order.run == name)
         });
+        let owner = state.owners.runs.get(name).map(|run| run.order.uid);
+        let has_more = has_processes || owner.is_some_and(|uid| self.sources.are_crowded(uid));
         let grace = self.options.grace.as_nanos() as u64;
         let active = self.runs.active.get_mut(name);
-        if active.is_some_and(|run| run.is_at_end(has_processes, grace, now)) {
+        if active.is_some_and(|run| run.is_at_end(has_more, grace, now)) {
             self.end_run(name, now);
         }
     }

@@ -21,6 +21,7 @@ mod census;
 mod collector;
 mod cost;
 mod counters;
+mod descriptors;
 mod directory;
 mod door;
 mod floor;
@@ -58,6 +59,7 @@ pub use self::options::Options;
 use crate::clock::{self, MS};
 
 pub fn main(options: &Options) -> Result<()> {
+    descriptors::raise_limit();
     let mut collector = Collector::start(options)?;
     let mut nap = MS;
     loop {

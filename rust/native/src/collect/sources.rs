@@ -9,6 +9,7 @@ use iostrata_segment::segment::ProcessPage;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
 
 use super::block::{self, BlockKind, EndBlock};
+use super::descriptors;
 use super::hosts;
 use super::pace::Pace;
 use super::pipeline::Pipeline;
@@ -36,6 +37,8 @@ pub const MAX_ROWS: usize = 4 << 20;
 enum EntryState {
     /// Its page was not ready.
     Unready,
+    /// There was no descriptor for it: it is read when others have ended.
+    Crowded,
     Open,
     Rejected,
 }
@@ -109,12 +112,22 @@ impl Sources {
         self.by_proc.values().filter(|source| source.uid == uid).map(Source::waiting).sum()
     }
 
-    /// Whether a directory of this process is not read.
-    pub fn has_rejected(&self, uid: u32, pid: u32) -> bool {
+    /// Why a process that has files is not read; `None`: it has none, or is.
+    pub fn why_unread(&self, uid: u32, pid: u32) -> Option<&'static str> {
         let prefix = format!("{uid}/{pid}-");
-        self.entries
-            .iter()
-            .any(|(path, entry)| path.starts_with(&prefix) && matches!(entry, EntryState::Rejected))
+        let mut of_process = self.entries.iter().filter(|(path, _)| path.starts_with(&prefix));
+        of_process.find_map(|(_, entry)| match entry {
+            EntryState::Rejected => Some("agent rejected: its files are not valid"),
+            EntryState::Crowded => Some(descriptors::NONE_LEFT),
+            EntryState::Unready | EntryState::Open => None,
+        })
+    }
+
+    /// Whether there are processes of a user that wait for the end of others.
+    pub fn are_crowded(&self, uid: u32) -> bool {
+        let prefix = format!("{uid}/");
+        let mut of_user = self.entries.iter().filter(|(path, _)| path.starts_with(&prefix));
+        of_user.any(|(_, entry)| matches!(entry, EntryState::Crowded))
     }
 
     /// Reads all that is there of a user and of those that serve others; `uid`: `None`: of all.
@@ -225,7 +238,7 @@ impl Sources {
         let users: Vec<String> = self.users.keys().cloned().collect();
         for user in users {
             let Some((handle, freshness)) = self.users.get_mut(&user) else { continue };
-            let waiting = self.entries.values().any(|entry| matches!(entry, EntryState::Unready));
+            let waiting = self.entries.values().any(|entry| is_open_question(entry));
             if !freshness.changed(handle.as_fd()) && !waiting {
                 continue;
             }
@@ -290,6 +303,12 @@ impl Sources {
         };
         let uid: u32 = user.parse().unwrap_or(u32::MAX);
         let Some((handle, _)) = self.users.get(user) else { return };
+        if !descriptors::are_left(handle.as_fd()) {
+            if self.entries.insert(path, EntryState::Crowded).is_none() {
+                log(&format!("pid={pid} uid={uid}: {}", descriptors::NONE_LEFT));
+            }
+            return;
+        }
         let directory = match openat(handle, name, DIRECTORY, Mode::empty()) {
             Ok(directory) => directory,
             Err(rustix::io::Errno::NOENT) => return,
@@ -415,6 +434,11 @@ impl Sources {
             Err(errno) => self.reject(&path, &format!("cannot remove it: {errno}")),
         }
     }
+}
+
+/// Whether an entry is to be looked at again.
+fn is_open_question(entry: &EntryState) -> bool {
+    matches!(entry, EntryState::Unready | EntryState::Crowded)
 }
 
 /// Pid and proc of `PID-PROC`.
