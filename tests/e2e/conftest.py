@@ -78,6 +78,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = (
         "Appends",
         "Busy",
+        "Closes",
+        "Crowd",
         "EveryFileCall",
         "EverySocketCall",
         "Levels",

@@ -151,4 +151,6 @@ def why_empty(picture: Picture, state: str, events: int) -> str:
         return "no events: no Java process was seen"
     if not picture.processes.traced:
         return "no events: none of its processes was traced (iostrata doctor says why)"
+    if picture.lost:
+        return "no events: there was no room for what its processes called"
     return "no events: its processes called none of the points (iostrata points lists them)"
