@@ -238,7 +238,7 @@ impl Sources {
         let users: Vec<String> = self.users.keys().cloned().collect();
         for user in users {
             let Some((handle, freshness)) = self.users.get_mut(&user) else { continue };
-            let waiting = self.entries.values().any(|entry| is_open_question(entry));
+            let waiting = self.entries.values().any(is_open_question);
             if !freshness.changed(handle.as_fd()) && !waiting {
                 continue;
             }
