@@ -2,7 +2,10 @@ import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 
-/** Writes and reads a file: `Reads FILE CALLS SIZE EXIT`, sleeping for ever when EXIT is -1. */
+/**
+ * Writes and reads a file: `Reads FILE CALLS SIZE EXIT [MILLIS]`, sleeping for ever when EXIT is
+ * -1, else that long.
+ */
 public final class Reads {
   public static void main(String[] args) throws Exception {
     int calls = Integer.parseInt(args[1]);
@@ -29,6 +32,9 @@ public final class Reads {
     if (exit < 0) {
       System.out.flush();
       Thread.sleep(Long.MAX_VALUE);
+    }
+    if (args.length > 4) {
+      Thread.sleep(Long.parseLong(args[4]));
     }
     System.exit(exit);
   }

@@ -78,6 +78,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = (
         "Appends",
         "Busy",
+        "Closes",
+        "Crowd",
         "EveryFileCall",
         "EverySocketCall",
         "Levels",
@@ -107,6 +109,18 @@ def here(tmp_path: Path) -> Iterator[Node]:
     """A collector of the test's own."""
     with node(tmp_path / "node") as one:
         yield one
+
+
+@pytest.fixture
+def reachable(program: Path) -> Iterator[Path]:
+    """The Java programs where every user can read them, and a folder to write to."""
+    folder = Path(f"/var/tmp/iostrata-shared-{os.getpid()}")
+    subprocess.run(["cp", "-r", str(program), str(folder)], check=True)
+    (folder / "data").mkdir()
+    (folder / "data").chmod(0o777)
+    subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
+    yield folder
+    subprocess.run(["rm", "-r", str(folder)], check=True)
 
 
 @dataclass(frozen=True)

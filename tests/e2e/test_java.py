@@ -133,11 +133,11 @@ def test_a_command_without_java(iostrata: Iostrata) -> None:
     done = iostrata("record", "--run", "r", "--", "true")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.splitlines()[0] == (
-        "iostrata: traced 0/0 processes, 0 dropped: no events: the command started no Java process"
+        "iostrata: traced 0/0 processes, 0 dropped: no events: no Java process was seen"
     )
     said = iostrata("summary").stdout.splitlines()
     assert said[0] == "traced 0/0 processes, 0 dropped"
-    assert said[-1] == "no events: the command started no Java process"
+    assert said[-1] == "no events: no Java process was seen"
 
 
 def test_a_command_that_is_not_there(iostrata: Iostrata) -> None:

@@ -238,7 +238,11 @@ def test_two_agents(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ("dir=/no/such", "/no/such is no directory"),
+        (
+            "dir=/no/such",
+            "/no/such does not exist; in a container: "
+            "docker run --ipc=host, or -v /no/such:/no/such",
+        ),
         ("dir={dir},what=1", "option what=1 is none of dir=DIRECTORY, run=RUN, cap=BYTES"),
         ("dir={dir},jar=/no/such.jar", "/no/such.jar: No such file or directory (os error 2)"),
     ],

@@ -11,9 +11,9 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use iostrata_segment::writer::files::open_folder;
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, mkdir, openat, renameat, statat,
-    unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, mkdir, openat, renameat, statat, unlinkat,
 };
 use rustix::io::{Errno, read, write};
 
@@ -36,8 +36,8 @@ pub type Key = blake3::Hash;
 
 #[derive(Debug)]
 pub struct Cache {
-    /// Or why there is none.
-    folder: Result<OwnedFd, String>,
+    /// Why there is none, where it was looked for first.
+    none: Option<String>,
     path: PathBuf,
     /// Hash of the agent's jar.
     agent: [u8; HASH],
@@ -55,7 +55,7 @@ impl Cache {
         let own = || PathBuf::from(format!("/var/tmp/iostrata-{uid}"));
         let path = path.map_or_else(own, Path::to_path_buf);
         Cache {
-            folder: folder(&path, uid),
+            none: folder(&path, uid).err(),
             path,
             agent: blake3::hash(jar).into(),
             uid,
@@ -67,9 +67,9 @@ impl Cache {
     /// For people: where it is, or why there is none.
     #[must_use]
     pub fn describe(&self) -> String {
-        match &self.folder {
-            Ok(_) => self.path.display().to_string(),
-            Err(why) => format!("none: {}: {why}", self.path.display()),
+        match &self.none {
+            None => self.path.display().to_string(),
+            Some(why) => format!("none: {}: {why}", self.path.display()),
         }
     }
 
@@ -84,12 +84,17 @@ impl Cache {
         hasher.update(class_file).finalize()
     }
 
+    /// Opened each time: see [`open_folder`](iostrata_segment::writer::files::open_folder).
+    fn folder(&self) -> Option<OwnedFd> {
+        if self.none.is_some() { None } else { folder(&self.path, self.uid).ok() }
+    }
+
     /// What was written under this key; `None` when there is nothing to be believed.
     #[must_use]
     pub fn read(&self, key: &Key) -> Option<Vec<u8>> {
-        let folder = self.folder.as_ref().ok()?;
+        let folder = self.folder()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let file = openat(folder, key.to_hex().as_str(), flags, Mode::empty()).ok()?;
+        let file = openat(&folder, key.to_hex().as_str(), flags, Mode::empty()).ok()?;
         let stat = fstat(&file).ok()?;
         let size = stat.st_size as u64;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile
@@ -111,15 +116,15 @@ impl Cache {
 
     /// Keeps `payload` for the next JVM, or not: a full disk costs speed only.
     pub fn write(&self, key: &Key, payload: &[u8]) {
-        let Ok(folder) = &self.folder else { return };
+        let Some(folder) = self.folder() else { return };
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
         if number.is_multiple_of(WRITES_PER_LOOK) {
-            let _ = shrink(folder, self.limit);
+            let _ = shrink(&folder, self.limit);
         }
         let draft =
             format!(".{}-{}.tmp", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
-        if publish(folder, &draft, key, payload).is_err() {
-            let _ = unlinkat(folder, &draft, AtFlags::empty());
+        if publish(&folder, &draft, key, payload).is_err() {
+            let _ = unlinkat(&folder, &draft, AtFlags::empty());
         }
     }
 }
@@ -141,8 +146,7 @@ fn publish(folder: &OwnedFd, draft: &str, key: &Key, payload: &[u8]) -> Result<(
 }
 
 fn folder(path: &Path, uid: u32) -> Result<OwnedFd, String> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let open = || openat(CWD, path, flags, Mode::empty());
+    let open = || open_folder(path);
     let folder = match open() {
         Err(Errno::NOENT) => mkdir(path, Mode::from_raw_mode(0o700)).and_then(|()| open()),
         // another process was faster

@@ -110,10 +110,9 @@ struct Log {
 impl Log {
     /// None when there is no room: pauses are not what a full host is asked for.
     fn create(process: &Process, start: u64) -> Option<Log> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = openat(CWD, &process.directory, flags, Mode::empty()).ok()?;
         let name = format!("{SERIAL}.seg");
-        let memory = files::make(&folder, &name, LAYOUT.size(), FILE_KIND_SEGMENT).ok()?;
+        let memory =
+            files::make(&process.directory, &name, LAYOUT.size(), FILE_KIND_SEGMENT).ok()?;
         memory.set_u64(SEGMENT_PROC, process.proc);
         memory.set_u32(SEGMENT_SERIAL, SERIAL);
         memory.set_u32(SEGMENT_EPOCH, 1);

@@ -25,14 +25,23 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const NAP: Duration = Duration::from_millis(20);
 const MOST_ANSWER: usize = 1024;
 
-/// The collector makes `DIR/UID` for the user of this process; the pid of this process as the
-/// collector sees it. The error is one line for people.
-pub fn hello(directory: &Path) -> Result<u32, String> {
+/// How a collector counts this process and its user, each of which may be in a namespace of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    pub pid: u32,
+    pub uid: u32,
+}
+
+/// The collector makes `DIR/UID` for the user of this process. The error is one line for people.
+pub fn hello(directory: &Path) -> Result<Seen, String> {
     let answer = ask(directory, HELLO.as_bytes()).map_err(|why| {
         format!("the collector of {} does not answer: {why}", directory.display())
     })?;
     let no = || format!("the collector of {} says {answer:?}", directory.display());
-    answer.strip_prefix("ok ").and_then(|pid| pid.parse().ok()).ok_or_else(no)
+    let (pid, uid) =
+        answer.strip_prefix("ok ").and_then(|ids| ids.split_once(' ')).ok_or_else(no)?;
+    let seen = |_| no();
+    Ok(Seen { pid: pid.parse().map_err(seen)?, uid: uid.parse().map_err(seen)? })
 }
 
 /// One packet to the door, and the one that comes back. A crowd is sent away, and comes again.
@@ -77,21 +86,26 @@ pub fn address(directory: BorrowedFd<'_>) -> rustix::io::Result<SocketAddrUnix> 
     SocketAddrUnix::new(format!("/proc/self/fd/{}/{DOOR}", directory.as_raw_fd()))
 }
 
-/// The pid namespace of this process, as `pid:[NUMBER]`; empty where `/proc` does not say.
+/// A namespace of this process, `pid` or `user`, as `pid:[NUMBER]`; empty where `/proc` does not say.
 #[must_use]
-pub fn pid_namespace() -> String {
-    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+pub fn namespace(kind: &str) -> String {
+    let link = std::fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default();
     link.to_string_lossy().into_owned()
 }
 
-/// Whether the collector of a directory counts pids in another namespace than this process.
+/// Whether the collector of a directory counts pids, and users, in another namespace than this
+/// process.
 #[must_use]
-pub fn counts_otherwise(directory: &Path) -> bool {
+pub fn counts_otherwise(directory: &Path) -> (bool, bool) {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let Ok(file) = openat(CWD, directory.join("collector"), flags, Mode::empty()) else {
-        return false;
+        return (false, false);
     };
     let text = io::read_to_string(io::Read::take(File::from(file), 4096)).unwrap_or_default();
-    let theirs = text.lines().find_map(|line| line.strip_prefix("pid_namespace="));
-    theirs.is_some_and(|theirs| !theirs.is_empty() && theirs != pid_namespace())
+    let differs = |kind: &str| {
+        let key = format!("{kind}_namespace=");
+        let theirs = text.lines().find_map(|line| line.strip_prefix(&key));
+        theirs.is_some_and(|theirs| !theirs.is_empty() && theirs != namespace(kind))
+    };
+    (differs("pid"), differs("user"))
 }

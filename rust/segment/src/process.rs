@@ -10,7 +10,7 @@ use crate::schema::{
     PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
 };
 
-pub const COUNTERS: usize = 6;
+pub const COUNTERS: usize = 7;
 /// `state` of a page whose process ended by itself.
 pub const ENDED: u32 = 2;
 /// `state` of a page whose process lives on without an agent.

@@ -79,6 +79,7 @@ pub const PROCESS_COUNTER_REFUSED_ENTRIES: usize = 2;
 pub const PROCESS_COUNTER_FAULTS: usize = 3;
 pub const PROCESS_COUNTER_REENTRANT: usize = 4;
 pub const PROCESS_COUNTER_UNBALANCED: usize = 5;
+pub const PROCESS_COUNTER_REFUSED_BY: usize = 6;
 pub const SLOT_SIZE: usize = 64;
 pub const SLOT_START: usize = 0;
 pub const SLOT_DUR: usize = 8;

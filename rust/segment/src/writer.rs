@@ -25,9 +25,7 @@ mod spans;
 mod tests;
 mod thread;
 
-use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,10 +42,11 @@ use crate::process::{DETACHED, ENDED};
 use crate::ring::{self, Layout};
 use crate::schema::{
     CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_COST_COLLECTOR,
-    PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS,
-    PROCESS_CPU, PROCESS_MAX_POINTS, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS,
-    PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START,
-    PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
+    PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_BY,
+    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_MAX_POINTS,
+    PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH,
+    PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
+    PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
 };
 
 pub use self::context::Cause;
@@ -132,8 +131,7 @@ pub struct Process {
     options: Options,
     /// ns that a clock adds to what it measures.
     clock_cost: u64,
-    /// None once the process is detached.
-    directory: Mutex<Option<Arc<OwnedFd>>>,
+    detached: AtomicBool,
     page: Mapping,
     names: Mutex<Names>,
     pool: Mutex<Pool>,
@@ -154,14 +152,13 @@ impl Process {
     ///
     /// `proc` must be unique in the directory.
     pub fn create(directory: &Path, proc: u64, options: Options) -> io::Result<Arc<Process>> {
-        let uid = rustix::process::geteuid().as_raw();
         let names_run = options.text.lines().any(|line| line.starts_with("run=") && line.len() > 4);
         let place = files::Place::of(directory, options.pid, names_run);
         let place = place.map_err(io::Error::other)?;
-        let pid = place.pid;
+        let (pid, uid) = (place.pid, place.uid);
         let path = place.make(&format!("{pid}-{proc:016x}")).map_err(io::Error::other)?;
-        let handle: OwnedFd = File::open(&path)?.into();
-        let page = files::make(&handle, "process", PROCESS_SIZE, FILE_KIND_PROCESS)?;
+        let page = files::make(&path, "process", PROCESS_SIZE, FILE_KIND_PROCESS)
+            .map_err(|why| io::Error::other(files::cannot_make(&path.join("process"), why)))?;
         let room = u64::from(options.dictionary).max(64);
         let most = (options.cap / DICTIONARY_SHARE / room).clamp(2, MAX_DICTIONARIES);
         let first = Layout { ring_slots: options.ring_slots, table_rows: options.table_rows };
@@ -171,7 +168,7 @@ impl Process {
             points: PointTable::default(),
             detail: Detail::default(),
             clock_cost: if options.clock.is_none() { clock_cost() } else { 0 },
-            directory: Mutex::new(Some(Arc::new(handle))),
+            detached: AtomicBool::new(false),
             page,
             names: Mutex::new(Names::new(proc, room as usize, most as u32)),
             pool: Mutex::new(Pool::new(proc, options.cap, first)),
@@ -217,12 +214,12 @@ impl Process {
     /// The id of a name, written to the dictionary at first sight; 0, and counted, when there is no
     /// room for it.
     pub fn named(&self, named: Named, name: &str) -> u32 {
-        let directory = self.directory();
-        let id = directory.map_or(0, |at| locked(&self.names).id(&at, named, name));
-        if id == 0 {
+        let id = self.directory().and_then(|at| locked(&self.names).id(at, named, name));
+        id.unwrap_or_else(|why| {
             self.count(PROCESS_COUNTER_REFUSED_ENTRIES, 1);
-        }
-        id
+            self.refused_by(why);
+            0
+        })
     }
 
     /// Dictionary id of a context: run, job, task, phase and client, empty where there is none.
@@ -249,6 +246,14 @@ impl Process {
     /// Adds to a `process_counter`. Any thread may: rare, but from many at once.
     pub fn count(&self, counter: usize, more: u64) {
         self.page.update_u64(PROCESS_COUNTERS + counter * 8, |count| count + more);
+    }
+
+    /// Says why a file could not be made; of a process that is detached, nobody asks.
+    fn refused_by(&self, why: Errno) {
+        if why != Errno::SHUTDOWN {
+            let errno = u64::from(why.raw_os_error().unsigned_abs());
+            self.page.update_u64(PROCESS_COUNTERS + PROCESS_COUNTER_REFUSED_BY * 8, |_| errno);
+        }
     }
 
     /// Stores a `point_state`.
@@ -305,7 +310,7 @@ impl Process {
         self.pool().release();
         locked(&self.names).release();
         *locked(&self.overflow) = Overflow::default();
-        locked(&self.directory).take();
+        self.detached.store(true, Ordering::Release);
         self.page.abandon();
     }
 
@@ -316,8 +321,8 @@ impl Process {
     }
 
     /// Where files are made; an error once the process is detached.
-    fn directory(&self) -> Result<Arc<OwnedFd>, Errno> {
-        locked(&self.directory).clone().ok_or(Errno::SHUTDOWN)
+    fn directory(&self) -> Result<&Path, Errno> {
+        if self.detached.load(Ordering::Acquire) { Err(Errno::SHUTDOWN) } else { Ok(&self.path) }
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {

@@ -5,6 +5,7 @@ A recorder says the first line when its command has ended: nothing is imported t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -73,7 +74,7 @@ def completeness_lines(picture: Picture) -> list[str]:
 
     `traced 12/14 processes, 3/3 DataNodes, 0 dropped`, then each that is missing by name.
     """
-    lines = [_traced(picture), *_incomplete(picture), *_missing(picture)]
+    lines = [_traced(picture), *_rejected(picture), *_incomplete(picture), *_missing(picture)]
     if picture.faulted_points:
         lines.append(f"points switched off by a fault: {', '.join(picture.faulted_points)}")
     lines += picture.troubles
@@ -99,6 +100,17 @@ def _traced(picture: Picture) -> str:
         (picture.rejected, "segments or names rejected"),
     )
     return line + "".join(f", {count(number)} {what}" for number, what in losses if number)
+
+
+def _rejected(picture: Picture) -> list[str]:
+    """Why files of traced processes could not be made, the most common reason first."""
+    covered = picture.processes
+    reasons = Counter(process.reason for process in covered.processes if process.traced)
+    del reasons[""]
+    return [
+        f"rejected in {plural(number, 'process')}: {reason}"
+        for reason, number in reasons.most_common()
+    ]
 
 
 def _incomplete(picture: Picture) -> list[str]:
@@ -136,7 +148,9 @@ def why_empty(picture: Picture, state: str, events: int) -> str:
     if state == "recording":
         return "no events so far: the run is being recorded"
     if not picture.processes.processes:
-        return "no events: the command started no Java process"
+        return "no events: no Java process was seen"
     if not picture.processes.traced:
         return "no events: none of its processes was traced (iostrata doctor says why)"
+    if picture.lost:
+        return "no events: there was no room for what its processes called"
     return "no events: its processes called none of the points (iostrata points lists them)"

@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::path::Path;
 
 use super::block::{self, BlockKind};
 use super::hosts;
 use super::pipeline::Pipeline;
 use super::procfs::{self, Jvm, is_alive};
 use super::sources::Sources;
+use super::untraced;
 use crate::clock::{self, SECOND};
 use crate::model::claims::Claims;
 use crate::model::ids;
@@ -20,6 +22,8 @@ const FORK: u64 = 2 * SECOND;
 
 /// Pid and start of a process.
 type ProcessKey = (u32, u64);
+/// Why a process is not traced: of its pid and uid, and whether it is below the recorder.
+type Why<'a> = &'a dyn Fn(u32, u32, bool) -> String;
 
 #[derive(Debug, Default)]
 pub struct Census {
@@ -51,7 +55,9 @@ struct Person {
 
 impl Census {
     /// Looks for JVMs that belong to active runs and notes those that are not traced.
-    pub fn take(&mut self, pipeline: &mut Pipeline, sources: &Sources, now: u64) {
+    ///
+    /// `dir`: where traced ones write.
+    pub fn take(&mut self, pipeline: &mut Pipeline, sources: &Sources, dir: &Path, now: u64) {
         let owners = &pipeline.state().owners;
         if owners.runs.is_empty() {
             *self = Census::default();
@@ -68,8 +74,9 @@ impl Census {
                 !traced.contains(&(pid, person.start))
                     && !run.untraced.contains_key(&UntracedProcess::key_of(pid, person.start))
             };
-            let expected = self.expected(run, sources, &is_news);
-            let own = self.jvms_of(run, &owners.claims, sources, &is_news, now);
+            let why = |pid, uid, inherits| reason(sources, pid, uid, dir, inherits);
+            let expected = self.expected(run, &why, &is_news);
+            let own = self.jvms_of(run, &owners.claims, &why, &is_news, now);
             for process in expected.into_iter().chain(own) {
                 if noted.insert(process.key()) {
                     let process = UntracedProcess { now, ..process };
@@ -80,6 +87,13 @@ impl Census {
                 if !is_alive(process.pid, Some(process.pid_start)) {
                     let ended = UntracedProcess { end: now, ..process.clone() };
                     block::push_json(&mut blocks, BlockKind::Untraced, &ended);
+                    continue;
+                }
+                // it may have been noted before its files were there
+                let why = sources.why_unread(process.uid, process.pid);
+                if let Some(why) = why.filter(|why| *why != process.reason) {
+                    let known = UntracedProcess { reason: why.into(), ..process.clone() };
+                    block::push_json(&mut blocks, BlockKind::Untraced, &known);
                 }
             }
         }
@@ -172,7 +186,7 @@ impl Census {
     fn expected(
         &self,
         run: &Run,
-        sources: &Sources,
+        why: Why<'_>,
         is_news: &dyn Fn(u32, &Person) -> bool,
     ) -> Vec<UntracedProcess> {
         let expected = run.order.expect.iter().filter_map(|(role, pid)| {
@@ -185,7 +199,7 @@ impl Census {
                 uid,
                 role: role.clone(),
                 main: procfs::jvm(*pid).map(|jvm| jvm.main).unwrap_or_default(),
-                reason: reason(sources, *pid, uid),
+                reason: why(*pid, uid, false),
                 host: hosts::of(*pid, person.start),
                 ..UntracedProcess::default()
             })
@@ -198,7 +212,7 @@ impl Census {
         &self,
         run: &Run,
         claims: &Claims,
-        sources: &Sources,
+        why: Why<'_>,
         is_news: &dyn Fn(u32, &Person) -> bool,
         now: u64,
     ) -> Vec<UntracedProcess> {
@@ -212,7 +226,8 @@ impl Census {
             let claimed = [&jvm.attempt, &jvm.container]
                 .into_iter()
                 .find_map(|id| claims.run_of_job(id).filter(|(owner, _)| *owner == name));
-            if claimed.is_none() && !person.recorders.contains(&run.order.recorder()) {
+            let is_below = person.recorders.contains(&run.order.recorder());
+            if claimed.is_none() && !is_below {
                 return None;
             }
             Some(UntracedProcess {
@@ -225,7 +240,7 @@ impl Census {
                 job: claimed.map(|(_, job)| job.to_owned()).unwrap_or_default(),
                 task: jvm.attempt.clone(),
                 container: jvm.container.clone(),
-                reason: reason(sources, *pid, person.uid),
+                reason: why(*pid, person.uid, is_below),
                 host: hosts::of(*pid, person.start),
                 ..UntracedProcess::default()
             })
@@ -235,11 +250,13 @@ impl Census {
 }
 
 /// Why a process is not traced.
-fn reason(sources: &Sources, pid: u32, uid: u32) -> String {
+fn reason(sources: &Sources, pid: u32, uid: u32, dir: &Path, inherits: bool) -> String {
     let own = rustix::process::geteuid();
     if !own.is_root() && own.as_raw() != uid {
         return format!("not readable: uid {uid}");
     }
-    let why = sources.why_not(uid, pid);
-    why.map_or_else(|| "no agent".into(), |why| format!("agent rejected: {why}"))
+    if let Some(why) = sources.why_unread(uid, pid) {
+        return why.into();
+    }
+    untraced::reason(pid, dir, inherits)
 }

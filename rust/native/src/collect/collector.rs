@@ -11,13 +11,13 @@ use super::census::Census;
 use super::cost::EventCost;
 use super::directory::SharedDirectory;
 use super::hosts;
-use super::live::{self, Live};
+use super::live::Live;
 use super::options::Options;
 use super::orders::{self, Orders};
 use super::pace::Pace;
 use super::pipeline::Pipeline;
 use super::procfs::is_alive;
-use super::progress::{self, View};
+use super::progress;
 use super::publisher::{self, Publisher};
 use super::runs::{Phase, Runs};
 use super::sampler::HostSampler;
@@ -33,17 +33,17 @@ const LONG: u64 = 60 * SECOND;
 
 pub struct Collector<'a> {
     options: &'a Options,
-    directory: SharedDirectory,
-    pipeline: Pipeline,
-    sources: Sources,
+    pub(super) directory: SharedDirectory,
+    pub(super) pipeline: Pipeline,
+    pub(super) sources: Sources,
     census: Census,
     orders: Orders,
-    runs: Runs,
+    pub(super) runs: Runs,
     sampler: HostSampler,
-    publisher: Publisher,
+    pub(super) publisher: Publisher,
     event_cost: EventCost,
-    live: Live,
-    progress_trouble: Trouble,
+    pub(super) live: Live,
+    pub(super) progress_trouble: Trouble,
     waker: Waker,
     /// When processes were last looked at for deaths, `CLOCK_MONOTONIC` ns; 0: one was told.
     deaths: u64,
@@ -136,7 +136,8 @@ impl<'a> Collector<'a> {
         if looks_for_deaths {
             let is_told = std::mem::replace(&mut self.deaths, now) == 0;
             self.sources.look_for_deaths(&mut self.pipeline, is_told, now);
-            self.census.take(&mut self.pipeline, &self.sources, now);
+            let dir = &self.options.dir;
+            self.census.take(&mut self.pipeline, &self.sources, dir, now);
         }
         self.sources.bury(&mut self.pipeline, now);
         self.advance_runs(looks_for_deaths, now);
@@ -285,9 +286,11 @@ impl<'a> Collector<'a> {
             let run = state.owners.run_of_process(process);
             process.end.is_none() && run.is_some_and(|run| run.order.run == name)
         });
+        let owner = state.owners.runs.get(name).map(|run| run.order.uid);
+        let has_more = has_processes || owner.is_some_and(|uid| self.sources.are_crowded(uid));
         let grace = self.options.grace.as_nanos() as u64;
         let active = self.runs.active.get_mut(name);
-        if active.is_some_and(|run| run.is_at_end(has_processes, grace, now)) {
+        if active.is_some_and(|run| run.is_at_end(has_more, grace, now)) {
             self.end_run(name, now);
         }
     }
@@ -306,16 +309,6 @@ impl<'a> Collector<'a> {
             // before agents look again: its points end with it
             orders::remove(&self.directory.runs, name, &["points"]);
             self.switch_control(order.has_points);
-        }
-    }
-
-    /// What a run lacks for want of space, to be added to its message.
-    fn unread(&self, uid: u32) -> String {
-        match self.sources.unread(uid) {
-            events if events > 0 && !self.pipeline.has_room() => {
-                format!("; {events} events at least were not read: the spool has no room for them")
-            }
-            _ => String::new(),
         }
     }
 
@@ -341,35 +334,6 @@ impl<'a> Collector<'a> {
         self.directory.control.on(detail, off, renewed);
     }
 
-    fn view(&self, now: u64) -> View<'_> {
-        View {
-            state: self.pipeline.state(),
-            sources: &self.sources,
-            host: &self.publisher.host,
-            control: self.directory.control.word(),
-            part: self.pipeline.number(),
-            anchor: self.directory.anchor,
-            now,
-        }
-    }
-
-    /// Writes `progress.json` and `live-HOST.json`.
-    fn report(&mut self, name: &str, now: u64) {
-        let mut live = std::mem::take(&mut self.live);
-        let live_text = live.text(self.view(now), name);
-        self.live = live;
-        let Some(active) = self.runs.active.get(name) else { return };
-        let progress = progress::text(self.view(now), name, active.phase.name(), &active.message);
-        let Some(active) = self.runs.active.get_mut(name) else { return };
-        let live_name = live::file_name(&self.publisher.host);
-        match active.report(progress, &live_name, &live_text, now) {
-            Ok(()) => self.progress_trouble.end(),
-            Err(error) => self
-                .progress_trouble
-                .begin(&format!("run {name}: cannot write progress.json: {error}")),
-        }
-    }
-
     /// Publishes all rows and begins the next spool file.
     fn rotate(&mut self, now: u64) -> Result<()> {
         let published = self.publisher.publish(self.pipeline.state(), self.pipeline.number())?;
@@ -390,20 +354,6 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Whoever waits for a run that has ended hears at once that it cannot be published now.
-    fn report_stuck(&self, why: &str, now: u64) {
-        let state = self.pipeline.state();
-        for run in state.owners.runs.values().filter(|run| run.order.ended) {
-            let name = &run.order.run;
-            let rows = state.output.rows_of(name);
-            let unread = self.sources.unread(run.order.uid);
-            let message = format!("{rows} rows and {unread} unread events are lacking: {why}");
-            let text = progress::text(self.view(now), name, "stuck", &message);
-            let directory = self.publisher.store.enter(name, run.order.uid);
-            let _ = directory.and_then(|directory| directory.replace("progress.json", &text));
-        }
-    }
-
     /// A run that cannot be published ends, and says why.
     fn give_up(&mut self, name: &str, why: &str, now: u64) {
         if self.runs.active.contains_key(name) {
@@ -415,24 +365,6 @@ impl<'a> Collector<'a> {
         let message = [order.message.as_str(), why].join("; ");
         let message = message.trim_start_matches("; ").to_owned();
         self.pipeline.commit_json(BlockKind::Run, &RunOrder { message, ..order.clone() });
-    }
-
-    /// Ended runs, once published: the last word to the recorder, and their files go.
-    fn conclude_runs(&self, now: u64) {
-        let runs = self.pipeline.state().owners.runs.values();
-        for run in runs.filter(|run| run.order.ended) {
-            let name = &run.order.run;
-            let text = progress::text(self.view(now), name, "done", &run.order.message);
-            let said = self.publisher.store.enter(name, run.order.uid).and_then(|directory| {
-                let _ = directory.remove(&live::file_name(&self.publisher.host));
-                directory.publish_bytes("progress.json", &text)
-            });
-            if let Err(error) = said {
-                log(&format!("run {name}: cannot write progress.json: {error}"));
-            }
-            orders::remove(&self.directory.runs, name, &["run", "stop"]);
-            log(&format!("run {name} done: rows={} bytes={}", run.rows, run.bytes));
-        }
     }
 
     /// Ends all runs as if they were stopped, publishes, and leaves the directory.

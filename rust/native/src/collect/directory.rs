@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use iostrata_segment::control::Control;
-use iostrata_segment::door::{DOOR, pid_namespace};
+use iostrata_segment::door::{DOOR, namespace};
 use iostrata_segment::writer::pid_start;
 use rustix::fs::{
     AtFlags, FlockOperation, Mode, OFlags, fchmod, fcntl_lock, fstat, openat, renameat, statat,
@@ -139,9 +139,10 @@ fn say_who(mut file: &File, uid: u32, host: &str, store: &Path) -> Result<()> {
     file.rewind()?;
     write!(
         file,
-        "pid={pid}\npid_start={start}\npid_namespace={}\nuid={uid}\nhost={host}\nstore={store}\n\
-         version={version}\n",
-        pid_namespace()
+        "pid={pid}\npid_start={start}\npid_namespace={}\nuser_namespace={}\nuid={uid}\n\
+         host={host}\nstore={store}\nversion={version}\n",
+        namespace("pid"),
+        namespace("user")
     )?;
     Ok(())
 }

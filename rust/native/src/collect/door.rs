@@ -172,7 +172,7 @@ impl Door {
             return Err("your process is in no pid namespace that the collector can see".into());
         }
         self.look_who_started(guest);
-        Ok(format!("ok {}", guest.pid))
+        Ok(format!("ok {} {}", guest.pid, guest.uid))
     }
 
     /// A run of another user than root gets nothing of whom its owner could not read.

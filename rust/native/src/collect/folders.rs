@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
-use crate::clock::SECOND;
+use super::descriptors;
+use crate::clock::MS;
 use crate::listing::{Freshness, list};
 
 /// ns in which nothing is listed for each name that was: a user whose directories change all the
@@ -15,7 +16,7 @@ const REST: u64 = 30_000;
 /// Names that are listed for one user in one look at all directories.
 const MOST: usize = 1 << 15;
 /// What found no room is tried again after this long, ns.
-const RETRY: u64 = SECOND;
+const RETRY: u64 = 200 * MS;
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -27,8 +28,14 @@ pub enum EntryState {
     Unready,
     Open,
     Rejected,
-    /// There was no room for it.
-    Waiting,
+    /// There is no room for it until others have ended, and why.
+    Waiting(&'static str),
+}
+
+impl EntryState {
+    fn waits(self) -> bool {
+        matches!(self, EntryState::Waiting(_))
+    }
 }
 
 /// Why directories are not read.
@@ -75,7 +82,7 @@ impl Folder {
             .retain(|name, entry| *entry == EntryState::Open || there.contains(name.as_str()));
         if tries {
             self.retry = 0;
-            self.entries.retain(|_, entry| *entry != EntryState::Waiting);
+            self.entries.retain(|_, entry| !entry.waits());
         }
         let is_news = |name: &String| {
             self.entries.get(name).is_none_or(|entry| *entry == EntryState::Unready)
@@ -85,8 +92,8 @@ impl Folder {
     }
 
     /// There is no room for the directory now; true if it is the first for which that is so.
-    pub fn wait(&mut self, name: &str, now: u64) -> bool {
-        self.enter(name, EntryState::Waiting);
+    pub fn wait(&mut self, name: &str, why: &'static str, now: u64) -> bool {
+        self.enter(name, EntryState::Waiting(why));
         let is_first = self.retry == 0;
         self.retry = now + RETRY;
         is_first
@@ -115,6 +122,11 @@ impl Folder {
         self.freshness = Freshness::default();
     }
 
+    /// Whether there are descriptors for the directory of one more process.
+    pub fn has_descriptors(&self) -> bool {
+        descriptors::are_left(self.handle.as_fd())
+    }
+
     /// The directory of a process; none: there is none any more.
     pub fn process(&self, name: &str, uid: u32) -> Result<Option<OwnedFd>, String> {
         match openat(&self.handle, name, DIRECTORY, Mode::empty()) {
@@ -141,15 +153,20 @@ impl Folder {
         Ok(())
     }
 
-    /// Why the directory of this process is not read, if there is one.
-    pub fn why_not(&self, pid: u32) -> Option<&'static str> {
+    /// Why a process that has files is not read; `None`: it has none, or is.
+    pub fn why_unread(&self, pid: u32) -> Option<&'static str> {
         let prefix = format!("{pid}-");
-        let of_process = self.entries.iter().filter(|(name, _)| name.starts_with(&prefix));
-        of_process.into_iter().find_map(|(_, entry)| match entry {
-            EntryState::Rejected => Some("its files are not valid"),
-            EntryState::Waiting => Some(OVER_SHARE),
+        let mut of_process = self.entries.iter().filter(|(name, _)| name.starts_with(&prefix));
+        of_process.find_map(|(_, entry)| match entry {
+            EntryState::Rejected => Some("agent rejected: its files are not valid"),
+            EntryState::Waiting(why) => Some(why),
             EntryState::Unready | EntryState::Open => None,
         })
+    }
+
+    /// Whether there are processes that wait for the end of others.
+    pub fn is_crowded(&self) -> bool {
+        self.entries.values().any(|entry| entry.waits())
     }
 
     /// Counts a rejection; true if it is worth a line: the first ones of each user are, and then
@@ -163,7 +180,6 @@ impl Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::MS;
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
@@ -186,7 +202,7 @@ mod tests {
             for name in &found {
                 folder.enter(name, EntryState::Rejected);
             }
-            assert_eq!(folder.why_not(time as u32), Some("its files are not valid"));
+            assert!(folder.why_unread(time as u32).is_some() && !folder.is_crowded());
             folder.rest(time * 10 * MS);
             assert_eq!(folder.look(time * 10 * MS + 2_999_999), [""; 0]); // 100 names, 30 µs each
             for number in 0..100 {
@@ -199,10 +215,11 @@ mod tests {
 
         fs::create_dir(path.join("7-1")).unwrap();
         assert_eq!(folder.look(100 * MS), ["7-1"]);
-        assert!(folder.wait("7-1", 100 * MS) && !folder.wait("7-1", 100 * MS));
-        assert_eq!(folder.why_not(7), Some(OVER_SHARE));
+        let said = [0, 1].map(|_| folder.wait("7-1", OVER_SHARE, 100 * MS));
+        assert_eq!((said, folder.is_crowded()), ([true, false], true));
+        assert_eq!(folder.why_unread(7), Some(OVER_SHARE));
         folder.rest(100 * MS);
-        let looks = [SECOND, 100 * MS + RETRY].map(|now| folder.look(now));
+        let looks = [200 * MS, 100 * MS + RETRY].map(|now| folder.look(now));
         assert_eq!(looks, [vec![], vec!["7-1".to_owned()]]);
         fs::remove_dir(path.join("7-1")).unwrap();
 

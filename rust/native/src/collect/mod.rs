@@ -7,9 +7,9 @@
 | what was read is framed, spooled, then applied to [`crate::model::state`] | [`pipeline`], [`block`], [`spool`], [`apply`], [`counters`], [`attribution`] |
 | rows become files of the store, as long as there is space | [`publisher`], [`floor`] |
 | runs are asked for, begin, record and finish | [`door`], [`orders`], [`runs`] |
-| processes that should be traced and are not | [`census`], [`procfs`], [`hosts`] |
+| processes that should be traced and are not | [`census`], [`untraced`], [`procfs`], [`hosts`] |
 | the host, once a second while a run records | [`sampler`] |
-| what a run does at this moment | [`progress`], [`live`] |
+| what a run does at this moment | [`reports`], [`progress`], [`live`] |
 | what an event costs | [`cost`] |
 | all of these, round after round, and the naps between | [`collector`], [`pace`], [`waker`] |
 */
@@ -21,6 +21,7 @@ mod census;
 mod collector;
 mod cost;
 mod counters;
+mod descriptors;
 mod directory;
 mod door;
 mod floor;
@@ -40,6 +41,7 @@ mod procfs;
 mod progress;
 mod publisher;
 mod reader;
+mod reports;
 mod runs;
 mod sampler;
 mod shares;
@@ -48,6 +50,7 @@ mod sources;
 pub mod spool;
 mod started;
 mod trouble;
+mod untraced;
 mod waker;
 
 use std::time::Duration;
@@ -59,6 +62,7 @@ pub use self::options::Options;
 use crate::clock::{self, MS};
 
 pub fn main(options: &Options) -> Result<()> {
+    descriptors::raise_limit();
     let mut collector = Collector::start(options)?;
     let mut nap = MS;
     loop {

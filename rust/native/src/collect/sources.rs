@@ -8,6 +8,7 @@ use iostrata_segment::points::POINTS_HASH;
 use iostrata_segment::segment::ProcessPage;
 
 use super::block::{self, BlockKind, EndBlock};
+use super::descriptors;
 use super::folders::{EntryState, Folder, OVER_SHARE};
 use super::hosts;
 use super::pipeline::Pipeline;
@@ -90,9 +91,14 @@ impl Sources {
         self.by_proc.values().filter(|source| source.uid == uid).map(Source::waiting).sum()
     }
 
-    /// Why the directory of this process is not read, if there is one.
-    pub fn why_not(&self, uid: u32, pid: u32) -> Option<&'static str> {
-        self.folders.get(&uid)?.why_not(pid)
+    /// Why a process that has files is not read; `None`: it has none, or is.
+    pub fn why_unread(&self, uid: u32, pid: u32) -> Option<&'static str> {
+        self.folders.get(&uid)?.why_unread(pid)
+    }
+
+    /// Whether there are processes of a user that wait for the end of others.
+    pub fn are_crowded(&self, uid: u32) -> bool {
+        self.folders.get(&uid).is_some_and(Folder::is_crowded)
     }
 
     /// Finds new processes and new segments of known ones.
@@ -178,6 +184,9 @@ impl Sources {
             return self.reject(uid, name, "not PID-PROC");
         };
         let Some(folder) = self.folders.get(&uid) else { return };
+        if !folder.has_descriptors() {
+            return self.wait(uid, name, descriptors::NONE_LEFT, now);
+        }
         let directory = match folder.process(name, uid) {
             Ok(Some(directory)) => directory,
             Ok(None) => return,
@@ -195,7 +204,7 @@ impl Sources {
         let serves = self.serves(uid);
         if pipeline.state().memory_left(uid, serves) == 0 || !room.take(uid, 0) {
             if is_alive(pid, Some(who.pid_start)) {
-                return self.wait(uid, name, now);
+                return self.wait(uid, name, OVER_SHARE, now);
             }
             return self.remove_directory(uid, name, &directory);
         }
@@ -218,9 +227,9 @@ impl Sources {
         self.found.push(proc);
     }
 
-    fn wait(&mut self, uid: u32, name: &str, now: u64) {
-        if self.folders.get_mut(&uid).is_some_and(|folder| folder.wait(name, now)) {
-            let (file, reason) = (name.to_owned(), OVER_SHARE.to_owned());
+    fn wait(&mut self, uid: u32, name: &str, why: &'static str, now: u64) {
+        if self.folders.get_mut(&uid).is_some_and(|folder| folder.wait(name, why, now)) {
+            let (file, reason) = (name.to_owned(), why.to_owned());
             self.say_rejected(&RejectedFile { uid, file, reason });
         }
     }

@@ -55,11 +55,7 @@ impl StoreDirectory {
     pub fn enter(&self, name: &str, owner: u32) -> io::Result<StoreDirectory> {
         match openat(&self.handle, name, DIRECTORY, Mode::empty()) {
             Ok(handle) => {
-                let uid = fstat(&handle)?.st_uid;
-                if uid != owner {
-                    let message = format!("{name} belongs to uid={uid}, not to uid={owner}");
-                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
-                }
+                belongs(handle.as_fd(), name, owner)?;
                 Ok(StoreDirectory { handle, owner })
             }
             Err(Errno::NOENT) => self.make(name, owner),
@@ -72,10 +68,17 @@ impl StoreDirectory {
         let new = format!(".{name}.new");
         let _ = unlinkat(&self.handle, &new, AtFlags::REMOVEDIR);
         mkdirat(&self.handle, &new, Mode::from_raw_mode(0o700))?;
-        let handle = openat(&self.handle, &new, DIRECTORY, Mode::empty())?;
-        give(handle.as_fd(), owner)?;
+        let handle = self.give_new(&new, owner)?;
         renameat(&self.handle, &new, &self.handle, name)?;
         Ok(StoreDirectory { handle, owner })
+    }
+
+    /// Who may write here may have put another one at its place, which is not given away.
+    fn give_new(&self, new: &str, owner: u32) -> io::Result<OwnedFd> {
+        let handle = openat(&self.handle, new, DIRECTORY, Mode::empty())?;
+        belongs(handle.as_fd(), new, rustix::process::geteuid().as_raw())?;
+        give(handle.as_fd(), owner)?;
+        Ok(handle)
     }
 
     /// Whose the directory `name` is; `None`: there is none.
@@ -161,6 +164,15 @@ impl StoreDirectory {
     }
 }
 
+fn belongs(directory: BorrowedFd<'_>, name: &str, owner: u32) -> io::Result<()> {
+    let uid = fstat(directory)?.st_uid;
+    if uid == owner {
+        return Ok(());
+    }
+    let message = format!("{name} belongs to uid={uid}, not to uid={owner}");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+}
+
 /// Only root can give files away; for anybody else they are the user's own already.
 fn give(file: BorrowedFd<'_>, owner: u32) -> io::Result<()> {
     if !rustix::process::geteuid().is_root() || owner == 0 {
@@ -168,4 +180,47 @@ fn give(file: BorrowedFd<'_>, owner: u32) -> io::Result<()> {
     }
     let group = Gid::from_raw(crate::users::group_of(owner));
     Ok(fchown(file, Some(Uid::from_raw(owner)), Some(group))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, chown};
+
+    use iostrata_segment::scratch::ScratchDir;
+
+    use super::*;
+
+    const OWNER: u32 = 4_000_001;
+    const OTHER: u32 = 4_000_002;
+
+    #[test]
+    fn what_was_put_at_the_place_of_a_new_folder_is_not_given_away() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root gives folders away");
+            return;
+        }
+        let dir = ScratchDir::new();
+        let store = StoreDirectory::root(&dir.path().join("run"), 0o700).unwrap();
+        let theirs = dir.path().join("run/.events.new");
+        std::fs::create_dir(&theirs).unwrap();
+        chown(&theirs, Some(OTHER), None).unwrap();
+        let why = store.give_new(".events.new", OWNER).unwrap_err();
+        assert_eq!(why.to_string(), format!(".events.new belongs to uid={OTHER}, not to uid=0"));
+        assert_eq!(std::fs::metadata(&theirs).unwrap().uid(), OTHER);
+    }
+
+    #[test]
+    fn a_folder_of_somebody_else_is_not_entered() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root gives folders away");
+            return;
+        }
+        let dir = ScratchDir::new();
+        let store = StoreDirectory::root(&dir.path().join("run"), 0o700).unwrap();
+        store.enter("events", OWNER).unwrap();
+        let stat = std::fs::metadata(dir.path().join("run/events")).unwrap();
+        assert_eq!((stat.uid(), stat.mode() & 0o777), (OWNER, 0o700));
+        let why = store.enter("events", OTHER).unwrap_err();
+        assert_eq!(why.to_string(), format!("events belongs to uid={OWNER}, not to uid={OTHER}"));
+    }
 }

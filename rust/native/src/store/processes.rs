@@ -5,11 +5,13 @@ use std::io::Write;
 
 use iostrata_segment::process::Cost;
 use iostrata_segment::schema::{
-    PROCESS_COLUMNS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_REFUSED_ENTRIES,
-    PROCESS_COUNTER_REFUSED_SEGMENTS, point_state_name,
+    PROCESS_COLUMNS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_REFUSED_BY,
+    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTER_REFUSED_SEGMENTS, point_state_name,
 };
+use iostrata_segment::writer::files::remedy;
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
+use rustix::io::Errno;
 
 use super::table::{self, Column};
 use crate::model::names::text;
@@ -164,6 +166,9 @@ fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
         tally.dropped += unowned.dropped;
         tally.collapsed += unowned.collapsed;
     }
+    let rejected = counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
+        + counter(PROCESS_COUNTER_REFUSED_ENTRIES)
+        + process.names_rejected;
     let is_own = identity.run == name;
     let baseline = run.baselines.get(&info.proc).cloned().unwrap_or_default();
     ProcessRow {
@@ -179,15 +184,17 @@ fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
         agent: info.get("agent").to_owned(),
         jvm: info.get("jvm").to_owned(),
         traced: rejection.is_empty(),
-        reason: rejection.to_owned(),
+        reason: if rejection.is_empty() && rejected > 0 {
+            why_rejected(counter(PROCESS_COUNTER_REFUSED_BY))
+        } else {
+            rejection.to_owned()
+        },
         points_woven: page.map_or(0, |page| page.woven),
         points_faulted: page.map_or_else(String::new, |page| point_names(process, &page.faulted)),
         user_points: user_points(process),
         tally,
         lost: counter(PROCESS_COUNTER_LOST_CALLS),
-        rejected: counter(PROCESS_COUNTER_REFUSED_SEGMENTS)
-            + counter(PROCESS_COUNTER_REFUSED_ENTRIES)
-            + process.names_rejected,
+        rejected,
         cost: page.map(|page| page.cost.since(baseline.cost)),
         summed: page
             .map_or_else(String::new, |page| summed(process, &page.summed, &baseline.summed)),
@@ -201,6 +208,15 @@ fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
             (None, _) => "running",
         },
     }
+}
+
+/// Why files of a process could not be made; empty where that was the cap of its memory.
+fn why_rejected(errno: u64) -> String {
+    let Some(errno) = i32::try_from(errno).ok().filter(|errno| *errno != 0) else {
+        return String::new();
+    };
+    let errno = Errno::from_raw_os_error(errno);
+    remedy(errno).map_or_else(|| errno.to_string(), str::to_owned)
 }
 
 fn of_untraced(process: &UntracedProcess) -> ProcessRow {

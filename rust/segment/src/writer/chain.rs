@@ -1,5 +1,7 @@
 //! The segments of one thread, one after the other: rows, slots, gaps, growth.
 
+use rustix::io::Errno;
+
 use super::chunk::Chunk;
 use super::context::Level;
 use super::detail::ALL_REQUESTS;
@@ -86,8 +88,12 @@ impl Thread {
     /// Asks for the thread's first segment.
     pub(super) fn first_segment(&mut self) {
         let directory = self.process.directory();
-        let made = directory.and_then(|at| self.process.pool().first(&at));
-        let Ok(Some(chunk)) = made else { return self.refused() };
+        let made = directory.and_then(|at| self.process.pool().first(at));
+        let chunk = match made {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => return self.refused(None),
+            Err(why) => return self.refused(Some(why)),
+        };
         self.chain.thread_name = self.process.name(CATEGORY_THREAD_NAME, &self.name);
         self.go_on_in(chunk);
         self.restate();
@@ -104,7 +110,7 @@ impl Thread {
             return; // the first segment will say it
         }
         let directory = self.process.directory();
-        let made = directory.and_then(|at| self.process.pool().with_ring(&at));
+        let made = directory.and_then(|at| self.process.pool().with_ring(at));
         // else it keeps the old one: there is no room for a segment more
         if let Ok(Some(chunk)) = made {
             self.chain.thread_name = self.process.name(CATEGORY_THREAD_NAME, &self.name);
@@ -112,8 +118,12 @@ impl Thread {
         }
     }
 
-    fn refused(&mut self) {
+    /// `why`: None: the cap.
+    fn refused(&mut self, why: Option<Errno>) {
         self.chain.retry_in = RETRY_CALLS;
+        if let Some(why) = why {
+            self.process.refused_by(why);
+        }
         if !self.chain.refused {
             self.chain.refused = true;
             self.process.count(PROCESS_COUNTER_REFUSED_SEGMENTS, 1);
@@ -139,7 +149,7 @@ impl Thread {
             return;
         }
         let directory = self.process.directory();
-        let made = directory.and_then(|at| self.process.pool().with_ring(&at));
+        let made = directory.and_then(|at| self.process.pool().with_ring(at));
         // else the old one has room, or says what has none
         if let Ok(Some(chunk)) = made {
             self.replace(chunk);
@@ -162,7 +172,7 @@ impl Thread {
         };
         let least = Layout { ring_slots: if ring { slots } else { old.ring_slots }, ..old };
         let directory = self.process.directory();
-        let made = directory.and_then(|at| self.process.pool().successor(&at, wanted, least));
+        let made = directory.and_then(|at| self.process.pool().successor(at, wanted, least));
         match made {
             Ok(Some(chunk)) => {
                 self.replace(chunk);
@@ -170,7 +180,7 @@ impl Thread {
             }
             // The cap bounds growth by design: what that costs is counted call by call.
             Ok(None) => self.chain.retry_in = RETRY_CALLS,
-            Err(_) => self.refused(),
+            Err(why) => self.refused(Some(why)),
         }
         false
     }

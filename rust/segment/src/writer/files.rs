@@ -2,12 +2,13 @@
 //! touched, because a SIGBUS inside the host would end it.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, fstat, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, fstat, mkdir, openat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::door;
@@ -19,11 +20,12 @@ const PERMISSIONS: u32 = 0o777;
 /// Whose all is that belongs to nobody in this user namespace.
 const NOBODY: u32 = 65534;
 
-/// Where a process has its files, and the pid that its collector knows it by.
+/// Where a process has its files, and how its collector counts it and its user.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place {
     user: PathBuf,
     pub pid: u32,
+    pub uid: u32,
 }
 
 impl Place {
@@ -33,25 +35,32 @@ impl Place {
     pub fn of(dir: &Path, pid: u32, shows: bool) -> Result<Place, String> {
         let own = rustix::process::geteuid().as_raw();
         let is_own = check_shared(dir, own)? == own;
+        let (pids, users) = door::counts_otherwise(dir);
+        if users {
+            let seen = door::hello(dir)?;
+            let user = dir.join(seen.uid.to_string());
+            mine(&user, own).map_err(|why| why.unwrap_or_else(|| not_made(&user)))?;
+            return Ok(Place { user, pid: if pid == 0 { seen.pid } else { pid }, uid: seen.uid });
+        }
         let user = dir.join(own.to_string());
         let mine = mine(&user, own);
         let own_pid = std::process::id();
         if shows && !is_own && mine.is_ok() {
             let _ = door::hello(dir); // without, it belongs to nobody's run but its own user's
         }
-        if pid == 0 && door::counts_otherwise(dir) || mine == Err(None) {
+        if pid == 0 && pids || mine == Err(None) {
             let seen = door::hello(dir)?;
             self::mine(&user, own).map_err(|why| why.unwrap_or_else(|| not_made(&user)))?;
-            return Ok(Place { user, pid: if pid == 0 { seen } else { pid } });
+            return Ok(Place { user, pid: if pid == 0 { seen.pid } else { pid }, uid: own });
         }
         mine.map_err(Option::unwrap_or_default)?;
-        Ok(Place { user, pid: if pid == 0 { own_pid } else { pid } })
+        Ok(Place { user, pid: if pid == 0 { own_pid } else { pid }, uid: own })
     }
 
     /// Makes `DIR/UID/NAME`.
     pub fn make(&self, name: &str) -> Result<PathBuf, String> {
         let process = self.user.join(name);
-        make_private(&process).map_err(|why| cannot_make(&process, &why))?;
+        make_private(&process).map_err(|why| cannot_make(&process, why))?;
         Ok(process)
     }
 }
@@ -61,15 +70,24 @@ impl Place {
 /// Its owner.
 fn check_shared(dir: &Path, own: u32) -> Result<u32, String> {
     let shown = dir.display();
-    let stat = std::fs::metadata(dir).map_err(|_| format!("{shown} does not exist"))?;
+    let stat = std::fs::metadata(dir).map_err(|_| {
+        format!(
+            "{shown} does not exist; in a container: docker run --ipc=host, or -v {shown}:{shown}"
+        )
+    })?;
     if !stat.is_dir() {
         return Err(format!("{shown} is no directory"));
     }
-    if stat.uid() != 0 && stat.uid() != own {
-        let hidden =
-            if stat.uid() == NOBODY { " (a user namespace may hide whose it is)" } else { "" };
+    let hidden = stat.uid() == NOBODY && hides_users();
+    if stat.uid() != 0 && stat.uid() != own || hidden {
         let theirs = stat.uid();
-        return Err(format!("{shown} belongs to uid {theirs}, neither root nor {own}{hidden}"));
+        let why = if hidden {
+            " (a user namespace hides whose it is: record with a collector of its user's, \
+             iostrata record --private, and map that user)"
+        } else {
+            ""
+        };
+        return Err(format!("{shown} belongs to uid {theirs}, neither root nor {own}{why}"));
     }
     if stat.mode() & 0o022 != 0 {
         return Err(format!("others may write to {shown}: its collector is an older one"));
@@ -77,14 +95,34 @@ fn check_shared(dir: &Path, own: u32) -> Result<u32, String> {
     Ok(stat.uid())
 }
 
-fn make_private(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().mode(0o700).create(path)
+fn make_private(path: &Path) -> Result<(), Errno> {
+    mkdir(path, Mode::from_raw_mode(0o700))
 }
 
-fn cannot_make(path: &Path, why: &io::Error) -> String {
-    let errno =
-        Errno::from_io_error(why).map_or_else(|| why.to_string(), |errno| errno.to_string());
-    format!("cannot make {}: {errno}", path.display())
+/// One line for people. The collector has the same of a JVM that has started.
+pub fn cannot_make(path: &Path, why: Errno) -> String {
+    let remedy = remedy(why).map_or_else(String::new, |remedy| format!("; {remedy}"));
+    format!("cannot make {}: {why}{remedy}", path.display())
+}
+
+/// What to do where a file of ours cannot be made.
+#[must_use]
+pub fn remedy(why: Errno) -> Option<&'static str> {
+    match why {
+        Errno::NOSPC => Some("shared memory is full: free some of it, or docker run --shm-size=1g"),
+        Errno::DQUOT => Some("the user's quota of shared memory is used up"),
+        Errno::MFILE => Some("the JVM has reached its limit of open files: raise ulimit -n"),
+        Errno::NFILE => Some("the host has reached its limit of open files: raise fs.file-max"),
+        Errno::FBIG => Some("the JVM may write no file of that size: raise ulimit -f"),
+        Errno::NOMEM => Some("the JVM may map no more memory: raise ulimit -v or its container's"),
+        _ => None,
+    }
+}
+
+/// Whether this is a user namespace that does not know all users.
+fn hides_users() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_ascii_whitespace().ne(["0", "0", "4294967295"])
 }
 
 fn not_made(user: &Path) -> String {
@@ -97,8 +135,8 @@ fn mine(user: &Path, own: u32) -> Result<(), Option<String>> {
     let shown = user.display();
     let Err(why) = make_private(user) else { return Ok(()) };
     match std::fs::symlink_metadata(user) {
-        Err(_) if why.kind() == io::ErrorKind::PermissionDenied => Err(None),
-        Err(_) => Err(Some(cannot_make(user, &why))),
+        Err(_) if why == Errno::ACCESS || why == Errno::PERM => Err(None),
+        Err(_) => Err(Some(cannot_make(user, why))),
         Ok(stat) if stat.uid() != own => {
             Err(Some(format!("{shown} belongs to uid {}, not {own}", stat.uid())))
         }
@@ -111,8 +149,16 @@ fn mine(user: &Path, own: u32) -> Result<(), Option<String>> {
     }
 }
 
+/// A folder of ours, for as long as it is needed. No descriptor is kept: programs close those that
+/// are not theirs, and what is made by its number then is made in a folder of the program's.
+pub fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty())
+}
+
 /// A new file of `size` reserved zero bytes, mapped; nothing is left behind when that fails.
-pub fn create(directory: impl AsFd, name: &str, size: usize) -> Result<Mapping, Errno> {
+pub fn create(directory: &Path, name: &str, size: usize) -> Result<Mapping, Errno> {
+    let directory = open_folder(directory)?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(&directory, name, flags, Mode::from_raw_mode(0o600))?;
     let mapped = reserve(&file, size).and_then(|()| map(&file, size));
@@ -123,7 +169,7 @@ pub fn create(directory: impl AsFd, name: &str, size: usize) -> Result<Mapping, 
 }
 
 /// [`create`] with the preamble that every file begins with.
-pub fn make(directory: impl AsFd, name: &str, size: usize, kind: u16) -> Result<Mapping, Errno> {
+pub fn make(directory: &Path, name: &str, size: usize, kind: u16) -> Result<Mapping, Errno> {
     let memory = create(directory, name, size)?;
     memory.set_u32(4, u32::from(VERSION) | u32::from(kind) << 16);
     memory.set_u32(0, MAGIC);
@@ -199,7 +245,7 @@ mod tests {
             let text = format!("pid=1\npid_namespace={namespace}\n");
             std::fs::write(dir.path().join("collector"), text).unwrap();
         };
-        say(&door::pid_namespace());
+        say(&door::namespace("pid"));
         assert_eq!(Place::of(dir.path(), 0, false).unwrap().pid, std::process::id());
         say("pid:[1]");
         assert_eq!(Place::of(dir.path(), 7, false).unwrap().pid, 7);
@@ -215,20 +261,22 @@ mod tests {
         let linked = Place::of(dir.path(), 0, false).unwrap_err();
         assert!(linked.ends_with("is no directory"), "{linked}");
         let missing = Place::of(&dir.path().join("x"), 0, false).unwrap_err();
-        assert!(missing.ends_with("does not exist"), "{missing}");
+        assert!(
+            missing.contains("does not exist; in a container: docker run --ipc=host"),
+            "{missing}"
+        );
     }
 
     #[test]
     fn a_file_is_zero_and_reserved_or_not_there() {
         let dir = ScratchDir::new();
-        let folder = File::open(dir.path()).unwrap();
-        let memory = create(&folder, "1.seg", 8192).unwrap();
+        let memory = create(dir.path(), "1.seg", 8192).unwrap();
         assert_eq!(memory.relaxed_u64(8184), 0);
         memory.set_u64(8, 7);
         assert_eq!(std::fs::read(dir.path().join("1.seg")).unwrap()[8], 7);
         assert_eq!(std::fs::metadata(dir.path().join("1.seg")).unwrap().blocks(), 16);
-        assert_eq!(create(&folder, "1.seg", 8192).unwrap_err(), Errno::EXIST);
-        assert!(create(&folder, "2.seg", usize::MAX / 4).is_err());
+        assert_eq!(create(dir.path(), "1.seg", 8192).unwrap_err(), Errno::EXIST);
+        assert!(create(dir.path(), "2.seg", usize::MAX / 4).is_err());
         assert!(!dir.path().join("2.seg").exists());
     }
 

@@ -2,10 +2,11 @@
 //! a new one the table is forgotten, and a name met again gets a new id.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, statat};
+use rustix::io::Errno;
 
 use super::files;
 use crate::dictionary::Entry;
@@ -51,7 +52,8 @@ pub(super) struct Names {
     next: u32,
     oldest: u32,
     used: usize,
-    refused: Option<Instant>,
+    /// When a file could not be made, and why.
+    refused: Option<(Instant, Errno)>,
 }
 
 impl Names {
@@ -70,11 +72,11 @@ impl Names {
         }
     }
 
-    /// Id of the entry, from 1; 0 when it could not be written.
-    pub fn id(&mut self, directory: &OwnedFd, named: Named, name: &str) -> u32 {
+    /// Id of the entry, from 1; an error when it could not be written.
+    pub fn id(&mut self, directory: &Path, named: Named, name: &str) -> Result<u32, Errno> {
         let name = cut(name, MAX_NAME);
         if let Some(id) = self.ids.get(&named).and_then(|ids| ids.get(name)) {
-            return *id;
+            return Ok(*id);
         }
         let Named { category, parent, block, generation } = named;
         let id = self.last + 1;
@@ -82,13 +84,13 @@ impl Names {
         let mut record = Vec::new();
         entry.append_to(&mut record);
         let fits = self.file.is_some() && self.used + record.len() <= self.room;
-        if !fits && !self.next_file(directory) {
-            return 0;
+        if !fits {
+            self.next_file(directory)?;
         }
         self.write(&record);
         self.last = id;
         self.ids.entry(named).or_default().insert(entry.name, id);
-        id
+        Ok(id)
     }
 
     /// Lets go of file and names; entries are refused from here on.
@@ -107,14 +109,14 @@ impl Names {
         file.release_u32(DICTIONARY_USED, self.used as u32);
     }
 
-    fn next_file(&mut self, directory: &OwnedFd) -> bool {
-        if self.refused.is_some_and(|at| at.elapsed() < RETRY) {
-            return false;
+    fn next_file(&mut self, directory: &Path) -> Result<(), Errno> {
+        if let Some((at, why)) = self.refused
+            && at.elapsed() < RETRY
+        {
+            return Err(why);
         }
-        let Some(file) = self.make(directory) else {
-            self.refused = Some(Instant::now());
-            return false;
-        };
+        let made = self.make(directory);
+        let file = made.inspect_err(|why| self.refused = Some((Instant::now(), *why)))?;
         if let Some(full) = self.file.replace(file) {
             full.release_u32(DICTIONARY_SEALED, 1);
         }
@@ -122,26 +124,27 @@ impl Names {
         self.used = 0;
         self.ids.clear();
         self.refused = None;
-        true
+        Ok(())
     }
 
-    fn make(&mut self, directory: &OwnedFd) -> Option<Mapping> {
-        let gone = |number| {
-            statat(directory, format!("dict-{number}"), AtFlags::SYMLINK_NOFOLLOW).is_err()
-        };
+    /// `SHUTDOWN`: as many exist as may.
+    fn make(&mut self, directory: &Path) -> Result<Mapping, Errno> {
+        let folder = files::open_folder(directory)?;
+        let gone =
+            |number| statat(&folder, format!("dict-{number}"), AtFlags::SYMLINK_NOFOLLOW).is_err();
         while self.oldest < self.next && gone(self.oldest) {
             self.oldest += 1;
         }
         if self.next - self.oldest >= self.most {
-            return None;
+            return Err(Errno::SHUTDOWN);
         }
         let name = format!("dict-{}", self.next);
         let size = DICTIONARY_HEADER + self.room;
-        let file = files::make(directory, &name, size, FILE_KIND_DICTIONARY).ok()?;
+        let file = files::make(directory, &name, size, FILE_KIND_DICTIONARY)?;
         file.set_u64(DICTIONARY_PROC, self.proc);
         file.set_u32(DICTIONARY_NUMBER, self.next);
         file.set_u32(DICTIONARY_CAPACITY, self.room as u32);
-        Some(file)
+        Ok(file)
     }
 }
 
@@ -156,8 +159,6 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-
     use super::*;
     use crate::dictionary;
     use crate::schema::{CATEGORY_BLK, CATEGORY_FILE};
@@ -174,22 +175,23 @@ mod tests {
     #[test]
     fn a_name_is_written_once_and_differs_by_all_it_says() {
         let dir = ScratchDir::new();
-        let folder = File::open(dir.path()).unwrap().into();
         let mut names = Names::new(7, 4096, 4);
         let file = Named::of(CATEGORY_FILE);
-        assert_eq!(names.id(&folder, file, "/a"), 1);
-        assert_eq!(names.id(&folder, Named { block: 5, ..Named::of(CATEGORY_BLK) }, "/a"), 2);
-        assert_eq!(names.id(&folder, file, "/a"), 1);
+        assert_eq!(names.id(dir.path(), file, "/a"), Ok(1));
+        assert_eq!(
+            names.id(dir.path(), Named { block: 5, ..Named::of(CATEGORY_BLK) }, "/a"),
+            Ok(2)
+        );
+        assert_eq!(names.id(dir.path(), file, "/a"), Ok(1));
         assert_eq!(entries(&dir, 0), [(1, "/a".into()), (2, "/a".into())]);
     }
 
     #[test]
     fn a_long_name_is_cut_at_a_character() {
         let dir = ScratchDir::new();
-        let folder = File::open(dir.path()).unwrap().into();
         let mut names = Names::new(7, 64 << 10, 4);
-        names.id(&folder, Named::of(CATEGORY_FILE), &"ä".repeat(4000));
-        names.id(&folder, Named::of(CATEGORY_FILE), &format!("x{}", "€".repeat(4000)));
+        names.id(dir.path(), Named::of(CATEGORY_FILE), &"ä".repeat(4000)).unwrap();
+        names.id(dir.path(), Named::of(CATEGORY_FILE), &format!("x{}", "€".repeat(4000))).unwrap();
         let sizes: Vec<usize> = entries(&dir, 0).iter().map(|(_, name)| name.len()).collect();
         assert_eq!(sizes, [4096, 4096]);
     }
@@ -197,18 +199,19 @@ mod tests {
     #[test]
     fn a_full_file_is_sealed_and_its_names_are_forgotten() {
         let dir = ScratchDir::new();
-        let folder = File::open(dir.path()).unwrap().into();
         let mut names = Names::new(7, 80, 2);
         let file = Named::of(CATEGORY_FILE);
-        let ids: Vec<u32> =
-            ["/1", "/2", "/3", "/1"].iter().map(|name| names.id(&folder, file, name)).collect();
+        let ids: Vec<u32> = ["/1", "/2", "/3", "/1"]
+            .iter()
+            .map(|name| names.id(dir.path(), file, name).unwrap())
+            .collect();
         assert_eq!(ids, [1, 2, 3, 4]);
         assert_eq!(entries(&dir, 1), [(3, "/3".into()), (4, "/1".into())]);
         assert_eq!(std::fs::read(dir.path().join("dict-0")).unwrap()[DICTIONARY_SEALED], 1);
-        assert_eq!(names.id(&folder, file, "/5"), 0, "two files exist");
+        assert_eq!(names.id(dir.path(), file, "/5"), Err(Errno::SHUTDOWN), "two files exist");
         std::fs::remove_file(dir.path().join("dict-0")).unwrap();
         names.refused = None; // a second later
-        assert_eq!(names.id(&folder, file, "/5"), 5);
+        assert_eq!(names.id(dir.path(), file, "/5"), Ok(5));
         assert_eq!(entries(&dir, 2), [(5, "/5".into())]);
     }
 }

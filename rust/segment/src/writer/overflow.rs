@@ -55,11 +55,14 @@ impl Overflow {
         }
         let points = process.points.count() + PROCESS_MAX_POINTS - PROCESS_FIRST_USER_POINT;
         let layout = Layout { ring_slots: 0, table_rows: (points * ROWS_OF_POINT) as u32 };
-        let made = process.directory().and_then(|at| process.pool().apart(&at, layout));
-        let Ok(mut chunk) = made else {
-            self.retry_in = RETRY_CALLS;
-            process.count(PROCESS_COUNTER_REFUSED_SEGMENTS, 1);
-            return;
+        let made = process.directory().and_then(|at| process.pool().apart(at, layout));
+        let mut chunk = match made {
+            Ok(chunk) => chunk,
+            Err(why) => {
+                self.retry_in = RETRY_CALLS;
+                process.count(PROCESS_COUNTER_REFUSED_SEGMENTS, 1);
+                return process.refused_by(why);
+            }
         };
         // No thread has this id: Java's and the kernel's begin with 1.
         chunk.begin(0, process.name(CATEGORY_THREAD_NAME, THREAD), 0);

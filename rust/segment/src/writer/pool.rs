@@ -1,7 +1,7 @@
 //! The segments of a process: makes them below the cap, and gives those again that the collector has
 //! drained. Keeps every mapping, which therefore never goes away under a writer.
 
-use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -40,7 +40,7 @@ impl Pool {
     }
 
     /// A thread's first segment, with a ring if the cap allows one; None when it allows none.
-    pub fn first(&mut self, directory: &OwnedFd) -> Result<Option<Chunk>, Errno> {
+    pub fn first(&mut self, directory: &Path) -> Result<Option<Chunk>, Errno> {
         if let Some(chunk) = self.with_ring(directory)? {
             return Ok(Some(chunk));
         }
@@ -52,7 +52,7 @@ impl Pool {
     }
 
     /// One as a thread begins with; None when the cap allows none.
-    pub fn with_ring(&mut self, directory: &OwnedFd) -> Result<Option<Chunk>, Errno> {
+    pub fn with_ring(&mut self, directory: &Path) -> Result<Option<Chunk>, Errno> {
         match self.drained(self.first) {
             None => self.make(directory, self.first, FIRST_EIGHTHS),
             found => Ok(found),
@@ -63,7 +63,7 @@ impl Pool {
     /// the cap.
     pub fn successor(
         &mut self,
-        directory: &OwnedFd,
+        directory: &Path,
         wanted: Layout,
         least: Layout,
     ) -> Result<Option<Chunk>, Errno> {
@@ -77,7 +77,7 @@ impl Pool {
     }
 
     /// Outside the cap: for what must have room, bounded by who asks.
-    pub fn apart(&mut self, directory: &OwnedFd, layout: Layout) -> Result<Chunk, Errno> {
+    pub fn apart(&mut self, directory: &Path, layout: Layout) -> Result<Chunk, Errno> {
         if self.used > self.cap {
             return Err(Errno::SHUTDOWN); // released
         }
@@ -134,7 +134,7 @@ impl Pool {
 
     fn make(
         &mut self,
-        directory: &OwnedFd,
+        directory: &Path,
         layout: Layout,
         eighths: u64,
     ) -> Result<Option<Chunk>, Errno> {
@@ -147,7 +147,7 @@ impl Pool {
         Ok(Some(chunk))
     }
 
-    fn file(&self, directory: &OwnedFd, layout: Layout) -> Result<Chunk, Errno> {
+    fn file(&self, directory: &Path, layout: Layout) -> Result<Chunk, Errno> {
         let serial = self.serial + 1;
         let name = format!("{serial}.seg");
         let memory = files::make(directory, &name, layout.size(), FILE_KIND_SEGMENT)?;

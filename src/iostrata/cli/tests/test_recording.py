@@ -90,7 +90,7 @@ def test_jobs_without_a_cluster_that_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("processes", "why"),
     [
-        ([], "the command started no Java process"),
+        ([], "no Java process was seen"),
         (
             [process("client", 1, traced=False, reason="no agent")],
             "none of its processes was traced (iostrata doctor says why)",

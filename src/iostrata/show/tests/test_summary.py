@@ -189,14 +189,31 @@ def test_runs_without_events_say_why(tmp_path: Path) -> None:
     make_run(tmp_path, "nothing")
     make_run(tmp_path, "untraced", [], [process("client", 5, traced=False, reason="no agent")])
     make_run(tmp_path, "silent", [], [process("client", 5)])
+    make_run(tmp_path, "lost", [], [process("client", 5, lost=7)])
     assert {
-        name: summary_lines(read(tmp_path, name))[-1] for name in ("nothing", "untraced", "silent")
+        name: summary_lines(read(tmp_path, name))[-1]
+        for name in ("nothing", "untraced", "silent", "lost")
     } == {
-        "nothing": "no events: the command started no Java process",
+        "nothing": "no events: no Java process was seen",
         "untraced": "no events: none of its processes was traced (iostrata doctor says why)",
         "silent": "no events: its processes called none of the points (iostrata points lists them)",
+        "lost": "no events: there was no room for what its processes called",
     }
     assert summary_lines(read(tmp_path, "nothing"))[0] == "traced 0/0 processes, 0 dropped"
+
+
+def test_why_files_were_rejected_is_said_once_for_each_reason(tmp_path: Path) -> None:
+    full, descriptors = "shared memory is full: free some", "raise ulimit -n"
+    processes = [process("map", i, refused=1, reason=full) for i in (1, 2)]
+    processes.append(process("map", 3, refused=1, reason=descriptors))
+    processes.append(process("map", 4, traced=False, reason="no agent"))
+    make_run(tmp_path, "r", [], processes)
+    assert lines(tmp_path)[:4] == [
+        "traced 3/4 processes, 0 dropped, 3 segments or names rejected",
+        f"rejected in 2 processes: {full}",
+        f"rejected in 1 process: {descriptors}",
+        "not traced: map pid 4 (no agent)",
+    ]
 
 
 def test_each_host_has_one_line_of_history(tmp_path: Path) -> None:

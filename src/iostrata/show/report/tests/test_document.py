@@ -173,7 +173,7 @@ def test_numbers_are_those_of_the_summary(tmp_path: Path) -> None:
 def test_runs_without_events_say_why(tmp_path: Path) -> None:
     make_run(tmp_path, "r", start=0, end=0)
     found = read(tmp_path)
-    assert found["empty"] == "no events: the command started no Java process"
+    assert found["empty"] == "no events: no Java process was seen"
     assert (found["axis"]["bins"], found["series"]) == (1, [])
 
 
@@ -220,7 +220,8 @@ def test_a_large_run_makes_a_small_document(tmp_path: Path) -> None:
         task = {"job": "job_1_0001", "task": f"attempt_1_0001_m_{i:06}_0"}
         many += [row_of_sum(layer, "read", bytes=i, **task) for layer in ("fs", "hdfs", "java")]
         many.append(row_of_call("hdfs", "read", f"/{'<é' * 4000}/{i}", dur=i))
-        processes.append(process("map", i, **task, traced=i % 2 == 0, reason="no agent", dropped=1))
+        why = {"traced": True} if i % 2 == 0 else {"traced": False, "reason": "no agent"}
+        processes.append(process("map", i, **task, **why, dropped=1))
     make_run(tmp_path, "r", many, processes, command=["java", "x" * 1_000_000])
     # THEN what is left out is counted
     found = read(tmp_path)

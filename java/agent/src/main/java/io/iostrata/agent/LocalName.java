@@ -9,6 +9,12 @@ final class LocalName {
   private static final String META = ".meta";
   private static final long NONE = -1;
 
+  /**
+   * Where relative paths begin. Asked for when the agent starts: in a hook, a security manager asks
+   * whether the program may know.
+   */
+  private static volatile String directory = "";
+
   final int category;
   final long block;
   final long generation;
@@ -19,9 +25,14 @@ final class LocalName {
     this.generation = generation;
   }
 
+  /** The agent starts: no code of the program is on the stack. */
+  static void begin() {
+    directory = System.getProperty("user.dir", "");
+  }
+
   /** Handle of the file; a relative path is completed. */
   static long handle(String path) {
-    String full = path.startsWith("/") ? path : System.getProperty("user.dir", "") + "/" + path;
+    String full = path.startsWith("/") ? path : directory + "/" + path;
     LocalName name = of(full);
     return Hooks.recorder.name(name.category, full, 0, name.block, name.generation);
   }

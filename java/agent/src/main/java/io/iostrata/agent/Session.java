@@ -1,7 +1,6 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.Recorder;
-import java.io.File;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 
@@ -43,12 +42,10 @@ final class Session {
       String other = living == null ? "" : ", " + living.getClass().getName();
       throw new IOException("this JVM has an agent already" + other);
     }
-    if (!new File(options.dir).isDirectory()) {
-      throw new IOException(options.dir + " is no directory");
-    }
     ProcessFacts facts =
         new ProcessFacts(System.getProperty("sun.java.command"), options.run, container);
     to.text = facts.text() + to.text;
+    LocalName.begin();
     Recorder recorder = Recorder.open(to);
     recorder.points(PointCodes.install());
     Hooks.recorder = recorder;

@@ -80,6 +80,7 @@ public final class Schema {
   public static final int PROCESS_COUNTER_FAULTS = 3;
   public static final int PROCESS_COUNTER_REENTRANT = 4;
   public static final int PROCESS_COUNTER_UNBALANCED = 5;
+  public static final int PROCESS_COUNTER_REFUSED_BY = 6;
   public static final int SLOT_SIZE = 64;
   public static final int SLOT_START = 0;
   public static final int SLOT_DUR = 8;
