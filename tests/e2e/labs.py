@@ -35,6 +35,8 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("test_causes",),
     ("test_ownership",),
     ("test_loader",),
+    # the same users are in all of these, and a limit of processes counts all of a user's
+    ("test_shared_node", "test_limits", "test_containers", "test_floods"),
 )
 PLACES = {name: (n, m) for n, group in enumerate(GROUPS) for m, name in enumerate(group)}
 

@@ -90,7 +90,6 @@ class Node:
         self.store = folder / "store"
         self.environment = {**os.environ, "IOSTRATA_STORE": str(self.store)}
         self.within = within
-        self.collect()
 
     def collect(self) -> None:
         """Starts the collector, anew when it was killed."""
@@ -169,6 +168,7 @@ def node(place: Path, within: Sequence[str] = (), **environment: str) -> Iterato
         os.environ.update(before)
     one = Node(place, directory, within)
     one.environment.update(environment)
+    one.collect()
     try:
         yield one
     finally:

@@ -24,12 +24,10 @@ from tests.e2e.serving import node
 from tests.e2e.site import Site, site_up
 from tests.e2e.test_harmless import small_memory_disk
 from tests.e2e.test_java import CALLS, SIZE, on_target
-from tests.e2e.test_shared_node import ALICE, MALLORY, Order, knock, reachable, trace
+from tests.e2e.test_shared_node import ALICE, MALLORY, Order, knock, trace
 from tests.e2e.truth import Run
 
 from iostrata.artifacts import native_binary
-
-__all__ = ["reachable"]  # a fixture
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs root to become other users")
 
