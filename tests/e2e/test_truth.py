@@ -11,6 +11,9 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.labs import TWO, Labs
 from tests.e2e.trees import Tree
 
+from iostrata.record.collector import collector_of
+from iostrata_lab.recording import collector_directory
+
 pytestmark = pytest.mark.cluster
 
 REPLICAS = 2
@@ -159,3 +162,19 @@ def test_truth_turns_red_without(cluster: Cluster, written: str, point: str) -> 
 def test_store_is_only_its_owners(cluster: Cluster, written: str) -> None:
     path: Path = cluster.store / "write"
     assert path.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_collector_that_is_killed_has_a_successor(cluster: Cluster) -> None:
+    """A lab starts it again, as a node's service manager does, and nothing is lost."""
+    first = collector_of(collector_directory(cluster.name))
+    assert first is not None
+    put = "hdfs dfs -put -f /etc/services /put-by-two"
+    cluster.record("by-two", "sh", "-c", f"{put}; kill -9 {first.pid}; {put}")
+    second = collector_of(collector_directory(cluster.name))
+    assert second is not None
+    assert second.pid != first.pid
+    run = cluster.run("by-two")
+    assert list(truth.loss_problems(run)) == []
+    size = Path("/etc/services").stat().st_size
+    query = f"SELECT sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND {truth.CLIENT_WRITE}"
+    assert run.one(query) == 2 * size

@@ -79,7 +79,9 @@ def bring_up(
     collector = collector_of(directory)
     if collector is None:
         store, serving = default_store(), set((daemon_users or {}).values())
-        collector = start_collector(directory, store, f"lab-{name}", False, serving)
+        collector = start_collector(
+            directory, store, f"lab-{name}", False, serving, supervised=True
+        )
     try:
         return up(clusters.AgentOptions(jar=stage_agent(directory), dir=directory))
     except BaseException:

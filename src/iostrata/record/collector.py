@@ -133,17 +133,23 @@ def has_successor(collector: Collector) -> bool:
     return successor is not None and successor.store == collector.store
 
 
+# Until it ends well, and five times at most: what fails at once will not do better.
+AGAIN = 'for i in 1 2 3 4 5; do "$@" && exit; sleep 0.2; done; exit 1'
+
+
 def start_collector(
     directory: Path,
     store: Path,
     name: str,
     exit_when_idle: bool,
     daemons: Collection[int] = (),
+    supervised: bool = False,
 ) -> Collector:
     """Starts a collector in a process group of its own and waits until it describes itself.
 
     `name` tells its spool and log in STORE/.spool apart. `daemons` are uids whose processes serve
-    other users. Raises UserError with its last line.
+    other users. One that is `supervised` is started again when it fails, as a node's service
+    manager does. Raises UserError with its last line.
     """
     binary = native_binary()
     spool = store / ".spool" / name
@@ -159,9 +165,10 @@ def start_collector(
         command.append("--exit-when-idle")
     if daemons:
         command.append("--daemons=" + ",".join(map(str, daemons)))
+    before = ["sh", "-c", AGAIN, "iostrata-collect"] if supervised else []
     with log.open("ab") as sink:
         child = subprocess.Popen(
-            [str(word) for word in command],
+            [*before, *(str(word) for word in command)],
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=sink,
@@ -170,7 +177,7 @@ def start_collector(
     deadline = time.monotonic() + START_TIMEOUT
     while time.monotonic() < deadline:
         started = collector_of(directory)
-        if started is not None and started.pid == child.pid:
+        if started is not None and (supervised or started.pid == child.pid):
             return replace(started, started=True)
         if child.poll() is not None:
             raise UserError(f"the collector did not start: {last_line(log)}", f"see {log}")
