@@ -6,7 +6,7 @@ use std::rc::Rc;
 /// Mappings that it can watch over.
 const MAPPINGS: u64 = iostrata_segment::sigbus::CAPACITY as u64;
 /// Bytes of counter tables: their rows are remembered, some more than they take in a file.
-const TABLES: u64 = 256 << 20;
+pub const TABLES: u64 = 256 << 20;
 
 /// One such thing, and how much of it each user has.
 #[derive(Debug, Clone)]

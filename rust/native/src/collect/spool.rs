@@ -7,7 +7,7 @@ time at most two files exist: the last one, and the next one while its snapshot 
 */
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,8 @@ use crate::model::state::State;
 const PREFIX: &str = "spool-";
 /// Bytes of dictionary records in one block of a snapshot.
 const NAMES_BLOCK: usize = 1 << 20;
+/// Bytes; a file is replaced when it has a quarter of it.
+const MOST_READ: u64 = 4 << 30;
 
 #[derive(Debug)]
 pub struct Spool {
@@ -48,7 +50,7 @@ impl Spool {
         let mut numbers = numbers(directory)?;
         while let Some(number) = numbers.pop() {
             let path = path(directory, number);
-            let bytes = fs::read(&path)?;
+            let bytes = read(&path)?;
             if let Some(good) = replay(&bytes, state) {
                 for older in numbers {
                     fs::remove_file(self::path(directory, older))?;
@@ -104,6 +106,18 @@ impl Spool {
             None => fs::remove_file(&old),
         }
     }
+}
+
+/// A spool file as a whole; an error for one that is larger than any of ours, or has no end.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let size = fs::metadata(path)?.len();
+    if size > MOST_READ {
+        let why = format!("{} has {size} bytes, at most {MOST_READ} are read", path.display());
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_READ).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Rebuilds `state`; the size of the whole blocks, or `None` if the snapshot is not complete.
