@@ -49,8 +49,8 @@ test: ## everything above: what .ci/run runs
 soak: ## every case of every matrix and the larger sizes, with logs in bench/runs: hours
 	SOAK=1 scripts/test build unit-rust unit-python e2e
 
-fuzz: build ## hostile segments against the reader, longer than `make test` does
-	PROPTEST_CASES=200000 cargo test --release --locked -p iostrata-segment
+fuzz: build ## hostile bytes against all that reads them; FUZZ_SECONDS for each, else 60
+	@.venv/bin/python scripts/fuzz
 
 bench: build ## figures about speed, written to bench/runs/<date>-<machine>
 	@bench/run

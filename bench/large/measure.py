@@ -161,7 +161,7 @@ def main() -> None:
     parser.add_argument("run", nargs="+")
     parser.add_argument("--queries", action="store_true", help="also the longest queries")
     given = parser.parse_args()
-    machine = {"cores": os.cpu_count(), "limit": memory(), "load": os.getloadavg()}
+    machine = {"cores": os.cpu_count(), "limit": memory(1 << 60), "load": os.getloadavg()}
     runs = [measured(given.store, run, given.queries) for run in given.run]
     fits = {name: fit(runs, name) for name in _COMMANDS} if len(runs) > 2 else {}
     print(json.dumps({"machine": machine, "runs": runs, "fit": fits}, indent=1))

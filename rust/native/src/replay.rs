@@ -31,7 +31,7 @@ pub fn main(options: &Options) -> Result<()> {
     };
     let (mut slots, mut rows, mut bytes, mut apply, mut write) = (0u64, 0u64, 0u64, 0.0, 0.0);
     for file in &files {
-        let spooled = std::fs::read(file).with_context(|| file.display().to_string())?;
+        let spooled = spool::read(file).with_context(|| file.display().to_string())?;
         for _ in 0..options.times {
             let mut state = State::default();
             let begin = cpu();

@@ -84,6 +84,7 @@ class _EventLog:
         self._threads: dict[tuple[str, int, int], int] = {}
         self._processes: dict[tuple[str, int], int] = {}
         self._places: dict[tuple[int, str], _Place] = {}
+        self._last = max((thread.proc or 0 for thread in writer.threads), default=0)
         self._nameless = 0
 
     def line(self, text: str) -> None:
@@ -94,10 +95,13 @@ class _EventLog:
         event = json.loads(text)
         if not isinstance(event, dict):
             raise ValueError("no event")
+        args = event.get("args") or {}
+        if not isinstance(args, dict):
+            raise ValueError("no arguments")
         if event["ph"] in _METADATA:
-            self._metadata(str(event["name"]), event.get("args") or {})
+            self._metadata(str(event["name"]), args)
         elif event["ph"] in _EVENT:
-            self._event(event, event.get("args") or {})
+            self._event(event, args)
         else:
             self._leave_out(f"events of phase {event['ph']}")
 
@@ -163,7 +167,8 @@ class _EventLog:
         key = (host, pid, tid)
         if key not in self._threads:
             if (host, pid) not in self._processes:
-                self._processes[host, pid] = _next(self._writer)
+                self._last += 1
+                self._processes[host, pid] = self._last
             proc = self._processes[host, pid]
             row = Thread(proc, pid, tid, host=host, exit="running")
             self._threads[key] = self._writer.thread(row)
@@ -236,7 +241,3 @@ def _sought(name: str, args: dict[str, Any]) -> int | None:
         return moved if moved >= 0 else None
     from_begin = name == "rewind" or args.get("whence") == 0
     return int(args.get("offset", 0)) if from_begin else None
-
-
-def _next(writer: RunWriter) -> int:
-    return 1 + max((thread.proc or 0 for thread in writer.threads), default=0)

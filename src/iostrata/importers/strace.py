@@ -90,6 +90,7 @@ class _CallLog:
         self._writer, self._account = writer, account
         self._processes = max((thread.proc or 0 for thread in writer.threads), default=0)
         self._threads: dict[int, _TracedThread] = {}
+        self._forks: dict[int, _TracedThread] = {}  # in such a call, by their number
         self._unnamed = pid  # of lines that name no process
         self._first: _TracedThread | None = None
         self._timed = False
@@ -162,10 +163,15 @@ class _CallLog:
 
     def _forking(self) -> _TracedThread | None:
         """A thread whose call that makes another one has not returned."""
-        for thread in self._threads.values():
-            if thread.open and name_of(thread.open[1]) in calls.FORKS:
-                return thread
-        return None
+        return next(iter(self._forks.values()), None)
+
+    def _enter(self, thread: _TracedThread, call: tuple[int, str] | None) -> None:
+        """From now on it is in that call, of which the first half is known; None: in none."""
+        thread.open = call
+        if call and name_of(call[1]) in calls.FORKS:
+            self._forks[thread.number] = thread
+        else:
+            self._forks.pop(thread.number, None)
 
     def _forked(self, thread: _TracedThread, child: int | None, made: str) -> None:
         if child is None or not 0 < child < _MOST_PID or child == thread.tid:
@@ -180,14 +186,15 @@ class _CallLog:
     def _call(self, thread: _TracedThread, at: int, text: str) -> bool:
         rest = resumed(text)
         if rest is not None:
-            before, thread.open = thread.open, None
+            before = thread.open
+            self._enter(thread, None)
             if before is None or name_of(before[1]) != rest[0]:
                 return False
             at, text = before[0], before[1] + rest[1]
         half = unfinished(text)
         if half is not None and name_of(half):
             self._unfinished(thread)
-            thread.open = (at, half)
+            self._enter(thread, (at, half))
             return True
         name = name_of(text)
         if not name:
@@ -237,7 +244,8 @@ class _CallLog:
         """The call that a thread is in did not return, as far as the trace says."""
         if thread.open is None:
             return
-        (at, text), thread.open = thread.open, None
+        at, text = thread.open
+        self._enter(thread, None)
         parts = split(f"{text}) = ?")
         for one in perform(name_of(text), *parts, thread.process.files) if parts else ():
             self._write(thread, at, None, replace(one, kind="unfinished"))

@@ -18,7 +18,7 @@ _UNFINISHED = re.compile(r" *<unfinished \.\.\.>$")
 _END = re.compile(r"\+\+\+ (?:exited with (\d+)|killed by (\w+)(?: \(core dumped\))?) \+\+\+$")
 _RESULT = re.compile(
     r"\s*= (?:(-?\d{1,19})|(0x[0-9a-f]{1,16})|(\?))"
-    r"(<.*?>(?:\(deleted\))?)?(?: ([A-Z][A-Z0-9_]+) \(.*?\)| \(.*?\))?"
+    r"(<.{0,16384}?>(?:\(deleted\))?)?(?: ([A-Z][A-Z0-9_]{0,31}) \(.{0,256}?\)| \(.{0,256}?\))?"
     r"(?: <(\d{1,9})\.(\d{1,9})>| <detached \.\.\.>)?\s*$",
     re.S,
 )

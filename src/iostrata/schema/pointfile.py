@@ -28,7 +28,8 @@ RESERVED = ("java.lang.", "java.util.", "java.nio.", "jdk.internal.", "sun.misc.
 # fields say, NAME(value) what an extractor says.
 NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.[\w$]+|-?\d+")
 VERSION = re.compile(r"(jdk |spark )?\d+(\.\d+)*")  # of Hadoop unless it says which
-EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.[\w$]+)(?:, )?)*\)")
+# A name is taken whole (`++`), or each `ret` in it could be a value of its own, too: 2^n ways.
+EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.[\w$]++)(?:, )?)*\)")
 WOVEN = r"delta\(this\.\w+\)|collected\(this\)"
 MEASURED = re.compile(rf"{NUMBER.pattern}|{WOVEN}|(?!delta\(|of\(|collected\(){EXTRACTOR.pattern}")
 _NAME = r"[A-Za-z_$][\w$]*"
@@ -221,6 +222,8 @@ def compile_user_file(
         raise PointError(f"{name}:{line}: {reason}") from error
     except RecursionError as error:
         raise PointError(f"{name}:1: its values are nested too deeply") from error
+    except ValueError as error:  # Python's int
+        raise PointError(f"{name}:1: it has a number with too many digits") from error
     points = document.pop("point", [])
     if document:
         raise PointError(f"{name}:1: {sorted(document)[0]} is not [[point]]")

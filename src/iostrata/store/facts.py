@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -119,27 +118,30 @@ _F = TypeVar("_F", RecordedFacts, ProgressFacts)
 def read_facts(path: Path, kind: type[_F]) -> tuple[_F, list[str]]:
     """The values of run.json or progress.json that are what they must be; a line for each other.
 
-    A value that is not there, or wrong, is that of an empty file.
+    A value that is not there, or wrong, is that of an empty file; of two with one name the last
+    counts. Values that are none of ours are passed over and take no memory.
     """
     name = path.name
     try:
-        values = json.loads(read_regular(path))
+        text = read_regular(path)
     except FileNotFoundError:
         return kind(), [f"{name} is not there"]
     except OSError as error:
         return kind(), [f"{name} cannot be read: {error.strerror}"]
-    except (ValueError, RecursionError):  # so deep that Python's parser gives up
-        return kind(), [f"{name} is damaged: {_size(path)} are no JSON"]
-    if not isinstance(values, dict):
-        return kind(), [f"{name} is not of a run: {_shown(values)} is no object"]
+    try:
+        values = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError:
+        return kind(), [f"{name} is not of a run: {_shown(text)} is no object"]
+    except (msgspec.DecodeError, RecursionError):
+        return kind(), [f"{name} is damaged: {len(text)} bytes are no JSON"]
     right: dict[str, Any] = {}
     faults = []
     for field in msgspec.structs.fields(kind):
         if field.name not in values:
             continue
         try:
-            right[field.name] = msgspec.convert(values[field.name], field.type)
-        except msgspec.ValidationError:
+            right[field.name] = msgspec.json.decode(values[field.name], type=field.type)
+        except (msgspec.DecodeError, RecursionError):
             what = f"{_shown(values[field.name])}, not {_described(field.type)}"
             faults.append(f"{name}: {field.name} is {what}")
     return kind(**right), faults
@@ -151,13 +153,10 @@ def _described(kind: Any) -> str:
     return words[-1]
 
 
-def _shown(value: Any) -> str:
-    text = json.dumps(value)
+def _shown(value: bytes | msgspec.Raw) -> str:
+    """The begin of a value as the file says it, in one line."""
+    text = bytes(value)[: 8 * _LONGEST].decode("utf-8", "backslashreplace")
+    text = "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
+    )
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def _size(path: Path) -> str:
-    try:
-        return f"{path.stat().st_size} bytes"
-    except OSError:
-        return "its bytes"

@@ -5,6 +5,7 @@ Everything that reads a run goes through here, so a damaged, foreign or newer fi
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Iterable
@@ -17,6 +18,8 @@ from iostrata.errors import UserError
 from iostrata.regular import open_regular
 from iostrata.schema.events import ADDED, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
 from iostrata.schema.types import TYPES
+from iostrata.store.footers import MOST_FOOTER, wrong_footer
+from iostrata.store.limits import SMALL_RUN, memory
 from iostrata.store.runs import Run, owner_of
 from iostrata.text import plural
 
@@ -93,6 +96,15 @@ def refuse(judged: Judged) -> None:
             raise UserError(f"{bad[0].path} {bad[0].why}{more}", bad[0].remedy)
 
 
+def size_of(files: Files) -> int:
+    """Bytes of all files; of one that has just gone, none."""
+    total = 0
+    for path in (path for paths in files.values() for path in paths):
+        with contextlib.suppress(OSError):
+            total += path.stat().st_size
+    return total
+
+
 def list_files(run: Run) -> Files:
     """What is published of a run; a folder that cannot be listed stands for its files.
 
@@ -125,7 +137,7 @@ def _listed(folder: Path, deeper: int) -> list[Path]:
 def judge(files: Files) -> Judged:
     """Which files can be read, from their first and last bytes and what their footers say."""
     judged = Judged({name: [] for name in TABLES}, {name: [] for name in TABLES})
-    with duckdb.connect() as db:
+    with _limited(SMALL_RUN) as db:
         for table, paths in files.items():
             whole = []
             for path in paths:
@@ -149,11 +161,16 @@ def look_inside(table: str, path: Path) -> BadPart | None:
         return judged.bad[table][0]
     columns = ", ".join(f'"{name}"' for name in judged.good[table][0].columns)
     try:
-        with duckdb.connect() as db:
+        with _limited(memory(size_of({table: [path]}))) as db:
             db.execute(f"SELECT bit_xor(hash({columns})) FROM {_SCAN}", [[str(path)]]).fetchall()
     except duckdb.Error as error:
         return BadPart(path, f"is damaged: {first_line(error)}", _MOVE)
     return None
+
+
+def _limited(most: int) -> duckdb.DuckDBPyConnection:
+    """A connection that takes no more than so many bytes for the content of files."""
+    return duckdb.connect(config={"memory_limit": f"{most}B"})
 
 
 def first_line(error: Exception) -> str:
@@ -171,8 +188,12 @@ def _wrong_bytes(path: Path) -> BadPart | None:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             begin = file.read(4)
-            file.seek(max(0, size - 4))
-            end = file.read(4)
+            file.seek(max(0, size - 8))
+            end = file.read(8)
+            length = int.from_bytes(end[:4], "little")
+            whole = size >= 12 and end[4:] == _MAGIC
+            file.seek(max(0, size - 8 - length))
+            footer = file.read(min(length, MOST_FOOTER)) if whole else b""
     except IsADirectoryError:
         return BadPart(path, "is a folder, not a Parquet file", "move it away")
     except OSError as error:
@@ -182,9 +203,10 @@ def _wrong_bytes(path: Path) -> BadPart | None:
         return BadPart(path, "is empty: 0 bytes", _MOVE)
     if begin != _MAGIC:
         return BadPart(path, f"is no Parquet file: it begins with {begin!r}", "move it away")
-    if size < 12 or end != _MAGIC:
+    if not whole:
         return BadPart(path, f"is cut short: {size} bytes without the end of a Parquet file", _MOVE)
-    return None
+    wrong = wrong_footer(footer, min(length, size))
+    return BadPart(path, f"is damaged: its footer {wrong}", _MOVE) if wrong else None
 
 
 def _footers(

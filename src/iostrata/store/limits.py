@@ -11,18 +11,22 @@ from iostrata.errors import UserError
 
 MOST_MEMORY = 3 * 10**9  # bytes
 LEAST_MEMORY = 50 * 10**6  # with less, scans of two threads may not begin
+# A file of a few KB can claim to unpack to any size: what a run may take depends on its size.
+SMALL_RUN = 256 * 10**6
+PER_BYTE = 16
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
-def memory() -> int:
-    """Bytes that queries may take, and call trees as much again.
+def memory(size: int) -> int:
+    """Bytes that queries of files of `size` bytes may take, and call trees as much again.
 
-    IOSTRATA_MEMORY, like 500MB or 4GB; else half of what is free, at most MOST_MEMORY. Raises
-    UserError.
+    IOSTRATA_MEMORY, like 500MB or 4GB; else half of what is free, at most MOST_MEMORY, and no more
+    than SMALL_RUN and PER_BYTE for each byte of the files. Raises UserError.
     """
     asked = os.environ.get("IOSTRATA_MEMORY")
     if asked is None:
-        return max(LEAST_MEMORY, min(MOST_MEMORY, _free_memory() // 2))
+        most = min(MOST_MEMORY, SMALL_RUN + PER_BYTE * size)
+        return max(LEAST_MEMORY, min(most, _free_memory() // 2))
     found = re.fullmatch(r"(\d+) ?([KMGT]B)", asked.strip())
     size = int(found[1]) * _UNITS[found[2]] if found else 0
     if size < LEAST_MEMORY:

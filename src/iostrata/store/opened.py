@@ -32,6 +32,7 @@ from iostrata.store.files import (
     list_files,
     look_inside,
     refuse,
+    size_of,
 )
 from iostrata.store.limits import memory, spill_space
 from iostrata.store.missing import bad_files, incomplete
@@ -63,7 +64,7 @@ class OpenedRun:
             refuse(judged)
         self.files = judged.files()
         self.skipped = [part.path for part in judged.bad["events"]]
-        self.memory = memory()
+        self.memory = memory(size_of(self.files))
         self._gathered = False
         with ExitStack() as closing:
             self._folder = Path(closing.enter_context(TemporaryDirectory(prefix="iostrata-")))

@@ -49,6 +49,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use document::{Document, VERSION};
 use patterns::FunctionFilter;
@@ -107,7 +108,13 @@ pub struct Options {
     critical: Option<PathBuf>,
 }
 
+/// Beside what spans take: buffers of the files that are decoded.
+const BUFFERS: u64 = 128 << 20;
+
 pub fn main(options: &Options) -> Result<()> {
+    if options.run.is_some() {
+        limit(options.memory.saturating_mul(2).saturating_add(BUFFERS))?;
+    }
     let threads = options.threads.map_or_else(parallel::processors, usize::from);
     let mut progress = Progress::new(options.progress);
     if let (Some(run), Some(windows)) = (&options.run, &options.critical) {
@@ -141,6 +148,14 @@ pub fn main(options: &Options) -> Result<()> {
         document.complete()?;
     }
     print(&document)
+}
+
+/// A page of a few KB may unpack to any size, which its reader makes room for: who asks for more
+/// than `most` bytes in all gets none, and the process ends.
+fn limit(most: u64) -> Result<()> {
+    let (current, maximum) = (Some(most), getrlimit(Resource::Data).maximum);
+    let current = maximum.map_or(current, |maximum| Some(most.min(maximum)));
+    Ok(setrlimit(Resource::Data, Rlimit { current, maximum })?)
 }
 
 fn merged(files: &[PathBuf]) -> Result<Document> {

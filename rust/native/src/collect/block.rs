@@ -49,7 +49,7 @@ pub enum BlockKind {
     Host = 14,
 }
 
-const KINDS: [BlockKind; 14] = [
+pub const KINDS: [BlockKind; 14] = [
     BlockKind::Snapshot,
     BlockKind::Ready,
     BlockKind::Process,

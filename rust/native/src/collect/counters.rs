@@ -4,12 +4,16 @@ use iostrata_segment::row::{CounterRow, Key, Values};
 use iostrata_segment::schema::{KIND_SUM, ROW_SIZE};
 
 use super::block::{RowsHead, u32_at};
+use super::shares::TABLES;
 use crate::model::process::Origin;
 use crate::model::rows::{EventRow, SumValues};
 use crate::model::state::State;
 
 /// Bytes of a counter row in a Rows block: its number in the table, then the row.
 pub const ROW_RECORD: usize = 8 + ROW_SIZE;
+
+/// Of all tables together: more are never mapped at a time.
+const MOST_ROWS: usize = TABLES as usize / ROW_SIZE;
 
 impl State {
     pub(super) fn counters(&mut self, payload: &[u8], is_news: bool) -> Option<()> {
@@ -20,6 +24,10 @@ impl State {
         for record in records.chunks_exact(ROW_RECORD) {
             let index = u32_at(record, 0) as usize;
             let counter = CounterRow::from_bytes(record[8..].try_into().ok()?);
+            let known = self.segment(&origin, 0)?.rows.len();
+            if index > known && !self.has_room_for_rows(index - known) {
+                return None;
+            }
             let segment = self.segment(&origin, 0)?;
             if index >= segment.rows.len() {
                 segment.rows.resize(index + 1, CounterRow::default());
@@ -43,6 +51,12 @@ impl State {
         }
         self.count_rows(origin.proc, rows);
         Some(())
+    }
+
+    /// Of a table that leaves rows out, so many: each row that is there has cost its own bytes.
+    fn has_room_for_rows(&self, count: usize) -> bool {
+        let segments = self.processes.values().flat_map(|process| process.segments.values());
+        segments.map(|segment| segment.rows.len()).sum::<usize>() + count <= MOST_ROWS
     }
 
     /// Writes what a row grew by since it was last seen.

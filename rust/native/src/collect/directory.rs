@@ -154,7 +154,8 @@ fn anchor(directory: &OwnedFd, own: u32) -> Result<i64> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     if let Ok(file) = openat(directory, ANCHOR, flags, Mode::empty()) {
         let is_ours = fstat(&file)?.st_uid == own;
-        let text = std::io::read_to_string(File::from(file)).unwrap_or_default();
+        let begin = std::io::Read::take(File::from(file), 4096);
+        let text = std::io::read_to_string(begin).unwrap_or_default();
         let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
         if let (Some(known), Some(Ok(offset))) = (value("boot="), value("offset=").map(str::parse))
             && is_ours

@@ -159,7 +159,7 @@ impl Door {
                     let _ = self.runs.remove(&format!("{name}.{end}"));
                 }
             }
-            _ => return Err(format!("nothing is known of {verb:?}")),
+            _ => return Err(format!("nothing is known of {}", orders::shown(verb))),
         }
         Ok("ok".into())
     }
@@ -195,6 +195,7 @@ impl Door {
             None => self.is_free(guest, name)?,
         }
         let (order, points) = body.split_once(POINTS).unwrap_or((body, ""));
+        orders::check_size(order)?;
         orders::parse(name, guest.uid, order, 0)?;
         if !points.is_empty() {
             self.write(guest.uid, &format!("{name}.points"), points, true)?;

@@ -49,6 +49,8 @@ mod source;
 mod sources;
 pub mod spool;
 mod started;
+#[cfg(test)]
+mod tests;
 mod trouble;
 mod untraced;
 mod waker;

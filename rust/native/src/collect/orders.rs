@@ -16,6 +16,8 @@ use crate::model::run::RunOrder;
 use crate::users;
 
 const MAX_ORDER: u64 = 64 << 10;
+/// Characters of a wrong value that are shown.
+const SHOWN: usize = 20;
 
 /// The files that are there, and which of them nobody looks at again.
 #[derive(Debug, Default)]
@@ -105,6 +107,21 @@ pub fn read(runs: BorrowedFd<'_>, name: &str, now: u64) -> Result<RunOrder, Stri
     Ok(RunOrder { has_points, ..parse(name, stat.st_uid, &text, now)? })
 }
 
+/// Says so where an order is longer than what is read of its file.
+pub fn check_size(text: &str) -> Result<(), String> {
+    let most = MAX_ORDER;
+    if text.len() as u64 <= most {
+        Ok(())
+    } else {
+        Err(format!("an order has at most {most} bytes"))
+    }
+}
+
+/// The begin of what somebody wrote, in one line.
+pub fn shown(text: &str) -> String {
+    format!("{:?}", text.chars().take(SHOWN).collect::<String>())
+}
+
 /// What the text of a file `NAME.run` of `uid` asks for.
 ///
 /// # Errors
@@ -140,14 +157,14 @@ pub fn parse(name: &str, uid: u32, text: &str, now: u64) -> Result<RunOrder, Str
 fn level(name: &str) -> Result<u8, String> {
     (LEVEL_RECORD..=LEVEL_JOB)
         .find(|code| level_name(*code) == Some(name))
-        .ok_or_else(|| format!("level {name:?} is none of record, thread, phase, task, job"))
+        .ok_or_else(|| format!("level {} is none of record, thread, phase, task, job", shown(name)))
 }
 
 /// Of a billion requests, how many are recorded individually; 0: all.
 fn sampling(text: &str) -> Result<u32, String> {
     let all = CONTROL_ALL_REQUESTS as u32;
     let number = text.parse().ok().filter(|number| *number <= all);
-    let number = number.ok_or_else(|| format!("sampling {text:?} is not 0 to {all}"))?;
+    let number = number.ok_or_else(|| format!("sampling {} is not 0 to {all}", shown(text)))?;
     Ok(if number == all { 0 } else { number })
 }
 

@@ -8,7 +8,7 @@ use crate::model::usage::Usage;
 /// Mappings that it can watch over.
 const MAPPINGS: u64 = iostrata_segment::sigbus::CAPACITY as u64;
 /// Bytes of counter tables: their rows are remembered, some more than they take in a file.
-const TABLES: u64 = 256 << 20;
+pub const TABLES: u64 = 256 << 20;
 
 /// What opening files of a process takes.
 #[derive(Debug)]

@@ -22,6 +22,8 @@ use crate::model::state::State;
 const PREFIX: &str = "spool-";
 /// Bytes of a snapshot that are written at a time, and of dictionary records in one of its blocks.
 const PIECE: usize = 1 << 20;
+/// Bytes; a file is replaced long before.
+const MOST_READ: u64 = 4 << 30;
 
 #[derive(Debug)]
 pub struct Spool {
@@ -127,6 +129,18 @@ impl Spool {
             None => fs::remove_file(&old),
         }
     }
+}
+
+/// A spool file as a whole; an error for one that is larger than any of ours, or has no end.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let size = fs::metadata(path)?.len();
+    if size > MOST_READ {
+        let why = format!("{} has {size} bytes, at most {MOST_READ} are read", path.display());
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_READ).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Rebuilds `state`; the size of the whole blocks, or `None` if the snapshot is not complete.

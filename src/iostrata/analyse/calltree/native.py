@@ -8,6 +8,7 @@ of each operation as the sums of the run. docs/decisions/0014-call-trees.md.
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -173,7 +174,9 @@ def ask(
         except BaseException:  # Ctrl-C may have reached us alone
             child.kill()
             raise
-        if child.wait() != 0:
+        if child.wait() == -signal.SIGABRT:
+            raise UserError(f"call trees: {lines[-1]}", "give more memory with IOSTRATA_MEMORY")
+        if child.returncode != 0:
             raise UserError(f"call trees: {lines[-1].removeprefix('iostrata-native: ')}")
         out.seek(0)
         answer = out.read()

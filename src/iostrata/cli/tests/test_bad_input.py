@@ -1,7 +1,7 @@
 """Whatever lies in a store, a command shows what can be shown and says in a line what is missing.
 
 Each case breaks a run of two hosts in one way. Commands run in this process: what would be a
-traceback for a user is an error of the test.
+traceback for a user is an error of the test. Damage of any kind: tests/fuzz/test_runs.py.
 """
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
-from tests.drawn import SEED, SOAK
 
 from iostrata.cli.tests.here import here
 from iostrata.errors import UserError
@@ -400,36 +397,3 @@ def test_what_may_not_be_read_is_named(store: Path) -> None:
         f"{PART} cannot be read: Permission denied; it belongs to uid 0, mode 0000",
         "system/host=one cannot be read: Permission denied; it belongs to uid 0, mode 0000",
     ]
-
-
-@seed(int(SEED))
-@settings(
-    max_examples=400 if SOAK else 30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    name=st.sampled_from([PART, PART, PROCESSES, SYSTEM, "run.json", "progress.json"]),
-    command=st.sampled_from(COMMANDS),
-    flips=st.lists(st.tuples(st.floats(0, 1), st.integers(1, 255)), max_size=3),
-    end=st.one_of(st.just(1.0), st.floats(0, 1)),
-)
-def test_no_bytes_make_a_traceback(
-    store: Path,
-    made: Path,
-    name: str,
-    command: tuple[str, ...],
-    flips: list[tuple[float, int]],
-    end: float,
-) -> None:
-    """A line and an exit code that says so, or a result; whatever bytes are other ones or cut."""
-    content = bytearray((made / name).read_bytes())
-    for place, bits in flips:
-        content[int(place * (len(content) - 1))] ^= bits
-    (store / "r" / name).write_bytes(content[: int(end * len(content))])
-    try:
-        code, _, err = iostrata(*command)
-    finally:
-        shutil.copy(made / name, store / "r" / name)
-    assert code in (0, 2), err
-    assert code == 0 or len(err) - sum("is incomplete" in line for line in err) == 1, err

@@ -88,3 +88,17 @@ def test_packed_and_not_is_the_same(tmp_path: Path, imported: Imported) -> None:
     plain.write_bytes(gzip.decompress(PARENT.read_bytes()))
     (row,) = imported(plain).rows("SELECT count(*) AS n, sum(bytes)::INT AS bytes FROM calls")
     assert tuple(row.values()) == (36, 16050 + 16100 + 500 + 800)
+
+
+def test_arguments_that_are_none_are_not_understood(imported: Imported) -> None:
+    event = '{"ph":"X","cat":"POSIX","name":"read","pid":1,"tid":1,"ts":5,"dur":2,"args":%s}\n'
+    opened = imported("".join(event % args for args in ('{"ret": 5}', "true", '"x"', "[1]")))
+    assert opened.run.source is not None
+    assert (opened.run.source.read, opened.run.source.not_understood) == (4, 3)
+
+
+def test_a_hundred_thousand_processes(imported: Imported) -> None:
+    """The number of the next was looked for among all."""
+    event = '{"ph":"X","cat":"POSIX","name":"read","pid":%d,"tid":1,"ts":5,"dur":2}\n'
+    opened = imported("".join(event % pid for pid in range(100_000)))
+    assert opened.rows("SELECT count(*) AS n FROM processes") == [{"n": 100_000}]

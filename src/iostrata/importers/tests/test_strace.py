@@ -223,3 +223,17 @@ def test_analyses_run_on_it(imported: Imported) -> None:
     assert (found.pattern, found.requests, found.target) == ("contiguous", 20, "/d")
     (row,) = engine.records(merged(), MergedSize)
     assert (row.runs, row.calls, row.bytes) == (1, 20, 20 * 4096)
+
+
+def test_a_result_is_looked_through_once(imported: Imported) -> None:
+    """Each end of a name could be the last: it took the square of their number."""
+    line = f"1.5 read(0</d>, 0x1, 8) = 8<{'> ()' * 60_000}x\n"
+    opened = imported(LINES + 20 * line)
+    assert opened.run.message.startswith("imported from strace; 20 of ")
+
+
+def test_a_hundred_thousand_processes(imported: Imported) -> None:
+    """Who made each of them was looked for among all."""
+    lines = "".join(f"{pid} 1.5 read(0</d>, 0x1, 8) = 8 <0.1>\n" for pid in range(1, 100_001))
+    opened = imported(lines)
+    assert opened.rows("SELECT count(*) AS n FROM processes") == [{"n": 100_000}]

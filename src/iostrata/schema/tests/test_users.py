@@ -141,3 +141,15 @@ def test_the_example_of_the_guide(tmp_path: Path) -> None:
     guide = (ROOT / "docs/add-a-point.md").read_text()
     (example,) = re.findall(r"```toml\n(# mine\.toml.*?)```", guide, re.DOTALL)
     assert [row["op"] for row in read(tmp_path, example)] == ["pack", "ship"]
+
+
+def test_a_target_is_looked_through_once(tmp_path: Path) -> None:
+    """Each `ret` could be part of a name or a value of its own: 2^40 ways."""
+    text = POINT.replace("file(arg1)", f"file(this.x{'ret' * 40}!")
+    with pytest.raises(UserError, match=r"0\.toml:13: target = "):
+        read(tmp_path, text)
+
+
+def test_a_number_of_too_many_digits_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"0\.toml:1: it has a number with too many digits"):
+        read(tmp_path, POINT.replace("begin = false", f"begin = {'9' * 5000}"))

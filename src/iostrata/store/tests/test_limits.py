@@ -35,19 +35,19 @@ def test_memory_is_what_was_asked_for(
     asked: str, bytes_: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IOSTRATA_MEMORY", asked)
-    assert memory() == bytes_
+    assert memory(0) == bytes_
 
 
 def test_memory_has_bounds_where_nothing_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("IOSTRATA_MEMORY", raising=False)
-    assert LEAST_MEMORY <= memory() <= MOST_MEMORY
+    assert LEAST_MEMORY <= memory(1 << 60) <= MOST_MEMORY
 
 
 @pytest.mark.parametrize("asked", ["", "2", "2G", "much", "-2GB", "49MB"])
 def test_what_is_no_size_is_one_line(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IOSTRATA_MEMORY", asked)
     with pytest.raises(UserError) as caught:
-        memory()
+        memory(0)
     assert caught.value.message == f"IOSTRATA_MEMORY is {asked!r}"
     assert caught.value.remedy == "give a size from 50MB, like 2GB"
 
