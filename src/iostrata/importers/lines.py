@@ -16,7 +16,7 @@ _GZIP = b"\x1f\x8b"
 _STEP = 4096  # lines
 # Traces shrink to a tenth or a fiftieth; what unpacks to more is made to take time.
 _MOST_UNPACKED = 200  # times its size
-_UNPACKED_ANYWAY = 16 << 20  # bytes
+_UNPACKED_ANYWAY = 1 << 20  # bytes
 
 
 def open_bytes(path: Path) -> BufferedReader:

@@ -37,6 +37,7 @@ _CLASS = re.compile(rf"{_NAME}(\.{_NAME})*")
 _METHOD = re.compile(rf"{_NAME}|<init>")
 _TYPE = re.compile(rf"\[*(?:[BCDFIJSZ]|L{_NAME}(?:/{_NAME})*;)")
 _OP = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_LONGEST = 200  # characters of a wrong value that are shown
 _COUNTABLE = "IJSBC[L"  # first characters of types that become a number: also sizes
 
 
@@ -75,9 +76,9 @@ def compile_point(point: Mapping[str, Any], rules: Rules) -> dict[str, str]:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             if field in ("since", "until"):
                 continue  # said below, with what it should be
-            raise FaultyPointError(f"{field} = {value!r} is no {kind.__name__}", field)
+            raise FaultyPointError(f"{field} = {_shown(value)} is no {kind.__name__}", field)
         if kind is str and re.search(r"[\t\r\n]", str(value)):
-            raise FaultyPointError(f"{field} = {value!r} is more than a word", field)
+            raise FaultyPointError(f"{field} = {_shown(value)} is more than a word", field)
     if point["layer"] not in rules.layers:
         raise FaultyPointError(
             f"layer {point['layer']!r} is none of {', '.join(rules.layers)}", "layer"
@@ -85,7 +86,9 @@ def compile_point(point: Mapping[str, Any], rules: Rules) -> dict[str, str]:
     if not 0 < point["id"] <= rules.last_id:
         raise FaultyPointError(f"id must lie in 1..{rules.last_id}", "id")
     if point.get("mode", "call") not in MODES:
-        raise FaultyPointError(f"mode {point['mode']!r} is none of {', '.join(MODES)}", "mode")
+        raise FaultyPointError(
+            f"mode {_shown(point['mode'])} is none of {', '.join(MODES)}", "mode"
+        )
     _check_syntax(point)
     _check_values(point, rules)
     row = {name: str(point.get(name, "")) for name in (*POINT_FIELDS, *NOTES)}
@@ -93,6 +96,15 @@ def compile_point(point: Mapping[str, Any], rules: Rules) -> dict[str, str]:
     for field in ("scope", "begin"):
         row[field] = "1" if point.get(field) else "0"
     return row
+
+
+def _shown(value: object) -> str:
+    """The begin of a value of any type, as one would write it."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # Python writes no number of so many digits
+        return "a value too large to show"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _check_syntax(point: Mapping[str, Any]) -> None:
@@ -116,7 +128,9 @@ def _check_syntax(point: Mapping[str, Any]) -> None:
     for field in ("since", "until"):
         given = point.get(field, "0")
         if not isinstance(given, str) or not VERSION.fullmatch(given):
-            raise FaultyPointError(f"{field} = {given!r} is not a version: 3.4 or jdk 11", field)
+            raise FaultyPointError(
+                f"{field} = {_shown(given)} is not a version: 3.4 or jdk 11", field
+            )
     for field, form, what in (
         ("op", _OP, "a word in small letters"),
         ("class", _CLASS, "a class as a program names it: package.Outer$Inner"),
@@ -261,7 +275,9 @@ def _compile_of_user(point: Mapping[str, Any], index: int, rules: Rules) -> dict
             given = "each process gives it" if field == "id" else "it is for our own points"
             raise FaultyPointError(f"{field} cannot be said here: {given}", field)
     if point.get("mode", "call") not in USER_MODES:
-        raise FaultyPointError(f"mode {point['mode']!r} is none of {', '.join(USER_MODES)}", "mode")
+        raise FaultyPointError(
+            f"mode {_shown(point['mode'])} is none of {', '.join(USER_MODES)}", "mode"
+        )
     row = compile_point({**point, "id": index + 1}, rules)
     if row["class"].startswith(RESERVED):
         raise FaultyPointError(f"class {row['class']} is used by the tracer itself", "class")

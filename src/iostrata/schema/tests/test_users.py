@@ -153,3 +153,9 @@ def test_a_target_is_looked_through_once(tmp_path: Path) -> None:
 def test_a_number_of_too_many_digits_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"0\.toml:1: it has a number with too many digits"):
         read(tmp_path, POINT.replace("begin = false", f"begin = {'9' * 5000}"))
+
+
+def test_a_number_that_python_does_not_write_is_one_line(tmp_path: Path) -> None:
+    said = r"0\.toml:8: mode a value too large to show is none of call, counted, record"
+    with pytest.raises(UserError, match=said):
+        read(tmp_path, POINT.replace('"counted"', f"0x{'f' * 5000}"))

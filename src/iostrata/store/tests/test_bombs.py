@@ -26,7 +26,7 @@ import pyarrow as pa, pyarrow.parquet as pq
 path, codec = sys.argv[1:]
 rows = pq.read_table(path)
 place = rows.column_names.index("op")
-zeros = pa.array(["\\0" * 900_000_000], pa.string())
+zeros = pa.array(["\\0" * 650_000_000], pa.string())
 rows = rows.slice(0, 1).set_column(place, rows.schema.field(place), zeros)
 pq.write_table(rows, path, compression=codec, use_dictionary=False, write_statistics=False)
 """
