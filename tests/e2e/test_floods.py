@@ -74,6 +74,15 @@ def flood(program: Path, directory: Path, run: str, *attacks: str) -> Iterator[N
         assert len(said.splitlines()) == (len(attacks) or 11)
 
 
+def assert_exact(order: Order, reachable: Path) -> None:
+    """All calls of the order's JVM are there, and nothing is said to be missing."""
+    assert on_target(order.shared.store, order.name, reachable / "data" / order.name) == {
+        "write": (CALLS, CALLS * SIZE),
+        "read": (CALLS + 1, CALLS * SIZE),
+    }
+    assert Run(order.shared.store, order.name).losses() == NO_LOSSES
+
+
 def test_floods_of_one_user_take_nothing_from_another(
     tmp_path: Path, reachable: Path, misbehave: Path
 ) -> None:
@@ -88,11 +97,7 @@ def test_floods_of_one_user_take_nothing_from_another(
             trace(shared, ALICE, hers.name, reachable)
             hers.end()
             assert shared.child.poll() is None, shared.log()
-        assert on_target(shared.store, hers.name, reachable / "data" / hers.name) == {
-            "write": (CALLS, CALLS * SIZE),
-            "read": (CALLS + 1, CALLS * SIZE),
-        }
-        assert Run(shared.store, hers.name).losses() == NO_LOSSES
+        assert_exact(hers, reachable)
         # AND what was too much is counted, for that user alone, also by a collector that replays it
         shared.child.kill()
         shared.child.wait()
@@ -120,11 +125,7 @@ def test_a_run_takes_half_of_what_the_store_has_left(
             hers.begin()
             trace(shared, ALICE, hers.name, reachable)
             hers.end()
-        assert on_target(shared.store, hers.name, reachable / "data" / hers.name)["write"] == (
-            CALLS,
-            CALLS * SIZE,
-        )
-        assert Run(shared.store, hers.name).losses() == NO_LOSSES
+        assert_exact(hers, reachable)
 
 
 def test_a_flood_on_a_small_disk(tmp_path: Path, reachable: Path, misbehave: Path) -> None:
@@ -139,11 +140,7 @@ def test_a_flood_on_a_small_disk(tmp_path: Path, reachable: Path, misbehave: Pat
             hers.begin()
             trace(shared, ALICE, hers.name, reachable)
             hers.end()
-        assert on_target(shared.store, hers.name, reachable / "data" / hers.name)["write"] == (
-            CALLS,
-            CALLS * SIZE,
-        )
-        assert Run(shared.store, hers.name).losses() == NO_LOSSES
+        assert_exact(hers, reachable)
         assert "free some space" not in shared.log()
 
 
