@@ -112,6 +112,8 @@ class ProgressFacts(_Facts, frozen=True):
 
 
 FILES = ("run.json", "progress.json")
+# What msgspec comes to where bytes are no JSON: no UTF-8 and too deep are errors of Python.
+NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _F = TypeVar("_F", RecordedFacts, ProgressFacts)
 
 
@@ -132,7 +134,7 @@ def read_facts(path: Path, kind: type[_F]) -> tuple[_F, list[str]]:
         values = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError:
         return kind(), [f"{name} is not of a run: {_shown(text)} is no object"]
-    except (msgspec.DecodeError, RecursionError):
+    except NO_JSON:
         return kind(), [f"{name} is damaged: {len(text)} bytes are no JSON"]
     right: dict[str, Any] = {}
     faults = []
@@ -141,7 +143,7 @@ def read_facts(path: Path, kind: type[_F]) -> tuple[_F, list[str]]:
             continue
         try:
             right[field.name] = msgspec.json.decode(values[field.name], type=field.type)
-        except (msgspec.DecodeError, RecursionError):
+        except NO_JSON:
             what = f"{_shown(values[field.name])}, not {_described(field.type)}"
             faults.append(f"{name}: {field.name} is {what}")
     return kind(**right), faults

@@ -6,6 +6,7 @@ import msgspec
 
 from iostrata.records import Bytes, Count, EpochNs, Ns, Record
 from iostrata.regular import read_regular
+from iostrata.store.facts import NO_JSON
 from iostrata.store.runs import Run
 
 
@@ -62,7 +63,7 @@ def live_files(run: Run) -> dict[str, Live]:
     for path in run.path.glob("live-*.json"):
         try:
             live = msgspec.json.decode(read_regular(path), type=Live)
-        except (OSError, msgspec.DecodeError):
+        except (OSError, *NO_JSON):
             continue
         files[path.stem.removeprefix("live-")] = live
     return files

@@ -15,6 +15,8 @@ import pytest
 
 from iostrata.store.facts import RecordedFacts, read_facts
 from iostrata.store.footers import MOST_FOOTER, MOST_PARTS, wrong_footer
+from iostrata.store.live import live_files
+from iostrata.store.runs import find_run
 from iostrata.store.tests.made import make_run, process, row_of_sum
 
 PART = "events/host=node/part-000001.parquet"
@@ -168,6 +170,14 @@ FACTS = {
         b'{"x": ' + b"[" * 10**6 + b"]" * 10**6 + b"}",
         "run.json is damaged: 2000007 bytes are no JSON",
     ),
+    "with a name that is no UTF-8": (
+        b'{"\xf3chema": 1}',
+        "run.json is damaged: 13 bytes are no JSON",
+    ),
+    "with a value that is no UTF-8": (
+        b'{"host": "\xf3"}',
+        'run.json: host is "\\xf3", not a text',
+    ),
     "with no number": (b'{"start": NaN}', "run.json is damaged: 14 bytes are no JSON"),
     "with a number too large": (
         b'{"start": ' + b"9" * 5000 + b"}",
@@ -213,6 +223,14 @@ def test_facts_that_are_none_of_ours_take_no_memory(store: Path) -> None:
     code, most, lines = peak(store, "runs")
     assert code == 0, lines
     assert most < 300, f"{most} MB"
+
+
+def test_a_live_file_that_is_no_json_is_left_out(store: Path) -> None:
+    live = b'{"at": 1, "part": 1, "times": [], "open": [], "more_open": 0, "cells": [%s]}'
+    cell = b'{"layer": "\xf3", "op": "", "job": "", "flags": 0, "count": 0, "bytes": 0}'
+    for name, cells in (("right", b""), ("utf8", cell), ("deep", b"[" * 10**6 + b"]" * 10**6)):
+        (store / f"r/live-{name}.json").write_bytes(live % cells)
+    assert list(live_files(find_run(store, "r"))) == ["right"]
 
 
 def test_peaks_are_measured() -> None:
