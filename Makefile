@@ -47,7 +47,7 @@ test: ## everything above: what .ci/run runs
 	@scripts/test
 
 soak: ## every case of every matrix and the larger sizes, with logs in bench/runs: hours
-	SOAK=1 scripts/test build unit-rust unit-python e2e
+	SOAK=1 scripts/test build unit-rust unit-python fuzz e2e
 
 fuzz: build ## hostile bytes against all that reads them; FUZZ_SECONDS for each, else 60
 	@.venv/bin/python scripts/fuzz

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,22 @@ def run(
         timeout=timeout,
         check=False,
     )
+
+
+def record(
+    store: Path, *words: str, within: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Records the run `r`: `words` are options, `--` and a command; `within` come before all."""
+    done = subprocess.run(
+        [*within, sys.executable, "-m", "iostrata", "record", "--run", "r", *words],
+        env={**os.environ, "IOSTRATA_STORE": str(store)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    print(done.stderr)
+    return done
 
 
 def _here(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.e2e import commands
 from tests.e2e.test_kill import collect
 from tests.e2e.truth import Run
 
@@ -31,20 +32,6 @@ def small_memory_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", folder], check=True)
 
 
-def record(directory: Path, store: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "iostrata", "record", "--dir", str(directory), "--run", "r", "--"]
-        + list(command),
-        env={**os.environ, "IOSTRATA_STORE": str(store)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    print(done.stderr)
-    return done
-
-
 def right_files(prefix: Path) -> bool:
     return all(Path(f"{prefix}{i}").stat().st_size == CALLS * 16 for i in range(THREADS))
 
@@ -57,10 +44,8 @@ def test_full_shared_memory(tmp_path: Path, program: Path) -> None:
     with small_memory_disk(tmp_path / "shm", "1536k") as directory:
         collector = collect(directory, store)
         try:
-            done = record(
-                directory, store, "java", "-cp", str(program), "Appends",
-                str(prefix), str(THREADS), str(CALLS),
-            )  # fmt: skip
+            words = ["java", "-cp", str(program), "Appends", prefix, THREADS, CALLS]
+            done = commands.record(store, "--dir", str(directory), "--", *map(str, words))
         finally:
             collector.terminate()
             collector.wait(timeout=180)

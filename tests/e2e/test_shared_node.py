@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.e2e import commands
 from tests.e2e.serving import Node, node, wait_until
 from tests.e2e.test_harmless import small_memory_disk
 from tests.e2e.test_java import CALLS, SIZE, java, on_target
@@ -137,17 +138,7 @@ def record(
     store: Path, *command: str, within: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Records the run `r` with a collector of its own; `within` are words before all others."""
-    done = subprocess.run(
-        [*within, sys.executable, "-m", "iostrata", "record", "--private", "--run", "r", "--"]
-        + list(command),
-        env={**os.environ, "IOSTRATA_STORE": str(store)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    print(done.stderr)
-    return done
+    return commands.record(store, "--private", "--", *command, within=within)
 
 
 def knock(directory: Path, uid: int, request: str) -> str:
