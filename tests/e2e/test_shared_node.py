@@ -261,6 +261,38 @@ def trace(shared: Node, uid: int, run: str, reachable: Path, *before: str) -> st
     return done.stderr
 
 
+def test_a_run_begins_while_another_is_on(shared: Node, reachable: Path) -> None:
+    """What a process did before its run began, while it was traced for that of somebody else, is
+    neither in the calls of its run nor in the sums.
+    """
+    his, hers = Order(shared, MALLORY, "his"), Order(shared, ALICE, "hers")
+    data, pipe = reachable / "data/paced", reachable / "data/pipe"
+    his.begin()
+    subprocess.run(["mkfifo", "-m", "666", pipe], check=True)
+    option = f"-agentpath:{shared.dir}/libiostrata_loader.so=dir={shared.dir},run={hers.name}"
+    java_words = ["java", "-cp", str(reachable), "Paced", str(data), str(pipe), str(SIZE)]
+    with subprocess.Popen(
+        java_words, user=ALICE, group=ALICE, extra_groups=[], stdout=subprocess.DEVNULL,
+        env=os.environ | {"JAVA_TOOL_OPTIONS": option},
+    ):  # fmt: skip
+        try:
+            wait_until(lambda: data.exists() and data.stat().st_size > 200 * SIZE)
+            hers.begin()
+            begun = data.stat().st_size // SIZE
+            wait_until(lambda: data.stat().st_size // SIZE > begun + 200)
+            hers.end()
+        finally:
+            pipe.write_text("over\n")
+    run = Run(shared.store, hers.name)
+    ((kept, summed),) = run.rows(
+        "SELECT count(*) FILTER (kind = 'call'), sum(count) FILTER (kind = 'sum')::BIGINT "
+        "FROM events WHERE op = 'write' AND category = 'file'"
+    )
+    assert kept > 400  # two writes each
+    # between the last look before the run and its begin
+    assert kept <= summed <= kept + 20
+
+
 def test_a_recording_in_a_user_namespace(tmp_path: Path, program: Path) -> None:
     """There the folders above belong to nobody that is known; all else is one's own."""
     store, file = tmp_path / "store", tmp_path / "data"

@@ -218,6 +218,10 @@ impl<'a> Collector<'a> {
                 return self.orders.reject(runs, name, &error.to_string());
             }
         };
+        if !self.runs.active.is_empty() {
+            // what was counted for the other runs is none of this one's
+            self.drain(Some(order.uid), now);
+        }
         // of the other runs: no sample lies across the begin of one
         self.sampler.sample(&mut self.pipeline, now);
         if !self.pipeline.commit_json(BlockKind::Run, order) {
@@ -265,7 +269,8 @@ impl<'a> Collector<'a> {
     }
 
     fn advance_waiting(&mut self, name: &str, now: u64) {
-        let silent: Vec<u32> = self.sources.behind(self.directory.control.word()).collect();
+        let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
+        let silent = self.sources.behind(self.directory.control.word(), run.order.uid);
         let active = self.runs.active.get_mut(name);
         if active.is_some_and(|run| run.record(name, &silent, now)) {
             self.report(name, now);

@@ -29,8 +29,8 @@ pub struct Reading {
 }
 
 impl Sources {
-    /// Reads all that is there of a user and of those that serve others; `uid`: `None`: of all.
-    /// Nobody waits for the others, who may write without end.
+    /// Reads all that was published until now of a user and of those that serve others; `uid`:
+    /// `None`: of all. Nobody waits for what others write meanwhile, who may write without end.
     pub fn drain(
         &mut self,
         directory: BorrowedFd<'_>,
@@ -38,13 +38,17 @@ impl Sources {
         uid: Option<u32>,
         now: u64,
     ) {
-        self.by_proc.values_mut().for_each(Source::hurry);
         self.folders.values_mut().for_each(Folder::hurry);
         self.scanned = 0;
-        for _ in 0..100 {
+        for turn in 0..100 {
+            let is_known = turn > 0; // the first one finds what is new, too
+            if turn < 2 {
+                self.by_proc.values_mut().for_each(Source::hurry);
+            }
             let pace = self.poll(directory, pipeline, now);
             let is_awaited = |of| uid.is_none_or(|uid| uid == of) || self.serving.contains(&of);
-            if pace == Pace::Idle || !self.read.iter().any(|of| is_awaited(*of)) {
+            let has_more = self.cut_short.iter().any(|of| is_awaited(*of));
+            if pace == Pace::Idle || is_known && !has_more {
                 return;
             }
         }
@@ -67,8 +71,11 @@ impl Sources {
         }
         // what was not named yet is read again
         readings.retain(|reading| !behind.contains(&reading.proc));
-        let sources = self.by_proc.iter_mut().filter(|(proc, _)| behind.contains(proc));
-        sources.for_each(|(_, source)| source.hurry());
+        for proc in &behind {
+            let Some(source) = self.by_proc.get_mut(proc) else { continue };
+            source.hurry();
+            self.cut_short.insert(source.uid);
+        }
         for reading in &mut readings {
             blocks.append(&mut reading.blocks);
         }
@@ -98,7 +105,7 @@ impl Sources {
         rejected: &mut Vec<RejectedFile>,
     ) -> Vec<Reading> {
         let mut readings: Vec<Reading> = Vec::new();
-        self.read.clear();
+        self.cut_short.clear();
         for (uid, procs) in self.turns() {
             if pipeline.state().rows.left(MAX_ROWS, uid, self.serves(uid)) == 0 {
                 continue;
@@ -120,8 +127,8 @@ impl Sources {
                 }
             }
             self.next.insert(uid, cut.unwrap_or(0));
-            if readings.last().is_some_and(|last| self.by_proc[&last.proc].uid == uid) {
-                self.read.push(uid);
+            if cut.is_some() {
+                self.cut_short.insert(uid);
             }
         }
         readings

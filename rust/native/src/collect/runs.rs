@@ -1,6 +1,6 @@
 //! Runs that are on: each waits for its agents, records, and finishes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use super::trouble::log;
@@ -18,6 +18,8 @@ const IDLE_NAP: u64 = 100 * MS;
 const LONG: u64 = SECOND;
 /// After its last process ended: what daemons still write about it.
 const SETTLE: u64 = 300 * MS;
+/// Processes in a message.
+const MOST_NAMED: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
@@ -119,14 +121,14 @@ impl ActiveRun {
 
     /// Records once all agents have answered, or too late; `silent`: those that have not. True if
     /// it does from now on.
-    pub fn record(&mut self, name: &str, silent: &[u32], now: u64) -> bool {
+    pub fn record(&mut self, name: &str, silent: &BTreeSet<u32>, now: u64) -> bool {
         let Phase::Waiting { since } = self.phase else { return false };
         if !silent.is_empty() && now - since <= START_PATIENCE {
             return false;
         }
         self.phase = Phase::Recording;
         if !silent.is_empty() {
-            self.message = format!("{} agents did not answer: pid {silent:?}", silent.len());
+            self.message = unanswered(silent);
         }
         log(&format!("run {name} records {}", self.message));
         true
@@ -162,6 +164,14 @@ impl ActiveRun {
     }
 }
 
+/// `2 JVMs did not answer: pid 7, 8`.
+fn unanswered(pids: &BTreeSet<u32>) -> String {
+    let named: Vec<_> = pids.iter().take(MOST_NAMED).map(u32::to_string).collect();
+    let jvms = if pids.len() == 1 { "JVM" } else { "JVMs" };
+    let more = if pids.len() > MOST_NAMED { ", …" } else { "" };
+    format!("{} {jvms} did not answer: pid {}{more}", pids.len(), named.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,11 +185,12 @@ mod tests {
         runs.begin("demo", StoreDirectory::root(&path, 0o700).unwrap(), (0, 0), begin);
         std::fs::remove_dir(&path).unwrap();
         let run = runs.active.get_mut("demo").unwrap();
-        assert!(!run.record("demo", &[7], begin + START_PATIENCE));
-        assert!(run.record("demo", &[7], begin + START_PATIENCE + 1));
+        let silent = BTreeSet::from([7]);
+        assert!(!run.record("demo", &silent, begin + START_PATIENCE));
+        assert!(run.record("demo", &silent, begin + START_PATIENCE + 1));
         assert_eq!(
             (run.phase, run.message.as_str()),
-            (Phase::Recording, "1 agents did not answer: pid [7]")
+            (Phase::Recording, "1 JVM did not answer: pid 7")
         );
 
         let stop = begin + 60 * SECOND;

@@ -1,6 +1,6 @@
 //! Finds processes, reads them in the order of `SEGMENT.md`, and buries the dead.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
@@ -45,8 +45,8 @@ pub struct Sources {
     started: Started,
     /// The process that the next batch begins with, by uid.
     pub(super) next: BTreeMap<u32, u64>,
-    /// Uids of which the last poll read something.
-    pub(super) read: Vec<u32>,
+    /// Users of whom more was published than the last poll had room for.
+    pub(super) cut_short: BTreeSet<u32>,
 }
 
 impl Sources {
@@ -76,9 +76,11 @@ impl Sources {
         self.by_proc.contains_key(&proc)
     }
 
-    /// Processes that have not acted yet on what the control page says.
-    pub fn behind(&self, control: u32) -> impl Iterator<Item = u32> {
-        self.live().filter(move |s| s.page.seen_control() != control).map(|source| source.pid)
+    /// Processes with calls for a user's runs that have not acted yet on what the control page says:
+    /// nobody waits for those of others.
+    pub fn behind(&self, control: u32, uid: u32) -> BTreeSet<u32> {
+        let late = self.live().filter(|source| source.page.seen_control() != control);
+        late.filter(|s| s.uid == uid || self.serves(s.uid)).map(|source| source.pid).collect()
     }
 
     /// Whether the node's configuration says that a user's processes serve others.
