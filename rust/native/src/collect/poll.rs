@@ -13,10 +13,10 @@ use crate::clock::MS;
 
 /// Directories are looked at this often when nothing is read.
 const SCAN_EVERY: u64 = 50 * MS;
-/// Bytes of blocks of one poll; what is left waits for the next one.
-const BATCH: usize = 16 << 20;
-/// Bytes of names in one poll: many more than what may have named anything in it.
-const NAMES: usize = 64 << 20;
+/// Bytes of blocks of one poll; what is left waits for the next one, as do orders and deaths.
+const BATCH: usize = 4 << 20;
+/// Bytes of names in one poll: as a rule more than what is named in it.
+const NAMES: usize = 8 << 20;
 /// Rows that are held when they cannot be published; of who has their share of them, nothing is read.
 const MAX_ROWS: u64 = 3 << 19;
 
