@@ -168,16 +168,20 @@ class TracedRun:
         """What held the run back, the most important cause first."""
         return self.explain().findings
 
-    def text(self, progress: Progress = silent) -> str:
-        """What `iostrata summary` prints; says the steps of `summarize` and `explain`."""
+    def text(self, progress: Progress = silent, full: bool = False) -> str:
+        """What `iostrata summary` prints, with `--full` if `full`; says the steps of `summarize`
+        and `explain`.
+        """
         from iostrata.show.findings import short_lines
+        from iostrata.show.screen import screen_lines
         from iostrata.show.summary import summary_lines
 
         whole = self.summarize(progress)
-        lines = summary_lines(whole)
-        if whole.layers:
-            lines += ["", *short_lines(self.explain(progress))]
-        return "\n".join(lines)
+        explained = self.explain(progress) if whole.layers else None
+        if not full:
+            return "\n".join(screen_lines(whole, explained))
+        lines = [*short_lines(explained), ""] if explained else []
+        return "\n".join([*lines, *summary_lines(whole)])
 
     def report(self, progress: Progress = silent) -> Report:
         """The report, which a notebook shows; says each of show.report.document.STEPS."""

@@ -89,6 +89,14 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
+def shortened(text: str, most: int) -> str:
+    """The text in `most` characters, its middle left out where it is longer."""
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+
+
 def _escape(character: str) -> str:
     code = ord(character)
     if code < 0x100:

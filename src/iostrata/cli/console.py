@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -53,6 +54,11 @@ def progress(steps: Sequence[str], quiet: bool) -> Iterator[Progress]:
             line.update(task, description=text, completed=finished, refresh=True)
 
         yield show
+
+
+def terminal_width() -> int:
+    """Columns of the terminal that standard output is, or 80."""
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
 
 
 def print_json(value: Any) -> None:

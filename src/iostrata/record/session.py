@@ -24,7 +24,6 @@ from iostrata.record.collector import (
     sweep,
 )
 from iostrata.record.command import CommandEnd, Signals, check_startable, run_command
-from iostrata.record.door import ANSWER_TIMEOUT
 from iostrata.record.environment import agent_option, with_agent
 from iostrata.record.protocol import RunProgress
 from iostrata.schema.detail import Detail, budget_text, sampling_text
@@ -33,6 +32,7 @@ from iostrata.store.coverage import ClusterAnswer, ReportedCoverage
 from iostrata.store.writing import write_facts
 
 GRACE = 10.0  # the collector's: how long processes of the run may go on after its end
+START_TIMEOUT = 30.0  # a living collector is slow where others take all of the CPU
 FINISH_TIMEOUT = GRACE + 30.0
 FULL_TIMEOUT = 5.0  # after that it is looked whether the store is full
 LEAST_ROOM = 64 << 10  # bytes
@@ -187,8 +187,7 @@ class _Recording:
             request.detail,
             request.points,
         )
-        timeout = ANSWER_TIMEOUT
-        answer = protocol.wait_for(collector, self.key, ("recording",), timeout)
+        answer = protocol.wait_for(collector, self.key, ("recording",), START_TIMEOUT)
         if answer is not None and not self.signals.received:
             return
         protocol.withdraw(collector, self.key)
@@ -200,7 +199,7 @@ class _Recording:
         why = f": {progress.message}" if progress.message else ""
         raise UserError(
             f"the collector of {collector.dir} did not start run {request.run} within "
-            f"{timeout:.0f} s{why}",
+            f"{START_TIMEOUT:.0f} s{why}",
             "iostrata doctor",
         )
 

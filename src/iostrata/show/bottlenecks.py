@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from iostrata.analyse.calltree.bottlenecks import Bottleneck, Bottlenecks
-from iostrata.show.tables import Column, named, number, table
+from iostrata.show.tables import WIDTH, Column, fitting, named, number
 from iostrata.text import count, percent, plural, seconds
 
 
-def bottleneck_lines(ranked: Bottlenecks, most: int) -> list[str]:
-    """The first functions; working and waiting are those of the measure that ranks."""
+def bottleneck_lines(ranked: Bottlenecks, most: int, width: int = WIDTH) -> list[str]:
+    """The first functions; working and waiting are those of the measure that ranks. What else is
+    known of them is shown where lines of `width` characters have room for it.
+    """
     if not ranked.functions:
         return ["no calls were recorded: iostrata summary says why"]
     holding = [row for row in ranked.functions if getattr(row, ranked.by) > 0]
@@ -21,17 +23,24 @@ def bottleneck_lines(ranked: Bottlenecks, most: int) -> list[str]:
     def share(row: Bottleneck) -> str:
         return percent(getattr(row, ranked.by) / whole if whole else 0.0, 1)
 
-    shown = [
-        *(named("function", "name"), named("role"), named("host")),
+    ranks = [
         Column(f"of {ranked.by}", share, number=True),
         Column("working", lambda row: seconds(getattr(row, by) - waiting(row)), number=True),
         Column("waiting", lambda row: seconds(waiting(row)), number=True),
-        *(number("calls", count), number("critical path", seconds, "critical")),
-        *(number("self", seconds), number("total", seconds)),
     ]
+    name, role, host = named("function", "name"), named("role"), named("host")
+    critical = number("critical path", seconds, "critical")
+    more = [number("calls", count), number("self", seconds), number("total", seconds)]
+    where = [host] if len({row.host for row in holding}) > 1 else []
+    choices = (
+        [name, role, host, *ranks, more[0], critical, *more[1:]],
+        [name, role, *where, *ranks, *more],
+        [name, role, *where, *ranks, more[0]],
+        [name, role, *ranks],
+    )
     left = len(holding) - most
-    more = [f"({plural(left, 'function')} more)"] if left > 0 else []
-    return [_headline(ranked), "", *table(holding[:most], shown), *more]
+    last = [f"({plural(left, 'function')} more)"] if left > 0 else []
+    return [_headline(ranked), "", *fitting(holding[:most], choices, width), *last]
 
 
 def _headline(ranked: Bottlenecks) -> str:

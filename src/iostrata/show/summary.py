@@ -168,7 +168,7 @@ def _level(level: str, tasks: bool) -> list[str]:
     return lines
 
 
-def _time(row: Total) -> str:
+def total_time(row: Total) -> str:
     """`1.2 s`, or `~1.2 s ±3 %` where clocks were sampled: 99 of 100 estimates are that close."""
     if not row.estimated:
         return seconds(row.time)
@@ -178,7 +178,7 @@ def _time(row: Total) -> str:
 
 def _by_layer(summary: Summary) -> list[str]:
     shown = [named("layer"), number("calls", count), *directions(summary.layers)]
-    time = Column("time of all threads", _time, number=True)
+    time = Column("time of all threads", total_time, number=True)
     return table(summary.layers, [*shown, time, number("errors", count)])
 
 
@@ -199,7 +199,11 @@ def _other_layers(summary: Summary) -> list[str]:
 
 def _by_op(summary: Summary) -> list[str]:
     operation = Column("operation", lambda row: f"({row.op})" if row.nested else row.op)
-    numbers = (number("calls", count), number("bytes", size), Column("time", _time, number=True))
+    numbers = (
+        number("calls", count),
+        number("bytes", size),
+        Column("time", total_time, number=True),
+    )
     lines = table(summary.ops, [named("layer"), operation, *numbers])
     if any(row.nested for row in summary.ops):
         lines.append("(in brackets: within a call of the same layer, in no total of the layer)")

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from iostrata.schema.directions import BYTES_COLUMN
-from iostrata.text import columns, near, size
+from iostrata.text import columns, near, shortened, size
+
+# Columns of a terminal that tables fit, where nobody says how many it has.
+WIDTH = 80
 
 
 class Column(NamedTuple):
@@ -58,3 +61,12 @@ def table(rows: Iterable[Any], shown: Sequence[Column]) -> list[str]:
     right = [place for place, column in enumerate(shown) if column.number]
     cells = ([column.text(row) for column in shown] for row in rows)
     return columns([column.title for column in shown], cells, right)
+
+
+def fitting(
+    rows: Sequence[Any], choices: Iterable[Sequence[Column]], width: int = WIDTH
+) -> list[str]:
+    """The table with the first choice of columns that fits, or the last one, cut."""
+    tables = [table(rows, shown) for shown in choices]
+    fits = (lines for lines in tables if max(map(len, lines)) <= width)
+    return next(fits, [shortened(line, width) for line in tables[-1]])

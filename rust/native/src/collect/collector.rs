@@ -142,7 +142,7 @@ impl<'a> Collector<'a> {
         self.sources.bury(&mut self.pipeline, now);
         self.advance_runs(looks_for_deaths, now);
         if self.sampler.is_due(now) {
-            self.sampler.sample(&mut self.pipeline, now);
+            self.sampler.sample(&mut self.pipeline);
         }
         if self.publisher.is_due(&self.pipeline, now) {
             let outcome = self.rotate(now);
@@ -223,12 +223,12 @@ impl<'a> Collector<'a> {
             self.drain(Some(order.uid), now);
         }
         // of the other runs: no sample lies across the begin of one
-        self.sampler.sample(&mut self.pipeline, now);
+        self.sampler.sample(&mut self.pipeline);
         if !self.pipeline.commit_json(BlockKind::Run, order) {
             return; // asked again at the next look
         }
         self.sampler.look_at_mounts(&self.options.store);
-        self.sampler.sample(&mut self.pipeline, now);
+        self.sampler.sample(&mut self.pipeline);
         log(&format!("run {name} of {} begins: recorder pid={}", order.user, order.recorder_pid));
         self.activate(order, directory, modified, now);
         self.report(name, now);
@@ -304,7 +304,7 @@ impl<'a> Collector<'a> {
     fn end_run(&mut self, name: &str, now: u64) {
         let uid = self.pipeline.state().owners.runs.get(name).map(|run| run.order.uid);
         self.drain(uid, now);
-        self.sampler.sample(&mut self.pipeline, now);
+        self.sampler.sample(&mut self.pipeline);
         let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
         let active = self.runs.active.get(name).map(|run| run.message.as_str());
         let message = [active.unwrap_or_default(), &self.unread(run.order.uid)].join("");

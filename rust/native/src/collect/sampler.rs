@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::block::BlockKind;
 use super::pipeline::Pipeline;
-use crate::clock::SECOND;
+use crate::clock::{self, SECOND};
 use crate::host::{self, Reading};
 
 /// Samples that are held when they cannot be published: a day of them.
@@ -24,10 +24,12 @@ impl HostSampler {
     }
 
     pub fn is_due(&self, now: u64) -> bool {
-        now - self.sampled >= SECOND
+        now.saturating_sub(self.sampled) >= SECOND
     }
 
-    pub fn sample(&mut self, pipeline: &mut Pipeline, now: u64) {
+    /// The time of a sample is that of its reading, which a long round may be well behind.
+    pub fn sample(&mut self, pipeline: &mut Pipeline) {
+        let now = clock::monotonic();
         self.sampled = now;
         let state = pipeline.state();
         // a sample is small: it would find room where events do not, and claim that all is well

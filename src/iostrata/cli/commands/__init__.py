@@ -34,7 +34,7 @@ COMMANDS = (
     Command("record", "Runs a command and records the I/O of its Java processes."),
     Command("level", "Changes how much detail a run records while it goes on."),
     Command("top", "Shows what a run is doing now, once a second."),
-    Command("summary", "Says what a run did, how completely, and what held it back."),
+    Command("summary", "Says what held a run back, how completely it was traced, and what it did."),
     Command("findings", "Says what held a run back and what to change."),
     Command("bottlenecks", "Ranks the functions that held a run back."),
     Command("calltree", "Shows what calls cause, across threads, processes and hosts."),

@@ -14,7 +14,7 @@ from iostrata.cli.arguments import (
     StoreOption,
     command,
 )
-from iostrata.cli.console import print_json, progress
+from iostrata.cli.console import print_json, progress, terminal_width
 from iostrata.cli.opening import traced_run
 
 
@@ -58,4 +58,4 @@ def bottlenecks(
     if json:
         print_json(functions)
     else:
-        print("\n".join(bottleneck_lines(functions, most)))
+        print("\n".join(bottleneck_lines(functions, most, terminal_width())))

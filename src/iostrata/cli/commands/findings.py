@@ -19,7 +19,8 @@ from iostrata.cli.opening import traced_run
 
 @command(
     "iostrata findings               of the latest run",
-    "iostrata findings --details     with the evidence, and the SQL that repeats it",
+    "iostrata findings --details     with the evidence, the reason, and when it does not apply",
+    "iostrata findings --sql         with the query that repeats the evidence",
     "iostrata findings --json | jq '.findings[0].change'",
     "iostrata findings --rules       the causes that it looks for",
 )
@@ -28,8 +29,11 @@ def findings(
     details: Annotated[
         bool,
         typer.Option(
-            "--details", help="Also show evidence, its query, the reason, and exceptions."
+            "--details", help="Also show evidence, the reason, and when it does not apply."
         ),
+    ] = False,
+    sql: Annotated[
+        bool, typer.Option("--sql", help="Also show the query that repeats the evidence.")
     ] = False,
     rules: Annotated[
         bool, typer.Option("--rules", help="List the rules, without reading a run.")
@@ -62,4 +66,4 @@ def findings(
     if json:
         print_json(explanation)
     else:
-        print("\n".join(findings_lines(explanation, details)).rstrip())
+        print("\n".join(findings_lines(explanation, details, sql)).rstrip())

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from iostrata.cli.arguments import (
     JsonOption,
     QuietOption,
@@ -16,15 +20,19 @@ from iostrata.cli.opening import traced_run
 @command(
     "iostrata summary                     the latest run",
     "iostrata summary 20260301-101500-a1b2",
+    "iostrata summary --full              operations, sizes, latencies, targets, tasks",
     "iostrata summary --json | jq '.layers[]'",
 )
 def summary(
     run: RunArgument = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Show all that there is, of whatever length.")
+    ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Says what a run did, how completely it was traced, and what held it back.
+    """Says what held a run back, how completely it was traced, and what it did, on one screen.
 
     Totals are exact, whatever detail was dropped.
     The time of a layer is summed over threads; ~ marks times that sampled clocks estimate.
@@ -41,5 +49,5 @@ def summary(
             print_json(whole)
         else:
             with progress((*SUMMARY_STEPS, *RULE_STEPS), quiet) as step:
-                text = traced.text(step)
+                text = traced.text(step, full)
             print(text)

@@ -16,7 +16,7 @@ from rich.text import Text
 from iostrata.analyse.live import LiveView, live_view
 from iostrata.analyse.watch import Watch
 from iostrata.cli.arguments import StoreOption, command
-from iostrata.cli.console import note
+from iostrata.cli.console import note, terminal_width
 from iostrata.cli.terminal import out
 from iostrata.errors import UserError
 from iostrata.records import builtins
@@ -56,12 +56,15 @@ def top(
     if sys.stdout.isatty() and not json and not once:
         with Live(console=out, screen=False, auto_refresh=False) as live:
             for view in views:
-                text = Text("\n".join(live_lines(view)), no_wrap=True, overflow="ellipsis")
+                shown = "\n".join(live_lines(view, terminal_width()))
+                text = Text(shown, no_wrap=True, overflow="ellipsis")
                 live.update(text, refresh=True)
         return
     for view in views:
         print(
-            json_text.dumps(builtins(view)) if json else "\n".join([*live_lines(view), ""]),
+            json_text.dumps(builtins(view))
+            if json
+            else "\n".join([*live_lines(view, terminal_width()), ""]),
             flush=True,
         )
 

@@ -1,0 +1,158 @@
+"""The first screen of a run: what to do, whether that can be trusted, and where the time went.
+
+It fits a terminal of 80 columns and 25 lines, prompt included. What it leaves out is in the full
+summary.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from datetime import datetime
+
+from iostrata.analyse.summary import Summary
+from iostrata.analyse.totals import LayerTotal
+from iostrata.explain.finding import Finding
+from iostrata.explain.verdict import Explanation
+from iostrata.schema.detail import budget_text
+from iostrata.show.completeness import completeness_lines
+from iostrata.show.findings import change_text, wrapped
+from iostrata.show.pipelines import lost_lines
+from iostrata.show.summary import picture, reason_empty, total_time
+from iostrata.show.tables import WIDTH, Column, directions, fitting, named, number
+from iostrata.text import count, percent, plural, printable, seconds, shortened
+
+HEIGHT = 24  # and the prompt
+_MOST_FINDINGS = 3
+_MOST_VERDICT = 4  # lines
+_MOST_MISSING = 4  # lines
+_FULL = "iostrata summary --full"
+
+
+def screen_lines(summary: Summary, explanation: Explanation | None) -> list[str]:
+    """At most HEIGHT lines of WIDTH characters; `explanation`: None of a run without any call."""
+    what = _completeness(summary)
+    if explanation is None or not summary.layers:
+        whole = [*what, *_facts(summary), *_paragraph(reason_empty(summary))]
+        return [printable(line) for line in whole]
+    above = [*_causes(explanation), "", *_facts(summary), *what, *_time(summary, explanation), ""]
+    last = f"{_FULL} has operations, sizes, latencies, targets, tasks"
+    below = [*_layers(summary, HEIGHT - len(above) - 1), last]
+    return [printable(line) for line in [*above, *below]]
+
+
+def _causes(explanation: Explanation) -> list[str]:
+    """The verdict, then what to change."""
+    lines = _first(_paragraph(explanation.verdict.text), _MOST_VERDICT)
+    found = [each for each in explanation.findings if each.severity != "note"]
+    for place, finding in enumerate(found[:_MOST_FINDINGS], 1):
+        lines += _cause(place, finding)
+    shown = min(len(found), _MOST_FINDINGS)
+    if more := len(explanation.findings) - shown:
+        lines.append(f"{plural(more, 'finding')}{' more' * bool(shown)}: iostrata findings")
+    return lines
+
+
+def _cause(place: int, finding: Finding) -> list[str]:
+    share = percent(finding.share)
+    head = f"{place}. {finding.severity.upper()} {share}: {finding.title} [{finding.rule}]"
+    lines = [shortened(head, WIDTH)]
+    if finding.change:
+        low_high = finding.gain and f"{percent(finding.gain.low)} to {percent(finding.gain.high)}"
+        gain = f" · saves {low_high}" if low_high else ""
+        change = shortened(f"   -> {change_text(finding.change[0])}", WIDTH - len(gain))
+        lines.append(change + gain)
+    return lines
+
+
+def _facts(summary: Summary) -> list[str]:
+    """Which run it is, and its command."""
+    run = summary.run
+    parts = [f"run {run.name}", run.state]
+    if run.exit:
+        parts.append(f"exit {run.exit}")
+    if run.start and run.end:
+        parts.append(seconds(run.end - run.start))
+    if run.start:
+        parts.append(datetime.fromtimestamp(run.start // 10**9).strftime("%Y-%m-%d %H:%M:%S"))
+    if run.host:
+        parts.append(f"on {run.host}" + (f" by {run.user}" if run.user else ""))
+    lines = [shortened(" · ".join(parts), WIDTH)]
+    if run.command:
+        lines.append(_command(run.command))
+    if run.message:
+        lines.append(shortened(f"note: {run.message}", WIDTH))
+    return lines
+
+
+def _command(words: Sequence[str]) -> str:
+    """In one line: where it is too long, paths are their last part, then settings are left out."""
+    named = [_last_part(word) for word in words]
+    plain = [word for word in named if not word.startswith("-D")]
+    lines = [f"command: {shlex.join(shown)}" for shown in (words, named, plain)]
+    return next((line for line in lines if len(line) <= WIDTH), shortened(lines[-1], WIDTH))
+
+
+def _last_part(word: str) -> str:
+    return word.rsplit("/", 1)[-1] if word.startswith("/") and word.endswith(".jar") else word
+
+
+def _completeness(summary: Summary) -> list[str]:
+    """One line when all is well, with what tracing took; else what is missing, and how much more
+    of that there is.
+    """
+    whole, *missing = completeness_lines(picture(summary))
+    failed = lost_lines(summary.lost_datanodes, summary.run.start)
+    cost = summary.cost
+    if cost.processes:
+        took = f"; tracing took ~{percent(cost.share, 1)} of CPU (budget "
+        whole += f"{took}{budget_text(cost.budget)})"
+    lines = [*_paragraph(whole), *(shortened(line, WIDTH) for line in (*failed, *missing))]
+    return _first(lines, _MOST_MISSING + 1)
+
+
+def _time(summary: Summary, explanation: Explanation) -> list[str]:
+    """How long anything ran, and how busy the busiest host was meanwhile."""
+    text = explanation.verdict.detail
+    if summary.hosts:
+        host = max(summary.hosts, key=lambda row: row.cpu)
+        whose = "The host's CPU" if len(summary.hosts) == 1 else f"The CPU of {host.host}"
+        text += f" {whose} was {percent(host.cpu)} busy"
+        text += f" and {percent(host.iowait)} waiting for disks."
+    return _paragraph(text)
+
+
+def _layers(summary: Summary, most: int) -> list[str]:
+    """Bytes and time by layer in at most so many lines; those with the least time are left out."""
+    rows = summary.layers
+    left_out = ""
+    if len(rows) + 1 > most:
+        longest = sorted(rows, key=lambda row: -row.time)[: max(most - 2, 1)]
+        rest = [row for row in rows if row not in longest]
+        rows = [row for row in rows if row in longest]
+        left_out = f"less time: {', '.join(row.layer for row in rest)}"
+    lines = _layer_table(rows)
+    return [*lines, *([shortened(left_out, WIDTH)] if left_out else [])]
+
+
+def _layer_table(rows: Sequence[LayerTotal]) -> list[str]:
+    """As many columns as the width has room for."""
+    first = [named("layer"), number("calls", count)]
+    time = Column("thread time", total_time, number=True)
+    errors = [number("errors", count)] if any(row.errors for row in rows) else []
+    moved = directions(rows)
+    choices = ([*moved, time, *errors], [*moved, time], [*moved[:2], time])
+    return fitting(rows, [[*first, *shown] for shown in choices])
+
+
+def _paragraph(text: str) -> list[str]:
+    """The text in lines; a path that is longer than one is cut in its middle."""
+    words = (shortened(word, WIDTH) for word in text.split(" "))
+    return wrapped(" ".join(words), width=WIDTH)
+
+
+def _first(lines: list[str], most: int) -> list[str]:
+    """As many lines, the last of which says how many more there are."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], f"and {len(lines) - most + 1} lines more: {_FULL}"]
