@@ -6,8 +6,8 @@ in a fixed table, maps zeros over what is left of it and marks it, so that the i
 gives 0 and the reader gives the segment up. Any other SIGBUS gets its default action.
 */
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// Mappings at one time; the kernel's own limit is 65,530 by default.
 pub const CAPACITY: usize = 32_768;
@@ -29,6 +29,8 @@ static TABLE: [GuardedRange; CAPACITY] = [const {
 }; CAPACITY];
 /// Places of the table that were ever used: the handler looks no further.
 static USED: AtomicUsize = AtomicUsize::new(0);
+/// Places below that which are free again. The handler knows nothing of it.
+static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 static INSTALL: Once = Once::new();
 
 /// A place in the table; free again when dropped.
@@ -40,15 +42,22 @@ impl Guard {
     #[must_use]
     pub fn new(start: usize, size: usize) -> Option<Guard> {
         INSTALL.call_once(install);
-        let place = TABLE.iter().position(|guarded| {
-            guarded.start.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        })?;
+        let place = Guard::place()?;
         let guarded = &TABLE[place];
         guarded.hit.store(false, Ordering::Relaxed);
         guarded.size.store(size, Ordering::Relaxed);
         guarded.start.store(start, Ordering::Release);
-        USED.fetch_max(place + 1, Ordering::AcqRel);
         Some(Guard(place))
+    }
+
+    fn place() -> Option<usize> {
+        let mut free = free();
+        let used = USED.load(Ordering::Relaxed);
+        if let Some(place) = free.pop() {
+            return Some(place);
+        }
+        USED.store((used + 1).min(CAPACITY), Ordering::Release);
+        (used < CAPACITY).then_some(used)
     }
 
     /// Whether a page of the mapping was missing when it was touched.
@@ -62,7 +71,12 @@ impl Drop for Guard {
     fn drop(&mut self) {
         TABLE[self.0].size.store(0, Ordering::Relaxed);
         TABLE[self.0].start.store(0, Ordering::Release);
+        free().push(self.0);
     }
+}
+
+fn free() -> MutexGuard<'static, Vec<usize>> {
+    FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn install() {
@@ -91,7 +105,7 @@ fn cover(address: usize) -> bool {
     let used = USED.load(Ordering::Acquire);
     let range = TABLE[..used].iter().find(|guarded| {
         let start = guarded.start.load(Ordering::Acquire);
-        start > 1 && address >= start && address < start + guarded.size.load(Ordering::Relaxed)
+        start > 0 && address >= start && address < start + guarded.size.load(Ordering::Relaxed)
     });
     let Some(guarded) = range else { return false };
     guarded.hit.store(true, Ordering::Release);
