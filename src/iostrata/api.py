@@ -180,8 +180,8 @@ class TracedRun:
         explained = self.explain(progress) if whole.layers else None
         if not full:
             return "\n".join(screen_lines(whole, explained))
-        lines = [*short_lines(explained), ""] if explained else []
-        return "\n".join([*lines, *summary_lines(whole)])
+        lines = summary_lines(whole)
+        return "\n".join([*lines, "", *short_lines(explained)] if explained else lines)
 
     def report(self, progress: Progress = silent) -> Report:
         """The report, which a notebook shows; says each of show.report.document.STEPS."""

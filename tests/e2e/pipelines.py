@@ -86,7 +86,10 @@ def is_named(cluster: Cluster, run: str, killed: Killed, how: str) -> dict[str, 
     assert (lost["pipelines"], lost["recovered"], lost["failed"]) == (1, 1, 0)
     assert killed.after <= lost["at"] <= killed.before
     assert lost["held"] > STANDS_STILL * 0.9 * 10**9
-    said = cluster.iostrata("summary", run).stdout.splitlines()
+    begin = f"DataNode {killed.address} {how} at "
+    first_screen = cluster.iostrata("summary", run).stdout.splitlines()
+    assert any(line.startswith(begin) for line in first_screen)
+    said = cluster.iostrata("summary", run, "--full").stdout.splitlines()
     at = f"{(lost['at'] - summary['run']['start']) / 1e9:.2f} s"
     (line,) = (line for line in said[:4] if line.startswith("DataNode "))
     begin = f"DataNode {killed.address} {how} at {at}; the write pipeline recovered in "

@@ -66,7 +66,7 @@ def test_totals_are_the_same_at_each_budget(
     # it makes several hundred thousand of them a second: that costs more than a percent (what
     # its start reads may do so, too, in a window of its own)
     assert "java.io.FileInputStream#read" in points
-    text = iostrata("summary", "r").stdout
+    text = iostrata("summary", "r", "--full").stdout
     assert re.search("only in sums, to stay within the budget: .*FileInputStream#read", text)
     if budget == "0.01%":
         assert len(cost["over"]) == 1

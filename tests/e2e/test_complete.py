@@ -50,7 +50,7 @@ def recorded(labs: Labs) -> Iterator[Recorded]:
         options += [f"-Dmapreduce.reduce.env=JAVA_HOME={plain}"]
         command = [*DFSIO, *options, "-write", "-nrFiles", "1", "-size", "1MB"]
         cluster.record("in-part", *command)
-        done = cluster.iostrata("summary", "in-part")
+        done = cluster.iostrata("summary", "in-part", "--full")
         yield Recorded(cluster, address, process, done.stdout.splitlines())
     finally:
         process.kill()

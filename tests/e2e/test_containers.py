@@ -74,7 +74,7 @@ def recorded(here: Node, run: str, *words: str) -> tuple[str, list[str]]:
 
 def summary(store: Path, run: str) -> list[str]:
     environment = {**os.environ, "IOSTRATA_STORE": str(store)}
-    lines = command(("summary", run), environment, store, 60).stdout.splitlines()
+    lines = command(("summary", run, "--full"), environment, store, 60).stdout.splitlines()
     print("\n".join(lines))
     return lines
 

@@ -85,7 +85,7 @@ def test_detail_is_that_of_the_level_and_sums_are_all(
     )
     # what is only summed has sampled clocks: fewer of them, unless each call took long
     assert timed[0][0] >= timed[0][1] > 0
-    said = iostrata("summary", "r").stdout
+    said = iostrata("summary", "r", "--full").stdout
     assert f"level {level}" in said or level in ("record", "thread")
 
 

@@ -410,7 +410,7 @@ def test_as_many_pauses_as_the_jvm_says(
     (one,) = json.loads(iostrata("query", sql, "--run", "r", "--format", "json").stdout)
     assert one["n"] == len(said)
     assert one["least"] > 0
-    assert f"gc_pause {len(said)} in 1 process," in iostrata("summary", "r").stdout
+    assert f"gc_pause {len(said)} in 1 process," in iostrata("summary", "r", "--full").stdout
 
 
 def test_the_segment_of_a_thread_is_sealed_when_it_ends(tmp_path: Path, bench: Bench) -> None:

@@ -110,7 +110,8 @@ def test_each_event_is_on_its_host(cluster: Cluster, job: dict[str, int]) -> Non
     tasks = [host for role in ("map", "reduce", "appmaster") for host in hosts[role]]
     assert len(tasks) == 4
     assert set(tasks) <= set(NAMES)
-    assert cluster.iostrata("summary", "job").stdout.startswith("traced 13/13 processes, 3/3 Data")
+    said = cluster.iostrata("summary", "job", "--full").stdout
+    assert said.startswith("traced 13/13 processes, 3/3 DataNodes")
     racks = {name: f"/{name.partition('.')[2]}" for name in NAMES}
     assert find_run(cluster.store, "job").racks == racks
 

@@ -224,7 +224,7 @@ def test_a_run_names_no_process_of_the_other(runs: dict[str, Run]) -> None:
 def test_without_root_the_daemons_are_missing_by_name(shared: Shared) -> None:
     """GIVEN a collector of one user WHEN that user records THEN the summary says what it lacks."""
     finish(shared.record(BOB, "private", "hadoop", "fs", "-ls", "/bob", private=True))
-    summary, errors = shared.start(BOB, "summary", "private").communicate(timeout=180)
+    summary, errors = shared.start(BOB, "summary", "private", "--full").communicate(timeout=180)
     print(summary + errors)
     assert summary.startswith("traced 1/")
     assert "not traced: DataNode" in summary

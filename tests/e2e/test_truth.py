@@ -136,7 +136,7 @@ def test_datanode_bytes_join_a_client_span(
 
 
 def test_everything_was_traced(cluster: Cluster, written: str) -> None:
-    done = cluster.iostrata("summary", "write")
+    done = cluster.iostrata("summary", "write", "--full")
     first = done.stdout.splitlines()[0]
     traced, total = first.split()[1].split("/")
     assert traced == total, first

@@ -95,7 +95,7 @@ def test_a_program_of_its_own(version: str, tmp_path: Path, classes: Path, here:
     )
     assert kept == [("pack", "/a/b", CALLS)]
     assert not any(run.losses().values())
-    shown = here.iostrata("summary", "r").stdout
+    shown = here.iostrata("summary", "r", "--full").stdout
     assert "point Serves#repack()V: its class has no such method" in shown
     assert "point no.Such#pack()V: no traced process loaded its class" in shown
     fired = here.iostrata("points", "--fired", "r").stdout
@@ -156,7 +156,7 @@ def test_a_fault_costs_its_point_only(tmp_path: Path, classes: Path, here: Node)
     assert run.one(write, str(data)) == CALLS
     faulty = "Serves#pack(Ljava/lang/String;[B)I"
     assert summary(here, "r")["faulted_points"] == [faulty]
-    assert f"switched off by a fault: {faulty}\n" in here.iostrata("summary", "r").stdout
+    assert f"switched off by a fault: {faulty}\n" in here.iostrata("summary", "r", "--full").stdout
 
 
 def test_points_beside_ours_and_each_other(tmp_path: Path, classes: Path, here: Node) -> None:

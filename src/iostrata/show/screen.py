@@ -33,12 +33,11 @@ def screen_lines(summary: Summary, explanation: Explanation | None) -> list[str]
     """At most HEIGHT lines of WIDTH characters; `explanation`: None of a run without any call."""
     what = _completeness(summary)
     if explanation is None or not summary.layers:
-        whole = [*what, *_facts(summary), *_paragraph(reason_empty(summary))]
-        return [printable(line) for line in whole]
+        return [*what, *_facts(summary), *_paragraph(reason_empty(summary))]
     above = [*_causes(explanation), "", *_facts(summary), *what, *_time(summary, explanation), ""]
     last = f"{_FULL} has operations, sizes, latencies, targets, tasks"
     below = [*_layers(summary, HEIGHT - len(above) - 1), last]
-    return [printable(line) for line in [*above, *below]]
+    return [*above, *below]
 
 
 def _causes(explanation: Explanation) -> list[str]:
@@ -56,11 +55,11 @@ def _causes(explanation: Explanation) -> list[str]:
 def _cause(place: int, finding: Finding) -> list[str]:
     share = percent(finding.share)
     head = f"{place}. {finding.severity.upper()} {share}: {finding.title} [{finding.rule}]"
-    lines = [shortened(head, WIDTH)]
+    lines = [_cut(head)]
     if finding.change:
         low_high = finding.gain and f"{percent(finding.gain.low)} to {percent(finding.gain.high)}"
         gain = f" · saves {low_high}" if low_high else ""
-        change = shortened(f"   -> {change_text(finding.change[0])}", WIDTH - len(gain))
+        change = _cut(f"   -> {change_text(finding.change[0])}", len(gain))
         lines.append(change + gain)
     return lines
 
@@ -77,11 +76,11 @@ def _facts(summary: Summary) -> list[str]:
         parts.append(datetime.fromtimestamp(run.start // 10**9).strftime("%Y-%m-%d %H:%M:%S"))
     if run.host:
         parts.append(f"on {run.host}" + (f" by {run.user}" if run.user else ""))
-    lines = [shortened(" · ".join(parts), WIDTH)]
+    lines = [_cut(" · ".join(parts))]
     if run.command:
         lines.append(_command(run.command))
     if run.message:
-        lines.append(shortened(f"note: {run.message}", WIDTH))
+        lines.append(_cut(f"note: {run.message}"))
     return lines
 
 
@@ -90,7 +89,7 @@ def _command(words: Sequence[str]) -> str:
     named = [_last_part(word) for word in words]
     plain = [word for word in named if not word.startswith("-D")]
     lines = [f"command: {shlex.join(shown)}" for shown in (words, named, plain)]
-    return next((line for line in lines if len(line) <= WIDTH), shortened(lines[-1], WIDTH))
+    return _cut(next((line for line in lines if len(line) <= WIDTH), lines[-1]))
 
 
 def _last_part(word: str) -> str:
@@ -107,7 +106,7 @@ def _completeness(summary: Summary) -> list[str]:
     if cost.processes:
         took = f"; tracing took ~{percent(cost.share, 1)} of CPU (budget "
         whole += f"{took}{budget_text(cost.budget)})"
-    lines = [*_paragraph(whole), *(shortened(line, WIDTH) for line in (*failed, *missing))]
+    lines = [*_paragraph(whole), *map(_cut, (*failed, *missing))]
     return _first(lines, _MOST_MISSING + 1)
 
 
@@ -132,7 +131,7 @@ def _layers(summary: Summary, most: int) -> list[str]:
         rows = [row for row in rows if row in longest]
         left_out = f"less time: {', '.join(row.layer for row in rest)}"
     lines = _layer_table(rows)
-    return [*lines, *([shortened(left_out, WIDTH)] if left_out else [])]
+    return [*lines, *([_cut(left_out)] if left_out else [])]
 
 
 def _layer_table(rows: Sequence[LayerTotal]) -> list[str]:
@@ -147,8 +146,13 @@ def _layer_table(rows: Sequence[LayerTotal]) -> list[str]:
 
 def _paragraph(text: str) -> list[str]:
     """The text in lines; a path that is longer than one is cut in its middle."""
-    words = (shortened(word, WIDTH) for word in text.split(" "))
+    words = map(_cut, text.split(" "))
     return wrapped(" ".join(words), width=WIDTH)
+
+
+def _cut(text: str, less: int = 0) -> str:
+    """A line, its middle left out where it is longer than the screen is wide, `less` so much."""
+    return shortened(printable(text), WIDTH - less)
 
 
 def _first(lines: list[str], most: int) -> list[str]:

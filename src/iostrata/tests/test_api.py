@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import html
 import io
 import subprocess
 import sys
@@ -98,8 +99,9 @@ def test_calls_are_exported_to_a_file_or_whatever_takes_bytes(store: Path, tmp_p
 def test_notebooks_show_a_run_and_its_report(store: Path, tmp_path: Path) -> None:
     with iostrata.open() as run:
         shown, report = run._repr_html_(), run.report()
-    assert shown.startswith("<pre>traced 1/1 processes")
-    assert "/a &lt;b&gt;" in shown
+    assert shown == f"<pre>{html.escape(run.text())}</pre>"
+    assert "\ntraced 1/1 processes" in run.text()
+    assert "/a <b>" in run.text(full=True)
     assert report.document.run.name == "second"
     assert report.save(tmp_path / "r.html").read_text("utf-8") == report.html
     frame = report._repr_html_()

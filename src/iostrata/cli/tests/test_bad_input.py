@@ -318,7 +318,7 @@ def test_what_can_be_shown_is_shown_and_marked(store: Path, case: str) -> None:
     damage(store / "r")
     # WHEN
     code, said, err = iostrata("summary", "r", "--json")
-    text_code, text, _ = iostrata("summary", "r")
+    text_code, text, _ = iostrata("summary", "r", "--full")
     # THEN
     assert (code, json.loads(said)["incomplete"], err) == (0, lines, [])
     marked = [line for line in text.splitlines() if line.startswith("incomplete: ")]

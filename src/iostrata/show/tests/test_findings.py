@@ -23,21 +23,22 @@ def test_lines_say_what_was_seen_and_what_to_do(tmp_path: Path) -> None:
         found = explanation(opened)
     lines, details = findings_lines(found), findings_lines(found, details=True)
     assert "\n".join(lines) == (
-        "Local files are forced to disk too often: programs forced local files to disk 300 times, "
-        "after every\n"
-        "100 bytes on average, which took 15.00 s. A change could save up to 25 % of the run's "
-        "time.\n"
-        "The run took 60.00 s. 1 program ran during 100 % of it, at most 1 at once, and for "
-        "60.00 s in total.\n"
+        "Local files are forced to disk too often: programs forced local files to disk\n"
+        "300 times, after every 100 bytes on average, which took 15.00 s. A change could\n"
+        "save up to 25 % of the run's time.\n"
+        "The run took 60.00 s. 1 program ran during 100 % of it, at most 1 at once, and\n"
+        "for 60.00 s in total.\n"
         "\n"
         "1. SEVERE 25 % of the run: Local files are forced to disk too often [local-sync]\n"
-        "   programs forced local files to disk 300 times, after every 100 bytes on average, "
-        "which took\n"
-        "   15.00 s.\n"
+        "   programs forced local files to disk 300 times, after every 100 bytes on\n"
+        "   average, which took 15.00 s.\n"
         "   -> force a file once for many writes (group commit)\n"
         "   expected gain: 15 % to 25 % of the run's time\n"
     )
     assert "   syncs: 300" in details
+    # AND the query is there when it is asked for
+    assert "   query:" not in details
+    assert "   query:" in findings_lines(found, sql=True)
     assert any(line.startswith("   does not apply if each record must survive") for line in details)
 
 
