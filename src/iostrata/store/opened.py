@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self, TypeVar
@@ -146,15 +146,25 @@ class OpenedRun:
 
     def rows(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
         """The rows of a query of ours as dictionaries."""
-        names, rows = self._answer(sql, parameters)
+        with self._sensible():
+            names, rows = self._answer(sql, parameters)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def stream(self, sql: str, parameters: list[Any] | None = None) -> Iterator[tuple[Any, ...]]:
         """The rows of a query of ours, some thousand in memory at a time."""
-        with self._db.cursor() as cursor:
+        with self._sensible(), self._db.cursor() as cursor:
             self._waited(cursor, lambda: cursor.execute(sql, parameters))
             while rows := self._waited(cursor, lambda: cursor.fetchmany(_BATCH)):
                 yield from rows
+
+    @contextmanager
+    def _sensible(self) -> Iterator[None]:
+        """Numbers that no sum has room for are a run's fault."""
+        try:
+            yield
+        except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
+            message = f"run {self.run.name} has numbers that no trace has: {first_line(error)}"
+            raise UserError(message, "it is damaged, or made to do harm") from error
 
     def user_query(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Column names and rows of a user's single reading statement; raises UserError."""
