@@ -145,7 +145,7 @@ class TracedRun:
 
     @property
     def completeness(self) -> list[str]:
-        """How much of what should have been traced was; `iostrata summary --full` begins with it."""
+        """How much of what should have been traced was, as `iostrata summary --full` begins."""
         from iostrata.show.completeness import completeness_lines
         from iostrata.show.summary import picture
 
