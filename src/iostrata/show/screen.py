@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from datetime import datetime
 
 from iostrata.analyse.summary import Summary
 from iostrata.analyse.totals import LayerTotal
@@ -18,9 +17,9 @@ from iostrata.schema.detail import budget_text
 from iostrata.show.completeness import completeness_lines
 from iostrata.show.findings import change_text, wrapped
 from iostrata.show.pipelines import lost_lines
-from iostrata.show.summary import picture, reason_empty, total_time
+from iostrata.show.summary import headline, picture, reason_empty, total_time
 from iostrata.show.tables import WIDTH, Column, directions, fitting, named, number
-from iostrata.text import count, percent, plural, printable, seconds, shortened
+from iostrata.text import count, percent, plural, printable, shortened
 
 HEIGHT = 24  # and the prompt
 _MOST_FINDINGS = 3
@@ -67,16 +66,7 @@ def _cause(place: int, finding: Finding) -> list[str]:
 def _facts(summary: Summary) -> list[str]:
     """Which run it is, and its command."""
     run = summary.run
-    parts = [f"run {run.name}", run.state]
-    if run.exit:
-        parts.append(f"exit {run.exit}")
-    if run.start and run.end:
-        parts.append(seconds(run.end - run.start))
-    if run.start:
-        parts.append(datetime.fromtimestamp(run.start // 10**9).strftime("%Y-%m-%d %H:%M:%S"))
-    if run.host:
-        parts.append(f"on {run.host}" + (f" by {run.user}" if run.user else ""))
-    lines = [_cut(" · ".join(parts))]
+    lines = [_cut(headline(run))]
     if run.command:
         lines.append(_command(run.command))
     if run.message:

@@ -17,6 +17,7 @@ from iostrata.schema.names import left_out
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.tables import Column, directions, estimate, named, number, table
+from iostrata.store.runs import Run
 from iostrata.text import (
     FEW,
     between,
@@ -133,8 +134,8 @@ def _hosts(summary: Summary) -> list[str]:
     return [printable(line) for line in lines]
 
 
-def _facts(summary: Summary) -> list[str]:
-    run = summary.run
+def headline(run: Run) -> str:
+    """`run r · ok · exit 0 · 1.20 s · 2026-03-01 10:15:00 · on node by alice`."""
     parts = [f"run {run.name}", run.state]
     if run.exit is not None:
         parts.append(f"exit {run.exit}")
@@ -144,7 +145,12 @@ def _facts(summary: Summary) -> list[str]:
         parts.append(datetime.fromtimestamp(run.start // 10**9).strftime("%Y-%m-%d %H:%M:%S"))
     if run.host:
         parts.append(f"on {run.host}" + (f" by {run.user}" if run.user else ""))
-    lines = [" · ".join(parts)]
+    return " · ".join(parts)
+
+
+def _facts(summary: Summary) -> list[str]:
+    run = summary.run
+    lines = [headline(run)]
     if run.command:
         lines.append(f"command: {shlex.join(run.command)}")
     lines += _level(run.level, any(row.layer == "task" for row in summary.layers))

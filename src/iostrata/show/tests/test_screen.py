@@ -33,7 +33,7 @@ def test_a_cause_comes_with_its_change_and_gain(tmp_path: Path) -> None:
         "1. SEVERE 25 %: Local files are forced to disk too often [local-sync]\n"
         "   -> force a file once for many writes (group commit) · saves 15 % to 25 %\n"
         "\n"
-        "run r · ok · 60.00 s · "
+        "run r · ok · exit 0 · 60.00 s · "
     )
     assert text.endswith(
         "command: java Job\n"
