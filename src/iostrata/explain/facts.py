@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from ibis.expr import types as ir
 
@@ -17,6 +17,8 @@ from iostrata.store.runs import Run
 
 _R = TypeVar("_R", bound=Record)
 TASKS = ("map", "reduce", "task")
+# What a run is, for advice names the settings of that.
+Kind = Literal["mapreduce", "spark", "program"]
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,14 @@ class RunFacts:
     def workers(self) -> list[Worker]:
         """Those that do the run's work, in order of start."""
         return [process for process in self._processes if process.role in self.workforce.roles]
+
+    @cached_property
+    def kind(self) -> Kind:
+        """Whose settings change how it runs."""
+        roles = set(self.workforce.roles)
+        if roles & {"map", "reduce"}:
+            return "mapreduce"
+        return "spark" if roles & {"driver", "executor"} else "program"
 
     @cached_property
     def worked(self) -> int:

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
+from iostrata.explain import Change, Evidence, Judgement, Kind, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import plural, seconds
+
+_FEWER_TASKS = Change("give each task more to do, so that fewer tasks are started")
+FEWER: dict[Kind, list[Change]] = {
+    "mapreduce": [
+        _FEWER_TASKS,
+        Change(
+            "run small jobs inside the ApplicationMaster",
+            "mapreduce.job.ubertask.enable",
+            "false",
+            "true",
+        ),
+    ],
+    "spark": [_FEWER_TASKS],
+    "program": [Change("do more in one process, which creates its file systems once")],
+}
 
 
 @rule(
@@ -28,14 +43,6 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
             Evidence("time that this took", connect.time, "ns"),
             Evidence("time of all processes", facts.worked, "ns"),
         ],
-        change=[
-            Change("give each task more to do, so that fewer tasks are started"),
-            Change(
-                "run small jobs inside the ApplicationMaster",
-                "mapreduce.job.ubertask.enable",
-                "false",
-                "true",
-            ),
-        ],
+        change=FEWER[facts.kind],
         gain=(0.2, 0.6),
     )

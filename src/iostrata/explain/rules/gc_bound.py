@@ -5,9 +5,18 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import PAUSES
-from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain import Change, Evidence, Judgement, Kind, Query, RunFacts, Workforce, rule
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
+
+HEAP: dict[Kind, list[Change]] = {
+    "mapreduce": [
+        Change("use a larger heap", "mapreduce.map.java.opts", "", "-Xmx of 0.8 × memory.mb"),
+        Change("give the container room for this heap", "mapreduce.map.memory.mb"),
+    ],
+    "spark": [Change("use a larger heap", "spark.executor.memory")],
+    "program": [Change("use a larger heap", "-Xmx")],
+}
 
 
 class CollectorPauses(Record, frozen=True):
@@ -51,10 +60,6 @@ def judge(rows: list[CollectorPauses], facts: RunFacts) -> Judgement | None:
             Evidence("time of all pauses", row.time, "ns"),
             Evidence("longest pause", row.longest, "ns"),
         ],
-        change=[
-            Change("use a larger heap", "mapreduce.map.java.opts", "", "-Xmx of 0.8 × memory.mb"),
-            Change("give the container room for this heap", "mapreduce.map.memory.mb"),
-            Change("make less garbage: reuse Writables, and create no String for each record"),
-        ],
+        change=[*HEAP[facts.kind], Change("make less garbage: create no objects for each record")],
         gain=(0.5, 0.95),
     )

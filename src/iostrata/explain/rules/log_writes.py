@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.account import Account
-from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain import Change, Evidence, Judgement, Kind, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import account, named
 from iostrata.text import count, seconds, size
 
@@ -22,6 +22,14 @@ def evidence(workforce: Workforce) -> ir.Table:
     rows = workforce.rows(named("java.write"))
     rows = rows.filter(rows.category.isin(["log", "pipe"]))
     return account(rows, "category").order_by("category")
+
+
+_HIGHER_LEVEL = [Change("log less: raise the level of the logger")]
+LESS: dict[Kind, list[Change]] = {
+    "mapreduce": [Change("log less", "mapreduce.map.log.level", "INFO", "WARN")],
+    "spark": _HIGHER_LEVEL,
+    "program": _HIGHER_LEVEL,
+}
 
 
 @rule(
@@ -46,8 +54,8 @@ def judge(rows: list[LogWrites], facts: RunFacts) -> Judgement | None:
             Evidence("time of these writes", time, "ns"),
         ],
         change=[
-            Change("log less", "mapreduce.map.log.level", "INFO", "WARN"),
-            Change("log no line for each record; count records with Counters instead"),
+            *LESS[facts.kind],
+            Change("log no line for each record; count records instead"),
         ],
         gain=(0.8, 2.0),
     )

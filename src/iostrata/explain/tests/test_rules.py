@@ -49,6 +49,21 @@ def test_a_busy_core_is_no_matter_of_storage(facts_of: Made) -> None:
     assert finding.gain is None
 
 
+@pytest.mark.parametrize(
+    ("role", "setting"),
+    [
+        ("map", "mapreduce.map.java.opts"),
+        ("executor", "spark.executor.memory"),
+        ("org.h2.Main", "-Xmx"),
+    ],
+)
+def test_advice_names_settings_of_what_runs(facts_of: Made, role: str, setting: str) -> None:
+    process = {**attempt(role, 0, 0, 60), "task": ""}
+    pauses = [did("jvm", "gc_pause", 300, 50 * MS, role, proc=process["proc"])]
+    (finding,) = explain(facts_of(pauses, processes=[process]))
+    assert (finding.rule, finding.change[0].setting) == ("gc-bound", setting)
+
+
 def test_every_rule_has_a_case() -> None:
     assert {case.rule for case in CASES} | {"cpu-bound"} == set(RULES)
 
