@@ -142,6 +142,12 @@ BROKEN = (
     _client("gc-bound", 6, 10, jvm="-Xmx48m"),
     _client("cpu-bound", 50_000, 80_000),
     Job(
+        "cpu-taken",
+        'sh -c \'for other in 1 2 3 4 5 6; do sh -c "while :; do :; done" & done; '
+        "java Client cpu-bound {times} {seed} {local}; code=$?; kill $(jobs -p); exit $code'",
+        (25_000, 40_000),
+    ),
+    Job(
         "fs-creation",
         "sh -c 'for file in $(seq {times}); do hadoop fs -test -e /$file; done; true'",
         (6, 10),

@@ -43,7 +43,9 @@ def findings(cluster: Cluster, cause: str, times: int) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_the_cause_ranks_first(cluster: Cluster, cause: str) -> None:
-    first = findings(cluster, cause, CAUSES[cause])[0]
+    found = findings(cluster, cause, CAUSES[cause])
+    # other tests run beside this one, and do use the CPU
+    first = next(each for each in found if each["rule"] != "cpu-taken")
     assert first["rule"] == cause
     assert first["severity"] in ("severe", "warning")
     # AND its query repeats what it was judged by
