@@ -22,30 +22,41 @@ from iostrata.show.tables import WIDTH, Column, directions, fitting, named, numb
 from iostrata.text import count, percent, plural, printable, shortened
 
 HEIGHT = 24  # and the prompt
-_MOST_FINDINGS = 3
 _MOST_VERDICT = 4  # lines
-_MOST_MISSING = 4  # lines
+# Findings, and lines of completeness: as many as leave some lines to the layers.
+_MOST = ((3, 5), (2, 4), (1, 3))
+_LEAST_LAYERS = 6  # lines
 _FULL = "iostrata summary --full"
 
 
 def screen_lines(summary: Summary, explanation: Explanation | None) -> list[str]:
     """At most HEIGHT lines of WIDTH characters; `explanation`: None of a run without any call."""
-    what = _completeness(summary)
     if explanation is None or not summary.layers:
+        what = _first(_completeness(summary), _MOST[0][1])
         return [*what, *_facts(summary), *_paragraph(reason_empty(summary))]
-    above = [*_causes(explanation), "", *_facts(summary), *what, *_time(summary, explanation), ""]
+    made = (_above(summary, explanation, *most) for most in _MOST)
+    fitting_ones = (lines for lines in made if len(lines) + _LEAST_LAYERS < HEIGHT)
+    above = next(fitting_ones, _above(summary, explanation, *_MOST[-1]))
     last = f"{_FULL} has operations, sizes, latencies, targets, tasks"
-    below = [*_layers(summary, HEIGHT - len(above) - 1), last]
-    return [*above, *below]
+    return [*above, *_layers(summary, HEIGHT - len(above) - 1), last]
 
 
-def _causes(explanation: Explanation) -> list[str]:
-    """The verdict, then what to change."""
+def _above(
+    summary: Summary, explanation: Explanation, findings: int, completeness: int
+) -> list[str]:
+    """What stands above the layers, with at most so many findings and lines of completeness."""
+    what = _first(_completeness(summary), completeness)
+    time = _time(summary, explanation)
+    return [*_causes(explanation, findings), "", *_facts(summary), *what, *time, ""]
+
+
+def _causes(explanation: Explanation, most: int) -> list[str]:
+    """The verdict, then what to change, of so many findings."""
     lines = _first(_paragraph(explanation.verdict.text), _MOST_VERDICT)
     found = [each for each in explanation.findings if each.severity != "note"]
-    for place, finding in enumerate(found[:_MOST_FINDINGS], 1):
+    for place, finding in enumerate(found[:most], 1):
         lines += _cause(place, finding)
-    shown = min(len(found), _MOST_FINDINGS)
+    shown = min(len(found), most)
     if more := len(explanation.findings) - shown:
         lines.append(f"{plural(more, 'finding')}{' more' * bool(shown)}: iostrata findings")
     return lines
@@ -96,8 +107,7 @@ def _completeness(summary: Summary) -> list[str]:
     if cost.processes:
         took = f"; tracing took ~{percent(cost.share, 1)} of CPU (budget "
         whole += f"{took}{budget_text(cost.budget)})"
-    lines = [*_paragraph(whole), *map(_cut, (*failed, *missing))]
-    return _first(lines, _MOST_MISSING + 1)
+    return [*_paragraph(whole), *map(_cut, (*failed, *missing))]
 
 
 def _time(summary: Summary, explanation: Explanation) -> list[str]:
@@ -130,7 +140,7 @@ def _layer_table(rows: Sequence[LayerTotal]) -> list[str]:
     time = Column("thread time", total_time, number=True)
     errors = [number("errors", count)] if any(row.errors for row in rows) else []
     moved = directions(rows)
-    choices = ([*moved, time, *errors], [*moved, time], [*moved[:2], time])
+    choices = ([*moved, time, *errors], [*moved[:2], time, *errors])
     return fitting(rows, [[*first, *shown] for shown in choices])
 
 
