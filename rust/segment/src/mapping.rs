@@ -173,6 +173,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
+        // first: once it is unmapped, a mapping of another thread may have the same addresses
+        self.guard = None;
         // SAFETY: mapped by `of`, no reference to it outlives self
         let _ = unsafe { munmap(self.start.cast(), self.size) };
     }
