@@ -46,12 +46,13 @@ class PeerMirror(Record, frozen=True):
     others: MeanNs | None
 
 
-def beside_others(rows: ir.Table, value: str, among: str, who: str) -> ir.Table:
+def beside_others(rows: ir.Table, value: str, who: str, *among: str) -> ir.Table:
     """`rows` with `others`: the median of `value` over the rows of the same `among` and another
     `who`; null where there is none. No two rows have the same `among` and `who`.
     """
-    key = [among, who]
-    pairs = rows.select(*key).join(rows.select(among, its=who, value=value), among, how="inner")
+    key = [*among, who]
+    others = rows.select(*among, its=who, value=value)
+    pairs = rows.select(*key).join(others, [*among], how="inner")
     pairs = pairs.filter(pairs.its != pairs[who])
     whole = ibis.window(group_by=key)
     ordered = ibis.window(group_by=key, order_by=[pairs.value, pairs.its])
@@ -70,7 +71,7 @@ def slow_disks(least: int = LEAST) -> ir.Table:
     rows = rows.filter(rows.timed >= least)
     names = ("op", "host", "proc", "calls")
     rows = rows.select(*names, node=_node(rows), mean=rows.time / rows.timed)
-    compared = beside_others(rows, "mean", among="op", who="node")
+    compared = beside_others(rows, "mean", "node", "op")
     return compared.drop("node").order_by("op", "host", "proc")
 
 
@@ -93,7 +94,7 @@ def slow_mirrors(least: int = LEAST) -> ir.Table:
     )
     peers = peers.filter(peers.packets >= least)
     peers = peers.mutate(mean=peers.time / peers.packets, op=ibis.literal("mirror_packet"))
-    peers = beside_others(peers.mutate(node=_node(peers)), "mean", among="op", who="node")
+    peers = beside_others(peers.mutate(node=_node(peers)), "mean", "node", "op")
     return peers.drop("op", "node").order_by("host", "proc")
 
 

@@ -65,13 +65,14 @@ class SmallFiles(Record, frozen=True):
     time: Ns
 
 
-def targets(roles: tuple[str, ...] = ()) -> ir.Table:
+def targets(roles: tuple[str, ...] = (), *by: str) -> ir.Table:
     """Each `Target`, without estimates; the longest first. Of calls of `roles` where any are given;
-    of all calls in layers whose sums know their targets, as those of some imported runs do.
+    of all calls in layers whose sums know their targets, as those of some imported runs do. `by`:
+    columns that tell more rows apart, as `job` does.
     """
-    rows = _targeted(roles)
+    rows = _targeted(roles, by)
     moved = {BYTES_COLUMN[name]: value for name, value in bytes_by_direction(rows).items()}
-    found = rows.group_by("layer", "category", "target", "block").agg(
+    found = rows.group_by(*by, "layer", "category", "target", "block").agg(
         calls=rows.calls.sum(where=outer(rows)).fill_null(0).cast("int64"),
         time=rows.time.sum(where=outer(rows)).fill_null(0).cast("int64"),
         **moved,
@@ -90,11 +91,11 @@ def targets_alike(most: int) -> ir.Table:
     return kinds.order_by(ibis.desc("time"), "layer", "target").limit(most)
 
 
-def _targeted(roles: tuple[str, ...]) -> ir.Table:
+def _targeted(roles: tuple[str, ...], by: tuple[str, ...]) -> ir.Table:
     """Calls, or sums of calls, that have a target: layer, category, target, block, op, bytes,
-    flags, calls, time (ns).
+    flags, calls, time (ns), and `by`.
     """
-    names = ["layer", "category", "target", "block", "op", "bytes", "flags"]
+    names = [*by, "layer", "category", "target", "block", "op", "bytes", "flags"]
 
     def of(table: ir.Table, calls: ir.IntegerValue, time: ir.IntegerValue) -> ir.Table:
         whose = [table.role.isin(roles)] if roles else []

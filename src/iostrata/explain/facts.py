@@ -47,6 +47,7 @@ class Worker(Record, frozen=True):
     """A process that does the run's work; it ends with the run while that goes on."""
 
     role: str
+    job: str
     task: str
     start: EpochNs
     end: EpochNs
@@ -91,6 +92,7 @@ class RunFacts:
         rows = PROCESSES.filter(PROCESSES.traced, PROCESSES.role.notnull())
         made = rows.select(
             role="role",
+            job=rows.job.fill_null(""),
             task=rows.task.fill_null(""),
             start=rows.start.nullif(0).fill_null(self.begin),
             end=rows.end.nullif(0).fill_null(self.begin + self.wall),

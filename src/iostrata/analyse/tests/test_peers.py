@@ -56,7 +56,7 @@ def test_the_median_of_the_others_is_that_of_statistics(traced: Traced) -> None:
         [row_of_sum("java", op, host=host, bytes=value) for (op, host), value in values.items()]
     )
     rows = SUMS.select("op", "host", "bytes")
-    found = engine.records(beside_others(rows, "bytes", among="op", who="host"), Beside)
+    found = engine.records(beside_others(rows, "bytes", "host", "op"), Beside)
     assert {(row.op, row.host): row.others for row in found} == {
         (op, host): median(others) if others else None
         for op, host in values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import OperationSum, by_all, one, operation_sums
-from iostrata.text import count, seconds
+from iostrata.text import plural, seconds
 
 
 @rule(
@@ -23,8 +23,9 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     each = localize.time // localize.calls
     return Judgement(
         share=facts.share_of_wall(localize.time / localize.calls),
-        text=f"containers waited {seconds(each)} on average while {count(download.calls)} files "
-        "were copied to their nodes",
+        text=f"containers waited {seconds(each)} on average while "
+        f"{plural(download.calls, 'file')} {'was' if download.calls == 1 else 'were'} copied to "
+        "their nodes",
         evidence=[
             Evidence("localizations", localize.calls, "count"),
             Evidence("average time of a localization", each, "ns"),

@@ -8,7 +8,7 @@ from ibis.expr import types as ir
 from iostrata.analyse.targets import targets
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.records import Bytes, Count, Ns, Record
-from iostrata.text import count, seconds, size
+from iostrata.text import count, plural, seconds, size
 
 SMALL = 4 << 20  # bytes
 LEAST = 20  # files
@@ -16,8 +16,9 @@ BLOCK = 128 << 20  # bytes that a task could have read
 
 
 class FilesRead(Record, frozen=True):
-    """Files of HDFS that were read; `time`: of those that are small."""
+    """Files of HDFS that a job read; `time`: of those that are small."""
 
+    job: str
     files: Count
     small: Count
     bytes: Bytes
@@ -25,16 +26,17 @@ class FilesRead(Record, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    files = targets(workforce.roles)
+    files = targets(workforce.roles, "job")
     read = ibis.greatest(files.bytes_read, files.bytes_received)
     files = files.filter(files.layer == "hdfs", ~files.target.contains("/.staging/"), read > 0)
-    small = read < SMALL
-    return files.agg(
+    files = files.mutate(job=files.job.fill_null(""), read=read, is_small=read < SMALL)
+    jobs = files.group_by("job").agg(
         files=files.target.nunique(),
-        small=files.target.nunique(where=small),
-        bytes=read.sum().fill_null(0).cast("int64"),
-        time=files.time.sum(where=small).fill_null(0).cast("int64"),
+        small=files.target.nunique(where=files.is_small),
+        bytes=files.read.sum().cast("int64"),
+        time=files.time.sum(where=files.is_small).fill_null(0).cast("int64"),
     )
+    return jobs.order_by("job")
 
 
 @rule(
@@ -46,24 +48,28 @@ def evidence(workforce: Workforce) -> ir.Table:
     explains=("short-tasks", "fs-creation", "metadata-storm", "open-churn", "localization"),
 )
 def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
-    row = rows[0]
-    if row.small < LEAST or row.small * 2 < row.files:
+    jobs = [row for row in rows if row.small >= LEAST and row.small * 2 >= row.files]
+    if not jobs:
         return None
-    maps = [worker for worker in facts.workers if worker.role == "map"]
-    needed = max(facts.at_once, row.bytes // BLOCK + 1)
-    spare = max(0, len(maps) - needed)
-    cost = spare * facts.start_up + (0 if maps else row.time)
-    mean = row.bytes // row.files
-    tasks = f", with {count(len(maps))} map tasks where {needed} would be enough" if maps else ""
+    files, small = sum(row.files for row in jobs), sum(row.small for row in jobs)
+    read = sum(row.bytes for row in jobs)
+    maps = needed = cost = 0
+    for row in jobs:
+        of_job = sum(worker.role == "map" and worker.job == row.job for worker in facts.workers)
+        enough = max(facts.at_once, row.bytes // BLOCK + 1)
+        maps, needed = maps + of_job, needed + enough
+        cost += max(0, of_job - enough) * facts.start_up + (0 if of_job else row.time)
+    tasks = f", with {count(maps)} map tasks where {needed} would be enough" if maps else ""
+    who = "the job" if len(jobs) == 1 else plural(len(jobs), "job")
     return Judgement(
         share=facts.share(cost),
-        text=f"the job read {count(row.files)} files of {size(mean)} on average{tasks}; this took "
-        f"{seconds(cost)}",
+        text=f"{who} read {count(files)} files of {size(read // files)} on average{tasks}; this "
+        f"took {seconds(cost)}",
         evidence=[
-            Evidence("files that were read", row.files, "count"),
-            Evidence(f"files smaller than {size(SMALL)}", row.small, "count"),
-            Evidence("bytes of all files", row.bytes, "bytes"),
-            Evidence("map tasks", len(maps), "count"),
+            Evidence("files that were read", files, "count"),
+            Evidence(f"files smaller than {size(SMALL)}", small, "count"),
+            Evidence("bytes of all files", read, "bytes"),
+            Evidence("map tasks", maps, "count"),
             Evidence("time to start and end a task", facts.start_up, "ns"),
         ],
         change=[

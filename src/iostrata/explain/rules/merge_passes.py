@@ -18,21 +18,20 @@ USUAL = 2.6  # times that a byte of output is written by a map: spilled, and mer
     explains=("too-many-spills",),
 )
 def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
-    done = rows[0]
-    if not done.spilled:
+    often = [row for row in rows if row.spilled and row.merged >= (USUAL - 1) * row.spilled]
+    if not often:
         return None
-    passes = (done.spilled + done.merged) / done.spilled
-    if passes < USUAL:
-        return None
-    merge = done.merge_time
+    spilled, merged = sum(row.spilled for row in often), sum(row.merged for row in often)
+    passes = (spilled + merged) / spilled
+    merge = sum(row.merge_time for row in often)
     cost = int(merge * (1 - 1 / (passes - 1)))
     return Judgement(
         share=facts.share(cost),
         text=f"maps wrote each byte of their output {passes:.1f} times; merging took "
         f"{seconds(merge)}, of which further passes took {seconds(cost)}",
         evidence=[
-            Evidence("bytes that were spilled", done.spilled, "bytes"),
-            Evidence("bytes that were merged", done.merged, "bytes"),
+            Evidence("bytes that were spilled", spilled, "bytes"),
+            Evidence("bytes that were merged", merged, "bytes"),
             Evidence("time to merge", merge, "ns"),
         ],
         change=[

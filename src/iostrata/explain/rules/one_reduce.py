@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from iostrata.analyse.attempts import Attempt, attempts
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
+from iostrata.explain.rules.parts import by_job
 from iostrata.text import plural, seconds, size
 
 LEAST = 16 << 20  # bytes fetched by a reduce
+
+
+@dataclass(frozen=True)
+class FewReduces:
+    """The reduces of a job, which worked `alone` for so many ns after its last map."""
+
+    reduces: int
+    room: int
+    alone: int
+    fetched: int
+    cost: float  # ns of the run
 
 
 @rule(
@@ -17,30 +31,42 @@ LEAST = 16 << 20  # bytes fetched by a reduce
     explains=("straggler", "merge-passes"),
 )
 def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
-    maps = [row for row in rows if row.role == "map" and row.end]
-    reduces = [row for row in rows if row.role == "reduce" and row.end]
+    jobs = (_few(job, facts) for job in by_job(rows).values())
+    worst = max(filter(None, jobs), key=lambda few: few.cost, default=None)
+    if worst is None:
+        return None
+    return Judgement(
+        share=facts.share_of_wall(worst.cost),
+        text=f"{plural(worst.reduces, 'reduce')} worked alone for {seconds(worst.alone)} on up to "
+        f"{size(worst.fetched)}, while there was room for {worst.room} tasks",
+        evidence=[
+            Evidence("reduces", worst.reduces, "count"),
+            Evidence("most tasks that ran at once", worst.room, "count"),
+            Evidence("time after the last map", worst.alone, "ns"),
+            Evidence("most bytes that a reduce fetched", worst.fetched, "bytes"),
+        ],
+        change=[
+            Change(
+                "use as many reduces as can run at once",
+                "mapreduce.job.reduces",
+                "1",
+                str(worst.room),
+            ),
+        ],
+    )
+
+
+def _few(job: list[Attempt], facts: RunFacts) -> FewReduces | None:
+    """None: the job has enough of them, or nothing that they could share."""
+    maps = [row for row in job if row.role == "map" and row.end]
+    reduces = [row for row in job if row.role == "reduce" and row.end]
     room = max(facts.at_once, 2)
     if not maps or not reduces or len(reduces) * 2 > room:
         return None
     fetched = max(row.fetched for row in reduces)
-    maps_end, end = (max(row.end or 0 for row in ended) for ended in (maps, reduces))
-    alone = end - max(maps_end, min(row.start or facts.begin for row in reduces))
     if fetched < LEAST:
         return None
+    maps_end, end = (max(row.end or 0 for row in ended) for ended in (maps, reduces))
+    alone = end - max(maps_end, min(row.start or facts.begin for row in reduces))
     cost = max(0, alone - facts.start_up) * (1 - len(reduces) / room)
-    return Judgement(
-        share=facts.share_of_wall(cost),
-        text=f"{plural(len(reduces), 'reduce')} worked alone for {seconds(alone)} on up to "
-        f"{size(fetched)}, while there was room for {room} tasks",
-        evidence=[
-            Evidence("reduces", len(reduces), "count"),
-            Evidence("most tasks that ran at once", room, "count"),
-            Evidence("time after the last map", alone, "ns"),
-            Evidence("most bytes that a reduce fetched", fetched, "bytes"),
-        ],
-        change=[
-            Change(
-                "use as many reduces as can run at once", "mapreduce.job.reduces", "1", str(room)
-            ),
-        ],
-    )
+    return FewReduces(len(reduces), room, alone, fetched, cost)

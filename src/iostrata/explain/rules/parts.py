@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
 
 import ibis
 from ibis.expr import types as ir
@@ -22,6 +23,24 @@ DATA = ("input", "output", "hdfs", "file", "hfile", "wal", "spill", "shuffle")
 # Of size classes: 1 + floor(log2(bytes)).
 ONE_BYTE = 1
 BELOW_4_KIB = 12
+
+
+class OfJob(Protocol):
+    """A row that belongs to a job."""
+
+    @property
+    def job(self) -> str | None: ...
+
+
+_J = TypeVar("_J", bound=OfJob)
+
+
+def by_job(rows: Iterable[_J]) -> dict[str, list[_J]]:
+    """Rows of each job: what one job waits for is no matter of the next one."""
+    jobs: dict[str, list[_J]] = {}
+    for row in rows:
+        jobs.setdefault(row.job or "", []).append(row)
+    return jobs
 
 
 class OperationSum(Account, frozen=True):
@@ -51,8 +70,9 @@ class Waiting(Record, frozen=True):
 
 
 class MapSpills(Record, frozen=True):
-    """What all maps spilled and merged."""
+    """What all maps of a job spilled and merged."""
 
+    job: str
     spilled: Bytes
     merged: Bytes
     spills: Count
@@ -193,10 +213,12 @@ def waiting(operation: str, *roles: str) -> Query[Waiting]:
 
 
 def _spills_of_maps(workforce: Workforce) -> ir.Table:
-    """One `MapSpills`."""
+    """A `MapSpills` of each job."""
     rows = spills()
     rows = rows.filter(rows.role == "map", rows.role.isin(workforce.roles))
-    return rows.agg(**totals(rows, *MapSpills.__struct_fields__))
+    rows = rows.mutate(job=rows.job.fill_null(""))
+    sums = [name for name in MapSpills.__struct_fields__ if name != "job"]
+    return rows.group_by("job").agg(**totals(rows, *sums)).order_by("job")
 
 
 READS = work("hdfs.read")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostrata.analyse.attempts import Attempt, attempts
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
+from iostrata.explain.rules.parts import by_job
 from iostrata.text import plural, seconds
 
 
@@ -16,22 +17,17 @@ from iostrata.text import plural, seconds
     explains=("straggler",),
 )
 def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
-    maps, reduces = (
-        [row.start or facts.begin for row in rows if row.role == role] for role in ("map", "reduce")
-    )
-    last = max(maps, default=0)
-    early = [begin for begin in reduces if begin < last]
-    # while they sat there, maps were still to be started
-    held = sum(last - begin for begin in early)
+    early = [time for job in by_job(rows).values() for time in _held(job, facts)]
     if not early:
         return None
+    held = sum(early)
     cost = held / max(1, facts.at_once)
     return Judgement(
         share=facts.share_of_wall(cost),
         text=f"{plural(len(early), 'reduce')} held containers for {seconds(held)} while maps still "
         "had to start",
         evidence=[
-            Evidence("reduces that started before the last map", len(early), "count"),
+            Evidence("reduces that started before the last map of their job", len(early), "count"),
             Evidence("time that they held containers until then", held, "ns"),
             Evidence("most tasks that ran at once", facts.at_once, "count"),
         ],
@@ -44,3 +40,11 @@ def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
             ),
         ],
     )
+
+
+def _held(job: list[Attempt], facts: RunFacts) -> list[int]:
+    """For how long each reduce of a job held its container while maps were still to be started."""
+    last = max((row.start or facts.begin for row in job if row.role == "map"), default=0)
+    reduces = [row for row in job if row.role == "reduce"]
+    held = (min(last, row.end or last) - (row.start or facts.begin) for row in reduces)
+    return [time for time in held if time > 0]

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
-from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
-from iostrata.explain.rules.parts import OperationSum, one, work
+from ibis.expr import types as ir
+
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain.rules.parts import OperationSum, account, named
 from iostrata.text import count, seconds
+
+
+class JobRuns(OperationSum, frozen=True):
+    """The work of all tasks of a job."""
+
+    job: str
+
+
+def evidence(workforce: Workforce) -> ir.Table:
+    rows = workforce.rows(named("task.run"))
+    rows = rows.mutate(job=rows.job.fill_null(""))
+    return account(rows, "layer", "op", "job").order_by("job")
 
 
 @rule(
     title="Tasks are too short",
-    evidence=work("task.process", "task.run"),
+    evidence=Query(evidence, JobRuns),
     why="Each task starts a JVM of its own. That takes some seconds of one core, whatever the task "
     "has to do.",
     unless="all tasks can run at once, and the cluster has nothing else to do.",
     explains=("fs-creation", "localization"),
 )
-def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
-    ran = one(rows, "task.run")
-    tasks = len(facts.workers)
-    if not ran.calls or facts.start_up <= ran.time // ran.calls:
+def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
+    tasks = runs = cost = ran = outside = 0
+    for row in rows:
+        of_job = [worker for worker in facts.workers if worker.job == row.job]
+        if not row.calls or not of_job:
+            continue
+        start_up = max(0, sum(worker.dur for worker in of_job) - row.time) // len(of_job)
+        if start_up <= row.time // row.calls:
+            continue
+        spare = max(0, len(of_job) - 2 * facts.at_once)
+        tasks, runs, ran = tasks + len(of_job), runs + row.calls, ran + row.time
+        outside, cost = outside + start_up * len(of_job), cost + spare * start_up
+    if not tasks:
         return None
-    spare = max(0, tasks - 2 * facts.at_once)
-    cost = spare * facts.start_up
-    each = ran.time // ran.calls
+    each, start_up = ran // runs, outside // tasks
     return Judgement(
         share=facts.share(cost),
         text=f"{count(tasks)} tasks worked for {seconds(each)} each on average, and took "
-        f"{seconds(facts.start_up)} each to start and end",
+        f"{seconds(start_up)} each to start and end",
         evidence=[
             Evidence("tasks", tasks, "count"),
             Evidence("most tasks that ran at once", facts.at_once, "count"),
             Evidence("average time of a task at work", each, "ns"),
-            Evidence("time to start and end a task", facts.start_up, "ns"),
+            Evidence("time to start and end a task", start_up, "ns"),
         ],
         change=[
             Change(

@@ -15,8 +15,11 @@ LEAST = 2  # attempts of a role on a host
 
 
 class HostAttempts(Record, frozen=True):
-    """Attempts of a role on a host; `others`: the median of the means of all other hosts."""
+    """Attempts of a job and role on a host; `others`: the median of the means of all other
+    hosts.
+    """
 
+    job: str
     role: str
     host: str
     attempts: Count
@@ -28,12 +31,12 @@ class HostAttempts(Record, frozen=True):
 def evidence(workforce: Workforce) -> ir.Table:
     rows = attempts()
     rows = rows.filter(rows.role.isin(workforce.roles), rows.dur.notnull())
-    rows = rows.mutate(host=rows.host.fill_null(""))
-    hosts = rows.group_by("role", "host").agg(
+    rows = rows.mutate(job=rows.job.fill_null(""), host=rows.host.fill_null(""))
+    hosts = rows.group_by("job", "role", "host").agg(
         attempts=rows.count(), time=rows.worked.sum().cast("int64")
     )
     hosts = hosts.filter(hosts.attempts >= LEAST).mutate(mean=hosts.time / hosts.attempts)
-    return beside_others(hosts, "mean", among="role", who="host").order_by("role", "host")
+    return beside_others(hosts, "mean", "host", "job", "role").order_by("job", "role", "host")
 
 
 @rule(
@@ -49,8 +52,10 @@ def judge(rows: list[HostAttempts], facts: RunFacts) -> Judgement | None:
     if worst is None:
         return None
     role, host, mean, others = worst.role, worst.host, worst.mean, worst.others or 0
+    # of all jobs that ran there
+    cost = sum(_cost(row) for row in slow if (row.role, row.host) == (role, host))
     return Judgement(
-        share=facts.share(_cost(worst)),
+        share=facts.share(cost),
         text=f"{role} attempts took {seconds(int(mean))} on average on host {host}, and "
         f"{seconds(int(others))} on other hosts",
         evidence=[

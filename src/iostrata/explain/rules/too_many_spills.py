@@ -15,20 +15,23 @@ from iostrata.text import count, seconds
     unless="the output of a map is larger than a JVM can hold: then make splits smaller.",
 )
 def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
-    maps = sum(worker.role == "map" for worker in facts.workers)
-    done = rows[0]
-    if not maps or done.spills < 2 * maps:
+    of_jobs = ((row, _maps(row.job, facts)) for row in rows)
+    often = [(row, maps) for row, maps in of_jobs if maps and row.spills >= 2 * maps]
+    if not often:
         return None
-    each = done.spills / maps
+    maps, spills = sum(maps for _, maps in often), sum(row.spills for row, _ in often)
+    merge_time = sum(row.merge_time for row, _ in often)
+    spill_time = sum(row.spill_time for row, _ in often)
+    each = spills / maps
     return Judgement(
-        share=facts.share(done.merge_time),
+        share=facts.share(merge_time),
         text=f"maps spilled {each:.1f} times on average; merging these spills took "
-        f"{seconds(done.merge_time)}",
+        f"{seconds(merge_time)}",
         evidence=[
             Evidence("maps", maps, "count"),
-            Evidence("spills", done.spills, "count"),
-            Evidence("time to spill", done.spill_time, "ns"),
-            Evidence("time to merge", done.merge_time, "ns"),
+            Evidence("spills", spills, "count"),
+            Evidence("time to spill", spill_time, "ns"),
+            Evidence("time to merge", merge_time, "ns"),
         ],
         change=[
             Change(
@@ -41,3 +44,7 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.6, 1.0),
     )
+
+
+def _maps(job: str, facts: RunFacts) -> int:
+    return sum(worker.role == "map" and worker.job == job for worker in facts.workers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import OperationSum, account, named, one
+from iostrata.explain.rules.parts import OperationSum, account, by_job, named, one
 from iostrata.text import seconds, size
 
 LEAST = 32 << 20  # bytes
@@ -13,14 +13,16 @@ RATIO = 1.3  # of compressed output
 
 
 class RoleSum(OperationSum, frozen=True):
-    """What processes of a role did in an operation."""
+    """What processes of a job and role did in an operation."""
 
+    job: str | None
     role: str | None
 
 
 def evidence(workforce: Workforce) -> ir.Table:
     names = ("fs.raw_write", "task.copy", "task.merge", "task.spill")
-    return account(workforce.rows(named(*names)), "layer", "op", "role").order_by("layer", "op")
+    rows = account(workforce.rows(named(*names)), "job", "role", "layer", "op")
+    return rows.order_by("job", "role", "layer", "op")
 
 
 @rule(
@@ -31,21 +33,16 @@ def evidence(workforce: Workforce) -> ir.Table:
     unless="the records are compressed already, or the CPU is the limit.",
 )
 def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
-    maps = [row for row in rows if row.role == "map"]
-    reduces = [row for row in rows if row.role == "reduce"]
-    copied = one(reduces, "task.copy")
-    records = one(maps, "task.spill").bytes + one(maps, "task.merge").bytes
-    kept = one(maps, "fs.raw_write").bytes
-    if copied.bytes < LEAST or records > RATIO * kept:
+    plain = [each for job in by_job(rows).values() if (each := _uncompressed(job))]
+    if not plain:
         return None
-    files = one(maps, "fs.raw_write").time + one(reduces, "fs.raw_write").time
-    cost = copied.time + files
+    copied, records, kept, cost = map(sum, zip(*plain, strict=True))
     return Judgement(
         share=facts.share(cost / 2),
-        text=f"{size(copied.bytes)} of map output were shuffled without compression; writing and "
+        text=f"{size(copied)} of map output were shuffled without compression; writing and "
         f"copying them took {seconds(cost)}",
         evidence=[
-            Evidence("bytes that were shuffled", copied.bytes, "bytes"),
+            Evidence("bytes that were shuffled", copied, "bytes"),
             Evidence("bytes of the records", records, "bytes"),
             Evidence("bytes that were written for them", kept, "bytes"),
             Evidence("time to write and to copy", cost, "ns"),
@@ -61,3 +58,16 @@ def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.0, 1.0),
     )
+
+
+def _uncompressed(job: list[RoleSum]) -> tuple[int, int, int, int] | None:
+    """Bytes of a job that were shuffled, of its records, that were written for them; the time."""
+    maps = [row for row in job if row.role == "map"]
+    reduces = [row for row in job if row.role == "reduce"]
+    copied = one(reduces, "task.copy")
+    records = one(maps, "task.spill").bytes + one(maps, "task.merge").bytes
+    kept = one(maps, "fs.raw_write").bytes
+    if copied.bytes < LEAST or records > RATIO * kept:
+        return None
+    files = one(maps, "fs.raw_write").time + one(reduces, "fs.raw_write").time
+    return copied.bytes, records, kept, copied.time + files

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from iostrata.explain.tests.made import MS, PROGRAM, attempt, attempts, call, did, link
+from iostrata.explain.tests.made import JOB, MS, PROGRAM, attempt, attempts, call, did, link
 from iostrata.store.tests.made import SECOND, START, process
 
 US = 1000
@@ -31,7 +31,7 @@ def disk(proc: int, each: int) -> dict[str, Any]:
 
 
 def maps(op: str, calls: int, each: int, **more: Any) -> dict[str, Any]:
-    return did("task", op, calls, each, "map", **more)
+    return did("task", op, calls, each, "map", **{"job": JOB, **more})
 
 
 def fetched(peer: str, host: str, size: int, dur: int) -> dict[str, Any]:
@@ -78,7 +78,7 @@ CASES = (
         "the job read 40 files of 1.0 KiB on average, with 40 map tasks where 4 would be "
         "enough; this took 54.00 s",
         0.9 * 0.25,
-        [call("hdfs", "read", f"/in/{n}", MS, "map", bytes=KB) for n in range(40)],
+        [call("hdfs", "read", f"/in/{n}", MS, "map", bytes=KB, job=JOB) for n in range(40)],
         [attempt("map", n, 1.5 * (n // 4) * 3, 1.5 * (n // 4) * 3 + 1.5) for n in range(40)],
     ),
     Case(

@@ -38,10 +38,11 @@ def link(layer: str, op: str, waited: int) -> dict[str, Any]:
 
 def attempt(role: str, number: int, begin: float, end: float, **more: Any) -> dict[str, Any]:
     """An attempt of a task, `begin` and `end` in seconds of the run."""
-    name = f"attempt_1_0001_{role[0]}_{number:06}_{more.pop('again', 0)}"
+    job = more.pop("job", JOB)
+    name = f"{job.replace('job', 'attempt')}_{role[0]}_{number:06}_{more.pop('again', 0)}"
     times = {"start": START + int(begin * SECOND), "end": START + int(end * SECOND)}
     given = {"proc": 100 + number + 50 * (role == "reduce"), "host": "node", "cpu": SECOND}
-    return process(role, 10 + number, job=JOB, task=name, **{**given, **times, **more})
+    return process(role, 10 + number, job=job, task=name, **{**given, **times, **more})
 
 
 def attempts(role: str, ends: list[float], begin: float = 0) -> list[dict[str, Any]]:
