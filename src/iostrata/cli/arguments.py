@@ -35,7 +35,8 @@ SeedOption = Annotated[int, typer.Option(min=0, help="Seed of everything that is
 
 def examples(*lines: str) -> str:
     """The examples that end a --help: one `command   what it does` per line."""
-    return "Examples:\n\n" + "\n\n".join(f"    {line}" for line in lines)
+    escaped = (line.replace("*", "\\*") for line in lines)  # as text in Markdown
+    return "Examples:\n\n" + "\n\n".join(f"    {line}" for line in escaped)
 
 
 def command(*lines: str, **settings: Any) -> Callable[[_F], _F]:

@@ -20,10 +20,10 @@ _SIDE = "A run, several runs with commas between them, or a pattern such as 'bef
 
 
 @command(
-    "iostrata compare slow fast                      two runs",
-    "iostrata compare 'before-*' 'after-*'           two groups of repeats",
-    "iostrata compare a1,a2,a3 b1,b2,b3 --all        all rows",
-    "iostrata compare 'before-*' 'after-*' -o c.html one page that needs no network",
+    "iostrata compare slow fast                       two runs",
+    "iostrata compare 'before-*' 'after-*'            two groups of repeats",
+    "iostrata compare a1,a2,a3 b1,b2,b3 --all         all rows",
+    "iostrata compare 'before-*' 'after-*' -o c.html  one page that needs no network",
 )
 def compare(
     first: Annotated[str, typer.Argument(metavar="A", help=_SIDE)],

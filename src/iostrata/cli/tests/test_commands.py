@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -101,6 +104,33 @@ def test_every_help_says_what_it_does_and_has_examples(words: str) -> None:
     assert command.help
     assert "Examples:" in (command.epilog or "")
     assert f"iostrata {words}" in (command.epilog or "")
+
+
+def calls_in(example: str) -> Iterator[list[str]]:
+    """Words of the calls of iostrata in an example, whose explanation stands behind two spaces."""
+    text = re.sub(r"\$\([^)]*\)", "1", re.split(r" {2,}", example)[0])
+    tokens = shlex.shlex(text, posix=True, punctuation_chars=";|>")
+    tokens.whitespace_split = True
+    tokens.commenters = ""
+    for is_end, words in itertools.groupby(tokens, lambda token: token in (";", "|", ">")):
+        called = list(words)
+        if not is_end and called[0] == "iostrata":
+            yield called[1:]
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_examples_are_understood(words: str) -> None:
+    """Each is as it was written, and its words are those that its command takes."""
+    shown = (ALL[words].epilog or "").split("\n\n")[1:]
+    examples = [line.strip().replace("\\*", "*") for line in shown]
+    for call in itertools.chain.from_iterable(map(calls_in, examples)):
+        name = next(each for each in ALL if call[: len(each.split())] == each.split())
+        with ALL[name].make_context(name, call[len(name.split()) :]):
+            pass
+
+
+def test_help_shows_patterns_as_they_are(tmp_path: Path) -> None:
+    assert "iostrata compare 'before-*' 'after-*'" in started(tmp_path, "compare", "--help").stdout
 
 
 def test_help_documents_exit_codes(tmp_path: Path) -> None:
