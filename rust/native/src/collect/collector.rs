@@ -308,7 +308,9 @@ impl<'a> Collector<'a> {
         let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
         let active = self.runs.active.get(name).map(|run| run.message.as_str());
         let message = [active.unwrap_or_default(), &self.unread(run.order.uid)].join("");
-        let order = RunOrder { ended: true, now, message, ..run.order.clone() };
+        // of now, not of this round's begin: the last sample is within the run
+        let ended = clock::monotonic();
+        let order = RunOrder { ended: true, now: ended, message, ..run.order.clone() };
         if self.pipeline.commit_json(BlockKind::Run, &order) {
             self.runs.end(name, now);
             // before agents look again: its points end with it
