@@ -104,7 +104,7 @@ def test_a_run_is_watched_to_its_end(tmp_path: Path, program: Path, iostrata: Io
             assert waits["for"] > seen["window"] > 0
             text = iostrata("top", name, "--once").stdout
             assert "as of " in text.splitlines()[0]
-            assert re.search(rf"java\.read +{pipe} ", text)
+            assert re.search(rf"java\.read +\S*/{pipe.name} ", text)  # in 80 columns
             stop.write("stop")
         said.end()
         assert recorder.wait(timeout=180) == 0

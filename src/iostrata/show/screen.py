@@ -107,7 +107,8 @@ def _completeness(summary: Summary) -> list[str]:
     if cost.processes:
         took = f"; tracing took ~{percent(cost.share, 1)} of CPU (budget "
         whole += f"{took}{budget_text(cost.budget)})"
-    return [*_paragraph(whole), *map(_cut, (*failed, *missing))]
+    lines = [*_paragraph(whole), *(each for line in failed for each in _paragraph(line))]
+    return [*lines, *map(_cut, missing)]
 
 
 def _time(summary: Summary, explanation: Explanation) -> list[str]:
