@@ -116,7 +116,8 @@ def test_spark_has_the_same_evidence(facts_of: Made, spark: Any) -> None:
     # GIVEN a run that has all causes at once
     events = [event for case in CASES for event in case.events]
     processes = [process for case in CASES for process in case.processes]
-    facts = facts_of(events, processes=[*TASKS, *processes])
+    samples = [sample(second, cpu_idle=0, cpu_user=2 * SECOND) for second in range(3)]
+    facts = facts_of(events, processes=[*TASKS, *processes], system=samples)
     engine, everybody = Spark(run_files(facts.run)), Workforce(("map", "reduce", "client"))
     # THEN what each rule judges is the same on both engines
     for rule in RULES.values():
