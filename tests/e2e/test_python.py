@@ -79,7 +79,9 @@ def test_the_guide_and_the_notebook(store: Path) -> None:
     )
     shown = [cell[-1]["data"] for cell in outputs if cell]
     assert len(shown) == len(outputs)
-    assert "".join(shown[0]["text/html"]).startswith("<pre>traced 1/1 processes")
+    first_screen = "".join(shown[0]["text/html"])
+    assert first_screen.startswith("<pre>")
+    assert "\ntraced 1/1 processes" in first_screen
     assert f"<td>{java['written']}</td>" in "".join(shown[1]["text/html"])
     assert "".join(shown[-1]["text/html"]).startswith("<iframe")
 

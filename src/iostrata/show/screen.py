@@ -23,8 +23,9 @@ from iostrata.text import count, percent, plural, printable, shortened
 
 HEIGHT = 24  # and the prompt
 _MOST_VERDICT = 4  # lines
-# Findings, and lines of completeness: as many as leave some lines to the layers.
-_MOST = ((3, 5), (2, 4), (1, 3))
+# Findings, lines about what is missing, and whether it says where the time went: the first that
+# leaves some lines to the layers.
+_MOST = ((3, 3, True), (2, 2, True), (1, 1, True), (1, 1, False))
 _LEAST_LAYERS = 6  # lines
 _FULL = "iostrata summary --full"
 
@@ -32,8 +33,8 @@ _FULL = "iostrata summary --full"
 def screen_lines(summary: Summary, explanation: Explanation | None) -> list[str]:
     """At most HEIGHT lines of WIDTH characters; `explanation`: None of a run without any call."""
     if explanation is None or not summary.layers:
-        what = _first(_completeness(summary), _MOST[0][1])
-        return [*what, *_facts(summary), *_paragraph(reason_empty(summary))]
+        what = [*_completeness(summary, _MOST[0][1]), *_facts(summary)]
+        return [*what, *_paragraph(reason_empty(summary))]
     made = (_above(summary, explanation, *most) for most in _MOST)
     fitting_ones = (lines for lines in made if len(lines) + _LEAST_LAYERS < HEIGHT)
     above = next(fitting_ones, _above(summary, explanation, *_MOST[-1]))
@@ -42,12 +43,12 @@ def screen_lines(summary: Summary, explanation: Explanation | None) -> list[str]
 
 
 def _above(
-    summary: Summary, explanation: Explanation, findings: int, completeness: int
+    summary: Summary, explanation: Explanation, findings: int, missing: int, has_time: bool
 ) -> list[str]:
-    """What stands above the layers, with at most so many findings and lines of completeness."""
-    what = _first(_completeness(summary), completeness)
-    time = _time(summary, explanation)
-    return [*_causes(explanation, findings), "", *_facts(summary), *what, *time, ""]
+    """What stands above the layers."""
+    what = [*_facts(summary), *_completeness(summary, missing)]
+    time = _time(summary, explanation) if has_time else []
+    return [*_causes(explanation, findings), "", *what, *time, ""]
 
 
 def _causes(explanation: Explanation, most: int) -> list[str]:
@@ -97,9 +98,9 @@ def _last_part(word: str) -> str:
     return word.rsplit("/", 1)[-1] if word.startswith("/") and word.endswith(".jar") else word
 
 
-def _completeness(summary: Summary) -> list[str]:
-    """One line when all is well, with what tracing took; else what is missing, and how much more
-    of that there is.
+def _completeness(summary: Summary, most: int) -> list[str]:
+    """One line when all is well, with what tracing took; else also DataNodes that failed, and what
+    is missing in `most` lines, the last of which says how much more of that there is.
     """
     whole, *missing = completeness_lines(picture(summary))
     failed = lost_lines(summary.lost_datanodes, summary.run.start)
@@ -107,8 +108,8 @@ def _completeness(summary: Summary) -> list[str]:
     if cost.processes:
         took = f"; tracing took ~{percent(cost.share, 1)} of CPU (budget "
         whole += f"{took}{budget_text(cost.budget)})"
-    lines = [*_paragraph(whole), *(each for line in failed for each in _paragraph(line))]
-    return [*lines, *map(_cut, missing)]
+    failed = _paragraph(failed[0]) if len(failed) == 1 else [_cut(line) for line in failed]
+    return [*_paragraph(whole), *failed, *_first([_cut(line) for line in missing], most)]
 
 
 def _time(summary: Summary, explanation: Explanation) -> list[str]:

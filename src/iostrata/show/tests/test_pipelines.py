@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from iostrata.analyse.pipelines import LostDataNode
 from iostrata.analyse.summary import Summary, summary
 from iostrata.analyse.tests.test_pipelines import A, at, call, datanode, served, setup
+from iostrata.explain.verdict import explanation
 from iostrata.records import builtins
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.report.document import document
+from iostrata.show.screen import HEIGHT, screen_lines
 from iostrata.show.summary import summary_lines
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import SECOND, START, make_run, process
+from iostrata.store.tests.made import SECOND, START, make_run, process, row_of_sum
 
 CLIENT = process("client", 1, proc=1)
 
@@ -60,6 +63,16 @@ def test_the_first_lines_name_it(tmp_path: Path) -> None:
             "recovery": SECOND // 2, "held": SECOND // 2,
         }
     ]  # fmt: skip
+
+
+def test_the_first_screen_has_it_however_much_is_missing(tmp_path: Path) -> None:
+    sums = [row_of_sum(layer, "read") for layer in ("fs", "hdfs", "rpc", "datanode", "java")]
+    with opened(tmp_path, [*setup("/a", 10, 10.5, A), served(3), *sums]) as run:
+        known, why = summary(run), explanation(run)
+    lines = screen_lines(replace(known, incomplete=[f"part {n}" for n in range(40)]), why)
+    assert len(lines) <= HEIGHT
+    assert any(line.startswith(f"DataNode {A} ") for line in lines)
+    assert any(line.endswith(" lines more: iostrata summary --full") for line in lines)
 
 
 def test_a_report_has_the_same_line(tmp_path: Path) -> None:
