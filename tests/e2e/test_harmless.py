@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,16 +79,7 @@ def record_in(
     group: Path, store: Path, program: Path, *command: str
 ) -> subprocess.CompletedProcess[str]:
     script = f"echo $$ > {group}/cgroup.procs; exec java -Xmx64m -cp {program} {' '.join(command)}"
-    done = subprocess.run(
-        [sys.executable, "-m", "iostrata", "record", "--run", "r", "--", "sh", "-c", script],
-        env={**os.environ, "IOSTRATA_STORE": str(store)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    print(done.stderr)
-    return done
+    return commands.record(store, "--", "sh", "-c", script)
 
 
 limited = pytest.mark.skipif(

@@ -123,6 +123,10 @@ class RunFacts:
         """Those that do the run's work, in order of start."""
         return [process for process in self._processes if process.role in self.workforce.roles]
 
+    def workers_of(self, job: str) -> list[Worker]:
+        """Those of one job, in order of start."""
+        return [worker for worker in self.workers if worker.job == job]
+
     @cached_property
     def kind(self) -> Kind:
         """Whose settings change how it runs."""

@@ -87,7 +87,7 @@ def _facts(summary: Summary) -> list[str]:
 
 
 def _command(words: Sequence[str]) -> str:
-    """In one line: where it is too long, paths are their last part, then settings are left out."""
+    """In one line: where it is too long, jars have no folders, then settings are left out."""
     named = [_last_part(word) for word in words]
     plain = [word for word in named if not word.startswith("-D")]
     lines = [f"command: {shlex.join(shown)}" for shown in (words, named, plain)]

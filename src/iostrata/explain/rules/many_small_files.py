@@ -55,7 +55,7 @@ def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
     read = sum(row.bytes for row in jobs)
     maps = needed = cost = 0
     for row in jobs:
-        of_job = sum(worker.role == "map" and worker.job == row.job for worker in facts.workers)
+        of_job = sum(worker.role == "map" for worker in facts.workers_of(row.job))
         enough = max(facts.at_once, row.bytes // BLOCK + 1)
         maps, needed = maps + of_job, needed + enough
         cost += max(0, of_job - enough) * facts.start_up + (0 if of_job else row.time)

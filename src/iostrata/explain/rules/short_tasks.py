@@ -32,7 +32,7 @@ def evidence(workforce: Workforce) -> ir.Table:
 def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
     tasks = runs = cost = ran = outside = 0
     for row in rows:
-        of_job = [worker for worker in facts.workers if worker.job == row.job]
+        of_job = facts.workers_of(row.job)
         if not row.calls or not of_job:
             continue
         start_up = max(0, sum(worker.dur for worker in of_job) - row.time) // len(of_job)

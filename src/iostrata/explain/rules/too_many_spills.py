@@ -47,4 +47,4 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
 
 
 def _maps(job: str, facts: RunFacts) -> int:
-    return sum(worker.role == "map" and worker.job == job for worker in facts.workers)
+    return sum(worker.role == "map" for worker in facts.workers_of(job))
