@@ -78,7 +78,10 @@ def _cause(place: int, finding: Finding) -> list[str]:
 def _facts(summary: Summary) -> list[str]:
     """Which run it is, and its command."""
     run = summary.run
-    lines = [_cut(headline(run))]
+    head = headline(run)
+    while len(head) > WIDTH and " · " in head:  # who recorded it, where, and when say least
+        head = head.rpartition(" · ")[0]
+    lines = [_cut(head)]
     if run.command:
         lines.append(_command(run.command))
     if run.message:

@@ -48,6 +48,15 @@ def test_a_cause_comes_with_its_change_and_gain(tmp_path: Path) -> None:
     )
 
 
+def test_a_long_name_leaves_the_time_that_a_run_took(tmp_path: Path) -> None:
+    name = "20260301-101500-a1b2-nightly"
+    make_run(tmp_path, name, SLOW, processes=[PROGRAM], start=START, end=START + MINUTE)
+    with iostrata.open(tmp_path / name) as run:
+        lines = run.text().splitlines()
+    (line,) = (line for line in lines if line.startswith(f"run {name} "))
+    assert re.fullmatch(rf"run {name} · ok · exit 0 · 60.00 s · [-0-9]+ [:0-9]+", line)
+
+
 def test_a_run_without_calls_says_why(tmp_path: Path) -> None:
     make_run(tmp_path, "r", [], processes=[PROGRAM], start=START, end=START + MINUTE)
     assert screen(tmp_path)[-1] == (
