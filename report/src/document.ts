@@ -55,6 +55,9 @@ export interface Recording {
   bytes: number;
   message: string;
   command: string;
+  tags: {
+    [k: string]: string;
+  };
 }
 /**
  * How much of the run was traced: `lines` are the first of the summary, word by word.

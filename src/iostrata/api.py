@@ -208,7 +208,7 @@ class TracedRun:
     def __repr__(self) -> str:
         facts = self.facts
         took = f", {seconds(facts.end - facts.start)}" if facts.end else ""
-        return f"<run {facts.name}: {facts.state}{took}, {' '.join(facts.command)}>"
+        return f"<run {facts.name}: {facts.state}{took}, {facts.label}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.text())}</pre>"

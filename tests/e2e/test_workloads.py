@@ -63,10 +63,13 @@ def test_teragen_writes_what_was_asked_for(cluster: Cluster) -> None:
 
 def test_a_recorded_workload_is_a_run_without_its_input(cluster: Cluster) -> None:
     words = ("--set", f"rows={ROWS}", "--set", "maps=1", "--set", "reduces=1")
-    said = ran(cluster, "terasort", *words, "--record", "--run", "sorted")
+    said = ran(cluster, "terasort", *words, "--record", "--run", "sorted", "--tag", "try=1")
     assert said["run"] == "sorted"
     jobs = [job["id"] for job in said["result"]["jobs"]]
     run = cluster.run("sorted")
+    facts = json.loads((run.path / "run.json").read_text())
+    assert facts["title"] == f"terasort rows={ROWS} maps=1 reduces=1"
+    assert facts["tags"] == {"try": "1"}
     traced = {job for (job,) in run.rows("SELECT DISTINCT job FROM processes WHERE task <> ''")}
     assert traced == set(jobs)  # TeraSort and TeraValidate; TeraGen came before
     history = cluster.history(jobs[0])

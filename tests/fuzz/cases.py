@@ -5,13 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import sys
 import time
+import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import HypothesisWarning
 
 from iostrata.errors import UserError
 
@@ -23,27 +28,36 @@ def fuzz(values: st.SearchStrategy[_T], check: Callable[[_T], None]) -> None:
     """Checks `values` for FUZZ_SECONDS (without it: one case), or the case FUZZ_CASE only.
 
     Which case it is, and how many examples were checked, goes to the file FUZZ_STATE before it
-    begins, so that one which ends the process can be repeated. What fails is made smaller.
+    begins, so that one which ends the process can be repeated. What fails is made smaller where
+    it is repeated: that takes minutes.
     """
     begun = int(os.environ.get("FUZZ_SEED", "0"))
     checked = 0
+    failed: list[int] = []
 
     def counted(value: _T) -> None:
         nonlocal checked
         checked += 1
         _say(case, checked)
-        check(value)
+        try:
+            check(value)
+        except (Exception, pytest.fail.Exception):
+            if not failed:  # what comes later is smaller, and may be of megabytes
+                failed.append(case)
+                traceback.print_exc(limit=-8, file=sys.stdout)
+            raise
 
     for case in _cases():
         _say(case, checked)
         run = given(values)(counted)
+        warnings.simplefilter("ignore", HypothesisWarning)  # examples that fail may be of megabytes
         seed(begun * 1_000_003 + case)(
             settings(
                 max_examples=_EXAMPLES,
                 database=None,
                 deadline=None,
                 derandomize=False,
-                phases=[Phase.generate, Phase.shrink],
+                phases=[Phase.generate, *[Phase.shrink] * ("FUZZ_CASE" in os.environ)],
                 report_multiple_bugs=False,
                 suppress_health_check=list(HealthCheck),
             )(run)

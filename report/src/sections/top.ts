@@ -12,6 +12,7 @@ export function top({ run }: ReportDocument): HTMLElement {
     run.host ? `on ${run.host} by ${run.user}` : "",
     `${count(run.events)} events, ${size(run.bytes)}`,
   ].filter(Boolean);
+  const tags = Object.entries(run.tags).map(([key, value]) => `${key}=${value}`);
   return h(
     "header",
     {},
@@ -19,6 +20,7 @@ export function top({ run }: ReportDocument): HTMLElement {
     h("h1", {}, name(run.name)),
     h("p", { class: "facts" }, name(facts.join(" · "))),
     run.command ? command(run.command) : null,
+    tags.length ? h("p", { class: "facts" }, name(tags.join(" "))) : null,
     run.message ? h("p", { class: "facts" }, name(`note: ${run.message}`)) : null,
   );
 }

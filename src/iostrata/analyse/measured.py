@@ -6,7 +6,6 @@ ns summed over threads.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -117,7 +116,7 @@ def _facts(whole: Summary) -> dict[str, str]:
     traced = "all" if covered.traced == covered.total else f"{covered.traced}/{covered.total}"
     losses = {name: getattr(whole, name) for name in ("collapsed", "lost", "rejected", "dropped")}
     return {
-        "command": shlex.join(run.command),
+        "command": run.label,
         "state": run.state,
         "level": run.level,
         "budget": budget_text(run.budget),

@@ -21,6 +21,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Show no progress on standard error.")
 ]
+TagOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="Say something of the run, to find it by; repeatable."),
+]
 
 # For `workload run` and `study run`.
 SetOption = Annotated[

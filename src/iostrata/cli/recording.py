@@ -28,6 +28,7 @@ from iostrata.schema.detail import asked_for
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
 from iostrata.store.coverage import ReportedCoverage, coverage
 from iostrata.store.location import check_run_name, default_store
+from iostrata.store.tags import tags_of
 from iostrata.text import count, plural, printable, seconds, size
 
 
@@ -152,7 +153,8 @@ def request_for(options: RecordOptions) -> RecordRequest:
 
         points_off = points_named(options.without_point)
     detail = asked_for(options.level, options.sampling, options.budget)
-    return replace(request, points=points, points_off=points_off, detail=detail)
+    tags = tags_of(options.tag)
+    return replace(request, points=points, points_off=points_off, detail=detail, tags=tags)
 
 
 def _request(options: RecordOptions) -> RecordRequest:

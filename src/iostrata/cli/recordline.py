@@ -31,12 +31,23 @@ class RecordOptions:
     budget: str = "1%"
     sampling: str = "1/1"
     points: list[Path] = field(default_factory=list)
+    tag: list[str] = field(default_factory=list)
     private: bool = False
     quiet: bool = False
 
 
 FLAGS = {"--private": "private", "--quiet": "quiet", "-q": "quiet"}
-_NAMES = ("dir", "lab", "run", "store", "without_point", "level", "budget", "sampling", "points")
+_NAMES = (
+    "dir",
+    "lab",
+    "run",
+    "store",
+    "without_point",
+    "level",
+    "budget",
+    "sampling",
+    "points",
+) + ("tag",)
 VALUES = {f"--{name.replace('_', '-')}": name for name in _NAMES}
 _PATHS = ("dir", "store", "points")
 

@@ -48,7 +48,7 @@ Show = Callable[[RunProgress], None]
 
 @dataclass(frozen=True)
 class RecordRequest:
-    """What to record. `points` are rows of schema.users.
+    """What to record. `points` are rows of schema.users; `title` and `tags` as in store.runs.Run.
 
     `collector` is a live one to use; without it a private one is started.
     """
@@ -63,6 +63,8 @@ class RecordRequest:
     detail: Detail = field(default_factory=Detail)
     points: list[dict[str, str]] = field(default_factory=list)
     survey: Survey | None = None
+    title: str = ""
+    tags: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -273,6 +275,8 @@ class _Recording:
             "schema": VERSION,
             "run": self.request.run,
             "command": self.request.command,
+            "title": self.request.title,
+            "tags": self.request.tags,
             "start": self.start,
             "state": state,
             "host": os.uname().nodename,

@@ -19,6 +19,7 @@ from iostrata.show.findings import change_text, wrapped
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.summary import headline, picture, reason_empty, total_time
 from iostrata.show.tables import WIDTH, Column, directions, fitting, named, number
+from iostrata.store.tags import tags_text
 from iostrata.text import count, percent, plural, printable, shortened
 
 HEIGHT = 24  # and the prompt
@@ -82,8 +83,12 @@ def _facts(summary: Summary) -> list[str]:
     while len(head) > WIDTH and " · " in head:  # who recorded it, where, and when say least
         head = head.rpartition(" · ")[0]
     lines = [_cut(head)]
-    if run.command:
+    if run.title:
+        lines.append(_cut(f"workload: {run.title}"))
+    elif run.command:
         lines.append(_command(run.command))
+    if run.tags:
+        lines.append(_cut(f"tags: {tags_text(run.tags)}"))
     if run.message:
         lines.append(_cut(f"note: {run.message}"))
     return lines

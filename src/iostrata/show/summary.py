@@ -18,6 +18,7 @@ from iostrata.show.completeness import Picture, completeness_lines, why_empty
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.tables import Column, directions, estimate, named, number, table
 from iostrata.store.runs import Run
+from iostrata.store.tags import tags_text
 from iostrata.text import (
     FEW,
     between,
@@ -151,8 +152,12 @@ def headline(run: Run) -> str:
 def _facts(summary: Summary) -> list[str]:
     run = summary.run
     lines = [headline(run)]
+    if run.title:
+        lines.append(f"workload: {run.title}")
     if run.command:
         lines.append(f"command: {shlex.join(run.command)}")
+    if run.tags:
+        lines.append(f"tags: {tags_text(run.tags)}")
     lines += _level(run.level, any(row.layer == "task" for row in summary.layers))
     if run.sampling:
         share = sampling_text(run.sampling)

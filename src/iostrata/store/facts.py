@@ -74,6 +74,8 @@ class RecordedFacts(_Facts, frozen=True):
 
     schema: Number = 0
     command: Annotated[tuple[str, ...], Meta(description="a list of words")] = ()
+    title: Text = ""
+    tags: Annotated[dict[str, str], Meta(description="an object of texts")] = {}
     start: Number = 0
     end: Number = 0
     exit: Annotated[

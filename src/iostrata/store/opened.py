@@ -17,7 +17,8 @@ from typing import Any, Self, TypeVar
 
 import duckdb
 
-from iostrata.errors import UserError
+from iostrata.errors import InternalError, UserError
+from iostrata.records import records
 from iostrata.schema.columns import READ_AS
 from iostrata.schema.types import TYPES
 from iostrata.store.files import (
@@ -45,6 +46,7 @@ _WRONG_QUERY = (duckdb.BinderException, duckdb.CatalogException, duckdb.Permissi
 _BATCH = 4096
 _MORE = "give more memory with IOSTRATA_MEMORY, or a larger disk with TMPDIR"
 _T = TypeVar("_T")
+_R = TypeVar("_R")
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
@@ -149,6 +151,18 @@ class OpenedRun:
         with self._sensible():
             names, rows = self._answer(sql, parameters)
         return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def records(self, sql: str, kind: type[_R], parameters: list[Any] | None = None) -> list[_R]:
+        """The rows of a query of ours as records; raises UserError where they are none: what has no
+        value, such as a time, is in all traces.
+        """
+        try:
+            return records(self.rows(sql, parameters), kind)
+        except InternalError as error:
+            raise UserError(
+                f"run {self.run.name} has values that no trace has: {error}",
+                "it is damaged, or made to do harm; if it is neither, please report this line",
+            ) from error
 
     def stream(self, sql: str, parameters: list[Any] | None = None) -> Iterator[tuple[Any, ...]]:
         """The rows of a query of ours, some thousand in memory at a time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from iostrata.store.location import RUN_NAME, check_run_name
 class Run(Record, frozen=True):
     """One run. `start` and `end` are ns since the epoch, 0 when not known.
 
+    `title` says what ran where the words of `command` do not; `tags` are its user's own.
     `state` is recording, ok, failed (the command did), interrupted or incomplete (the recorder
     or the collector went away before the end).
     `collector` is the directory of the collector that recorded it; how much it recorded
@@ -61,6 +63,13 @@ class Run(Record, frozen=True):
     processes: Count = 0
     published: bool = True
     damage: tuple[str, ...] = ()
+    title: str = ""
+    tags: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
+
+    @property
+    def label(self) -> str:
+        """What ran, in one line: `terasort rows=1000000 maps=2`, or the command."""
+        return self.title or shlex.join(self.command)
 
     @property
     def cluster(self) -> Cluster:
@@ -176,7 +185,7 @@ def _read(path: Path) -> Run | None:
 
 _OF_RECORDER = (
     *("schema", "command", "start", "end", "exit", "host", "user", "dir", "agent", "collector"),
-    "points",
+    *("points", "title", "tags"),
 )
 _OF_COLLECTOR = ("events", "bytes", "processes", "level", "budget", "sampling")
 

@@ -40,9 +40,10 @@ class RecordedWorkload:
         store: Path | None,
         quiet: bool,
         detail: Detail | None = None,
+        tag: Sequence[str] = (),
     ) -> None:
         self._asked, self._lab, self._store, self._quiet = asked, lab, store, quiet
-        self._detail = detail
+        self._detail, self._tag = detail, list(tag)
         self.run = run
 
     def inner(self, context: Context) -> Result:
@@ -56,8 +57,9 @@ class RecordedWorkload:
         hand_over(context, self._asked.workload, there)
         command = [sys.executable, "-m", "iostrata", "workload", "inside", str(there)]
         request = request_for(
-            RecordOptions(command, lab=self._lab, run=self.run, store=self._store)
+            RecordOptions(command, lab=self._lab, run=self.run, store=self._store, tag=self._tag)
         )
+        request = replace(request, title=self._asked.title)
         if self._detail:
             request = replace(request, detail=self._detail)
         with recording_line(self._quiet) as show:

@@ -16,6 +16,7 @@ from iostrata.cli.arguments import (
     SeedOption,
     SetOption,
     StoreOption,
+    TagOption,
     examples,
 )
 from iostrata.cli.console import print_json, print_table, progress
@@ -95,6 +96,7 @@ def run(
         bool, typer.Option("--record", help="Trace the workload, without the making of its input.")
     ] = False,
     run: Annotated[str | None, typer.Option("--run", help="Name of the recorded run.")] = None,
+    tag: TagOption = None,
     budget: Annotated[
         str,
         typer.Option(envvar="IOSTRATA_BUDGET", help="Budget of tracing, as for `iostrata record`."),
@@ -122,7 +124,9 @@ def run(
     clean_up_at_every_end()
     given = [*(settings_of(settings) if settings else []), *(set_ or [])]
     asked = WorkloadOrder(workload, values(workload.parameters, given, scale), seed, folder, keep)
-    recorded = RecordedWorkload(asked, lab, run, store, quiet, detail) if record else None
+    recorded = (
+        RecordedWorkload(asked, lab, run, store, quiet, detail, tag or []) if record else None
+    )
     with progress(steps(workload), quiet) as step:
         done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)
     if json:

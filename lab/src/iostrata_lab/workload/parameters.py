@@ -51,6 +51,17 @@ class Parameter:
             return ""
         return size(int(bound)) if self.unit == BYTES else f"{bound:g}"
 
+    def tells(self, value: Value) -> bool:
+        """Whether a value says something of a workload: how large it is, or what is not usual."""
+        return self.scaled or value != self.default
+
+    def said(self, value: Value) -> str:
+        """NAME=VALUE as `--set` takes it."""
+        is_size = self.unit == BYTES and isinstance(value, int)
+        text = size(int(value)).replace(" ", "") if is_size else str(value).lower()
+        same = not is_size or self.read(text) == value
+        return f"{self.name}={text if same else value}"
+
     def as_dict(self) -> dict[str, Any]:
         """JSON values."""
         return {

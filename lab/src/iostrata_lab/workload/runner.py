@@ -37,6 +37,12 @@ class WorkloadOrder:
     name: str = field(default_factory=lambda: uuid4().hex[:8])
 
     @property
+    def title(self) -> str:
+        """`terasort rows=1000000 maps=2`: what says how large it is, and what is not as usual."""
+        told = (one for one in self.workload.parameters if one.tells(self.values[one.name]))
+        return " ".join([self.workload.name, *(one.said(self.values[one.name]) for one in told)])
+
+    @property
     def tag(self) -> str:
         """Of all its jobs: by this they are found and ended when it is interrupted."""
         return f"iostrata-{self.name}"

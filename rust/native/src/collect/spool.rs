@@ -11,6 +11,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::SLOT_SIZE;
 
 use super::block::{self, BlockKind, NamesHead, RowsHead};
@@ -248,15 +249,24 @@ fn push_counters(draft: &mut Draft<'_>, process: &Process) -> io::Result<()> {
             tid: segment.tid,
             ..Origin::default()
         };
-        block::push(&mut draft.blocks, BlockKind::Base, |out| {
-            origin.append_to(out);
-            RowsHead { gaps: segment.gaps, collapsed: segment.collapsed }.append_to(out);
-            for (index, row) in segment.rows.iter().enumerate() {
-                out.extend_from_slice(&(index as u64).to_le_bytes());
-                row.append_to(out);
+        let head = RowsHead { gaps: segment.gaps, collapsed: segment.collapsed };
+        // a table may leave out most of its rows
+        let counted = |(_, row): &(usize, &CounterRow)| **row != CounterRow::default();
+        let mut rows = segment.rows.iter().enumerate().filter(counted).peekable();
+        loop {
+            block::push(&mut draft.blocks, BlockKind::Base, |out| {
+                origin.append_to(out);
+                head.append_to(out);
+                for (index, row) in rows.by_ref().take(PIECE / ROW_RECORD) {
+                    out.extend_from_slice(&(index as u64).to_le_bytes());
+                    row.append_to(out);
+                }
+            });
+            draft.write_piece()?;
+            if rows.peek().is_none() {
+                break;
             }
-        });
-        draft.write_piece()?;
+        }
     }
     Ok(())
 }

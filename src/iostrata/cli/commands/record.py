@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from iostrata.cli.arguments import StoreOption, command
+from iostrata.cli.arguments import StoreOption, TagOption, command
 from iostrata.cli.recording import record_command
 from iostrata.cli.recordline import BUDGET, RecordOptions
 
@@ -15,6 +15,7 @@ from iostrata.cli.recordline import BUDGET, RecordOptions
 @command(
     "iostrata record -- java -jar program.jar",
     "iostrata record --run baseline -- ./job.sh",
+    "iostrata record --tag cluster=test --tag try=2 -- ./job.sh",
     "iostrata record --budget off --run all-of-it -- ./job.sh",
     "iostrata record --sampling 1/100 -- ./job.sh      one request of a hundred in detail",
     "iostrata record --points mine.toml -- java -jar program.jar",
@@ -62,6 +63,7 @@ def record(
         list[Path] | None,
         typer.Option(help="Trace the methods of this file, too (docs/add-a-point.md); repeatable."),
     ] = None,
+    tag: TagOption = None,
     private: Annotated[
         bool, typer.Option(help="Use a collector of your own, which sees your own processes.")
     ] = False,
@@ -84,6 +86,7 @@ def record(
             budget=budget,
             sampling=sampling,
             points=points or [],
+            tag=tag or [],
             private=private,
             quiet=quiet,
         )

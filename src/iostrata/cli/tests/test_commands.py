@@ -182,6 +182,34 @@ def test_runs_are_listed(tmp_path: Path) -> None:
     assert (run["name"], run["state"], run["command"]) == ("one", "failed", ["java", "Job"])
 
 
+def test_runs_are_found_by_name_and_tag(tmp_path: Path) -> None:
+    """GIVEN a workload and a command with tags THEN what ran is listed in words, and found by its
+    name, by what ran and by its tags.
+    """
+    call = [row_of_sum("fs", "read")]
+    tags = {"cluster": "test", "try": "2"}
+    made: dict[str, Any] = {
+        "title": "terasort rows=1000 maps=2",
+        "tags": tags,
+        "start": 1,
+        "end": 2,
+    }
+    make_run(tmp_path, "one", call, **made)
+    make_run(tmp_path, "two", call, start=0, end=0, tags={"cluster": "prod"})
+
+    def runs(*words: str) -> str:
+        return iostrata(tmp_path, "runs", *words).stdout
+
+    _, one, two = (line.partition("KiB  ")[2] for line in runs().splitlines())
+    assert one == "terasort rows=1000 maps=2  [cluster=test try=2]"
+    assert two == "java Job  [cluster=prod]"
+    for words in (["tera*"], ["o*"], ["--tag", "try"], ["--tag", "cluster=t*", "--tag", "try=2"]):
+        (run,) = json.loads(runs(*words, "--json"))
+        assert (run["name"], run["tags"]) == ("one", tags), words
+    none = f"none of the 2 runs in {tmp_path} is like that\n"
+    assert runs("--tag", "cluster=test", "--tag", "try=3") == runs("x*") == none
+
+
 def test_query_formats(tmp_path: Path) -> None:
     events = [row_of_call("fs", "read", "/a\x1b[2J,b", bytes=5)]
     make_run(tmp_path, "r", events)

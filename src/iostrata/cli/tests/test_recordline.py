@@ -22,6 +22,7 @@ LINES = [
     "--run baseline --store /a/b --quiet ./job.sh -x",
     "--run=a=b --dir= --lab lab -- job",
     "--level task --sampling 1/100 --budget=off -- job",
+    "--tag a=b --tag=c=d=e -- job",
     "--points a.toml --points=b.toml --without-point A#b --without-point C#d -- job",
 ]
 EXPLAINED = [
@@ -38,7 +39,7 @@ EXPLAINED = [
 ]
 
 
-LISTS = ("command", "without_point", "points")
+LISTS = ("command", "without_point", "points", "tag")
 
 
 @pytest.mark.parametrize("budget", [None, "2%", ""])

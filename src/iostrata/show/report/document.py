@@ -128,7 +128,7 @@ def _converted(rows: Sequence[Record], kind: type[_R]) -> list[_R]:
 
 
 def _run(known: Summary) -> Recording:
-    facts = builtins(known.run) | {"command": " ".join(known.run.command)}
+    facts = builtins(known.run) | {"command": known.run.label}
     return Recording(**{name: facts[name] for name in Recording.__struct_fields__})
 
 

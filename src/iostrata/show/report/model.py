@@ -44,6 +44,7 @@ class Recording(Record, frozen=True):
     bytes: Bytes
     message: str
     command: str
+    tags: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
 
 
 class ReportLosses(Record, frozen=True):

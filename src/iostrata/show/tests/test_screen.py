@@ -79,6 +79,7 @@ def test_whatever_a_run_is_like_it_fits_a_terminal(tmp_path: Path) -> None:
     facts: dict[str, Any] = {
         "command": command,
         "message": "m" * 99,
+        "tags": {"t" * 30: "\x1b" * 200},
         "start": START,
         "end": START + MINUTE,
     }

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from iostrata.errors import UserError
+from iostrata_lab.workload.catalog import WORKLOADS
 from iostrata_lab.workload.parameters import BYTES, Parameter, Value, bytes_of, values
+from iostrata_lab.workload.runner import WorkloadOrder
 
 ROWS = Parameter("rows", "", 1000, "rows", low=1, high=10_000, scaled=True)
 SIZE = Parameter("size", "", 1 << 20, BYTES, low=1 << 10, scaled=True)
@@ -69,3 +71,13 @@ def test_sizes() -> None:
     assert [bytes_of(text) for text in ("1", "1k", "1KiB", "2 mb", "0.5GB")] == [
         1, 1024, 1024, 2 << 20, 1 << 29,
     ]  # fmt: skip
+
+
+def test_what_was_asked_for_is_said_as_it_can_be_asked_for_again() -> None:
+    """GIVEN a workload with its defaults but one THEN its title has what scales and that one."""
+    workload = WORKLOADS.named("terasort")
+    asked = WorkloadOrder(workload, values(workload.parameters, ["reduces=3"]))
+    name, *given = asked.title.split(" ")
+    assert name == "terasort"
+    assert "reduces=3" in given
+    assert values(workload.parameters, given) == asked.values

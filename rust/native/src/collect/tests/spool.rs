@@ -256,6 +256,29 @@ fn a_row_far_behind_the_end_of_any_table_takes_no_memory() {
     assert_eq!(state.rejected.blocks, 2);
 }
 
+/// A snapshot has the rows that were counted, wherever they stand.
+#[test]
+fn a_table_that_leaves_rows_out_is_spooled_without_them() {
+    let folder = ScratchDir::new();
+    let mut blocks = whole();
+    for (kind, payload) in &mut blocks {
+        if matches!(kind, BlockKind::Rows | BlockKind::Base) {
+            payload[64..68].copy_from_slice(&2_000_000u32.to_le_bytes());
+        }
+    }
+    fs::write(spool::path(folder.path(), 1), spooled(blocks, &[])).unwrap();
+    let mut state = State::default();
+    let mut opened = spool::Spool::open(folder.path(), None, 1, &mut state).unwrap();
+    let rows = |state: &State| state.processes[&7].segments.values().next().unwrap().rows.clone();
+    assert_eq!(rows(&state).len(), 2_000_001);
+    opened.rotate(&state).unwrap();
+    let begun = fs::read(spool::path(folder.path(), opened.number)).unwrap();
+    assert!(begun.len() < 1 << 20);
+    let mut again = State::default();
+    assert!(spool::replay(&begun[..], &mut again).unwrap().is_some());
+    assert_eq!(rows(&again), rows(&state));
+}
+
 /// As sparse files are: of no size on disk.
 #[test]
 fn a_file_without_end_is_one_line() {
