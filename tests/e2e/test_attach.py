@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,40 @@ def test_a_jvm_that_runs(version: str, tmp_path: Path, classes: Path, here: Node
     assert calls(run, tmp_path / "three") == exact
     assert calls(run, tmp_path / "late") == {}
     assert run.rows("SELECT exit FROM processes WHERE traced") == [("detached",)]
+
+
+@pytest.mark.parametrize("ends_by", ["Ctrl-C", "--seconds", "its end"])
+def test_alone(ends_by: str, tmp_path: Path, classes: Path) -> None:
+    """GIVEN no collector WHEN it is attached to a JVM THEN that is recorded until Ctrl-C, for so
+    many seconds, or until the JVM ends; and a JVM that goes on has no agent any more.
+    """
+    with serving(classes, JDKS["17"]) as jvm:
+        options = ("--store", str(tmp_path / "store"), "--run", "alone", "--tag", "a=b")
+        limit = ("--seconds", "5") if ends_by == "--seconds" else ()
+        recorder = subprocess.Popen(
+            [sys.executable, "-m", "iostrata", "attach", str(jvm.pid), *options, *limit],
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert recorder.stderr is not None
+        assert "recording to" in recorder.stderr.readline()
+        assert jvm.tell("io", tmp_path / "file", CALLS) == f"io {CALLS * 16}"
+        if ends_by == "Ctrl-C":
+            recorder.send_signal(signal.SIGINT)
+        if ends_by == "its end":
+            assert jvm.end() == 0
+        _, said = recorder.communicate()
+        assert recorder.returncode == 0, said
+        if ends_by != "its end":
+            assert not has_live_agent(jvm.pid)
+            assert jvm.tell("io", tmp_path / "late", CALLS) == f"io {CALLS * 16}"
+    assert said.startswith("iostrata: traced 1/1 processes"), said
+    run = Run(tmp_path / "store", "alone")
+    assert calls(run, tmp_path / "file") == dict.fromkeys(("write", "read"), (CALLS, CALLS * 16))
+    assert calls(run, tmp_path / "late") == {}
+    facts = json.loads((run.path / "run.json").read_text())
+    assert (facts["state"], facts["tags"]) == ("ok", {"a": "b"})
+    assert facts["command"] == ["iostrata", "attach", str(jvm.pid)]
+    assert not list(Path("/dev/shm").glob("iostrata-*-alone-*"))
 
 
 def mapped(pid: int, directory: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from iostrata.record.command import NotStartedError
 from iostrata.record.protocol import RunProgress
 from iostrata.record.session import (
     COULD_NOT_RECORD,
+    Act,
     Recorded,
     RecordRequest,
     Show,
@@ -32,12 +33,14 @@ from iostrata.store.tags import tags_of
 from iostrata.text import count, plural, printable, seconds, size
 
 
-def record_command(options: RecordOptions) -> NoReturn:
+def record_command(options: RecordOptions, act: Callable[[str], Act] | None = None) -> NoReturn:
     """Does what `iostrata record` is asked for and ends with the exit code of its command; raises
-    UserError where it could not be started.
+    UserError where it could not be started. `act`: what is done in place of the command, for the
+    run of that name.
     """
     try:
         request = request_for(options)
+        request = replace(request, act=act and act(request.run))
         with recording_line(options.quiet) as show:
             recorded = record(request, show)
     except NotStartedError:

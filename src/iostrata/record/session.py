@@ -44,11 +44,14 @@ COULD_NOT_RECORD = 125
 # unasked: [whom nobody asked, and why]. Raises nothing.
 Survey = Callable[[Sequence[str]], dict[str, Any]]
 Show = Callable[[RunProgress], None]
+# What is recorded where that is no command: it ends when it has seen a signal.
+Act = Callable[[Collector, Signals, Callable[[], None] | None], CommandEnd]
 
 
 @dataclass(frozen=True)
 class RecordRequest:
     """What to record. `points` are rows of schema.users; `title` and `tags` as in store.runs.Run.
+    With `act`, that is done in place of the command.
 
     `collector` is a live one to use; without it a private one is started.
     """
@@ -65,6 +68,7 @@ class RecordRequest:
     survey: Survey | None = None
     title: str = ""
     tags: dict[str, str] = field(default_factory=dict)
+    act: Act | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ def record(request: RecordRequest, show: Show | None) -> Recorded:
     if (request.store / request.run).exists():
         raise UserError(f"run {request.run} exists already in {request.store}", "choose another")
     # before anything is started
-    check_startable(request.command, request.environment)
+    if request.act is None:
+        check_startable(request.command, request.environment)
     agent_jar()
     with Signals() as signals:
         collector = request.collector or _private(request)
@@ -153,9 +158,7 @@ class _Recording:
         self._begin()
         self._write_facts("recording")
         self._link_into_own_store()
-        environment = with_agent(self.request.environment, option)
-        look = self._look if self.show else None
-        ended = run_command(self.request.command, environment, self.signals, look)
+        ended = self._act(option)
         end = time.time_ns()
         last, message = self._finish(ended)
         published = last is not None
@@ -177,6 +180,13 @@ class _Recording:
             self._told(last),
             ClusterAnswer.of(cluster),
         )
+
+    def _act(self, option: str) -> CommandEnd:
+        request, look = self.request, self._look if self.show else None
+        if request.act is not None:
+            return request.act(self.collector, self.signals, look)
+        environment = with_agent(request.environment, option)
+        return run_command(request.command, environment, self.signals, look)
 
     def _begin(self) -> None:
         request, collector = self.request, self.collector

@@ -5,16 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from iostrata.cli.arguments import JsonOption, command
-from iostrata.cli.console import complain, print_json
+from iostrata.cli.arguments import JsonOption, StoreOption, TagOption, command
+from iostrata.cli.console import complain, note, print_json
+from iostrata.cli.recording import record_command
+from iostrata.cli.recordline import RecordOptions
 from iostrata.errors import UserError
 from iostrata.record.attach import AgentChange
 from iostrata.record.attach import attach as attach_one
+from iostrata.record.attached import AttachedJvms
 from iostrata.record.collector import NODE_DIR, collector_of, distrust
+from iostrata.record.hotspot import find_target
+from iostrata.record.jvms import has_live_agent
 from iostrata.store.location import check_run_name
 from iostrata.text import plural, printable
 
@@ -24,7 +29,9 @@ PidsArgument = Annotated[
 
 
 @command(
-    "iostrata attach 4711                 a NameNode that was started without the agent",
+    "iostrata attach 4711                 record a program that runs, until it ends or Ctrl-C",
+    "iostrata attach 4711 --seconds 60 --run slow",
+    "sudo iostrata attach 4711            a NameNode, where the node has a collector",
     "iostrata attach 4711 --run my-run    a program of its own, while my-run is recorded",
     "iostrata attach $(pgrep -f DataNode) --json",
 )
@@ -36,21 +43,63 @@ def attach(
     run: Annotated[
         str | None, typer.Option(help="The run to which all calls of these JVMs belong.")
     ] = None,
+    private: Annotated[
+        bool, typer.Option("--private", help="Record a run, with a collector of your own.")
+    ] = False,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, help="Of a run that it records: for so long.")
+    ] = None,
+    store: StoreOption = None,
+    tag: TagOption = None,
     json: JsonOption = False,
 ) -> None:
     """Brings the agent into running JVMs, which go on running.
 
-    Until `iostrata detach`, the runs of recorded jobs and clients hold what these JVMs do for them.
-    The run that --run names holds what a program does by itself.
+    Without a collector on the node, or with --private, --seconds, --store or --tag, it records a
+    run as `iostrata record` does, until the JVMs end, Ctrl-C, or --seconds have passed. Then the
+    JVMs are without agent again.
+
+    With a collector on the node, until `iostrata detach`, the runs of recorded jobs and clients hold what these JVMs do
+    for them. The run that --run names holds what a program does by itself.
     It needs root or the user of the JVM.
     """
     directory = (dir or NODE_DIR).absolute()
     name = check_run_name(run) if run else ""
-    collector = collector_of(directory)
+    own = private or seconds or store or tag
+    if dir is not None and own:
+        raise UserError("--dir names a collector, the other options one of your own", "choose")
+    collector = None if own else collector_of(directory)
+    if collector is None and dir is None:
+        _record(
+            pids, RecordOptions(run=run, store=store, tag=tag or [], private=True), seconds, json
+        )
     if collector is None:
-        remedy = f"start one: iostrata-native collect --dir {directory} --store … --spool …"
+        remedy = f"iostrata attach {pids[0]} alone records with a collector of its own"
         raise distrust(directory) or UserError(f"no collector is alive in {directory}", remedy)
     for_each(pids, lambda pid: attach_one(pid, collector, name), json)
+
+
+def _record(pids: list[int], options: RecordOptions, seconds: float | None, json: bool) -> NoReturn:
+    """A run of these JVMs."""
+    for pid in pids:
+        find_target(pid)
+        if has_live_agent(pid):
+            raise UserError(f"pid {pid} has an agent already", f"iostrata detach {pid}")
+    changes: list[AgentChange] = []
+
+    def say(change: AgentChange) -> None:
+        changes.append(change)
+        if change.error:
+            complain(change.error, change.remedy)
+        else:
+            note(_line(change))
+
+    options.command = ["iostrata", "attach", *map(str, pids)]
+    try:
+        record_command(options, lambda run: AttachedJvms(pids, run, seconds, say))
+    finally:
+        if json:
+            print_json(changes)
 
 
 def for_each(pids: Sequence[int], act: Callable[[int], AgentChange], json: bool) -> None:

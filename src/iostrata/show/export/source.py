@@ -222,8 +222,9 @@ _CALLS = f"""
         coalesce(pid, 0) AS pid, coalesce(tid, 0) AS tid,
         CASE layer WHEN 'jvm' THEN 'pauses of the JVM'
             ELSE coalesce(nullif(thread, ''), 'thread ' || coalesce(tid, 0)) END AS thread,
-        start, coalesce(dur, 0) AS dur, coalesce(layer, '') AS layer, coalesce(op, '') AS op, category, target, block, peer, "offset", bytes,
-        asked, error, coalesce(span, 0) AS span, parent,
+        start, coalesce(dur, 0) AS dur, coalesce(layer, '') AS layer, coalesce(op, '') AS op,
+        category, target, block, peer, "offset", bytes, asked, error,
+        coalesce(span, 0) AS span, parent,
         coalesce(parent_proc, proc, 0) AS parent_proc, coalesce(trace, proc, 0) AS trace,
         job, task, phase, (flags & {FLAG["inner"]}) <> 0 AS "inner", kind = 'call' AS finished,
         point
