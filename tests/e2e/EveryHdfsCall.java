@@ -18,6 +18,7 @@ import org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.io.ElasticByteBufferPool;
+import org.apache.hadoop.ipc.Client;
 
 /** Calls each traced method of the HDFS client, on files below the path given. */
 public final class EveryHdfsCall {
@@ -40,6 +41,9 @@ public final class EveryHdfsCall {
     fs.open(fs.getPathHandle(fs.getFileStatus(file), Options.HandleOpt.exact())).close();
     fs.delete(file, false);
     reports(fs, conf);
+    fs.close();
+    // Hadoop numbers the calls of a process from 0 on, so the next number is how many there were.
+    System.err.println("RPC calls: " + Client.nextCallId());
   }
 
   private static void writes(DistributedFileSystem fs, Path file) throws IOException {

@@ -26,10 +26,9 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("test_versions", "test_shuffle_oldest"),
     ("test_faults",),
     ("test_truth", "test_findings", "test_points", "test_complete"),
-    ("test_swim", "test_untraced_servers", "test_attach"),
+    ("test_swim", "test_untraced_servers", "test_attach", "test_prepare"),
     ("test_soak",),
     ("test_cluster",),  # of the lab itself
-    ("test_prepare",),  # what is printed for a cluster of one's own
     ("test_nodes",),
     ("test_studies",),
     ("test_causes",),

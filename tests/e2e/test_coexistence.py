@@ -22,6 +22,7 @@ from iostrata_lab.clusters.processes import listening
 CALLS = 300
 SIZE = 3_000_000
 JMX = "io.prometheus.jmx:jmx_prometheus_javaagent:1.0.1"
+JMX_SERVER = "io.prometheus.metrics.exporter.httpserver.HTTPServer"
 OTEL = "io.opentelemetry.javaagent:opentelemetry-javaagent:2.20.1"
 OTEL_SILENT = [f"-Dotel.{kind}.exporter=none" for kind in ("traces", "metrics", "logs")]
 OTHERS = ("jmx_exporter", "opentelemetry")
@@ -130,7 +131,8 @@ def alone(labs: Labs) -> Alone:
 def test_an_hdfs_client(other: str, order: str, tmp_path: Path, alone: Alone) -> None:
     """GIVEN a client with both THEN what it writes is the same, and so is what it did."""
     cluster, name = alone.cluster, f"{other}-{order}"
-    theirs = " ".join(options_of(other, tmp_path))
+    loaded = tmp_path / "loaded"  # the JVM's own list of the classes that it loads
+    theirs = " ".join((*options_of(other, tmp_path), f"-Xlog:class+load:file={loaded}"))
     # a JVM loads the agents of this variable first, and ours stands at its end
     variable = "JAVA_TOOL_OPTIONS" if order == "before" else "HADOOP_CLIENT_OPTS"
     cluster.environment[variable] = theirs
@@ -138,7 +140,8 @@ def test_an_hdfs_client(other: str, order: str, tmp_path: Path, alone: Alone) ->
         said = cluster.record(name, "hdfs", "dfs", "-put", str(alone.data), f"/{name}")
     finally:
         del cluster.environment[variable]
-    assert f"-javaagent:{jar(OTEL if other == 'opentelemetry' else JMX)}" in theirs
+    # its server of metrics was there, which its premain starts; a premain that fails ends the JVM
+    assert (f" {JMX_SERVER} source:" in loaded.read_text()) == (other == "jmx_exporter")
     if other == "opentelemetry":
         assert "opentelemetry-javaagent - version: 2.20.1" in said
     listing = cluster.hadoop("hdfs", "dfs", "-checksum", "/alone", f"/{name}").split()

@@ -10,6 +10,17 @@ from tests.e2e.labs import Labs
 
 pytestmark = pytest.mark.cluster
 REQUESTS, ATTACKS = 1200, 362
+# Of 838 valid requests and of 51 or 52 of each kind of attack; a model of 100 knows few attacks.
+RIGHT = {
+    "Valid": 827,
+    "XSS": 11,
+    "SqlInjection": 18,
+    "LdapInjection": 20,
+    "XPathInjection": 18,
+    "PathTransversal": 3,
+    "OsCommanding": 0,
+    "SSI": 32,
+}
 SETTINGS = (f"requests={REQUESTS}", "training=100", "split=1MB")
 
 
@@ -36,8 +47,11 @@ def test_each_request_is_classified_and_each_map_reads_the_model(cluster: Cluste
     found = [sum(row.values()) for row in result["confusion"].values()]
     assert found == of_class
     assert result["requests"] == REQUESTS
-    # AND more are right than if all were taken for valid ones
-    assert 1 - ATTACKS / REQUESTS < result["accuracy"] < 1
+    # AND as many are right as always with the seed 1, on which requests and model depend; that
+    # classes are those of the formula is ModelTest's
+    confusion = result["confusion"]
+    assert {name: row[name] for name, row in confusion.items()} == RIGHT
+    assert result["accuracy"] == pytest.approx(sum(RIGHT.values()) / REQUESTS, abs=1e-6)
 
     # AND each map read the whole model: by its counters, by the job history, and by the trace
     assert result["maps"] == -(-result["input_bytes"] // (1 << 20)) == 3

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.e2e import truth
 from tests.e2e.cluster import JOB, ONE_ATTEMPT, Cluster
 from tests.e2e.conftest import Count, Verifies
 from tests.e2e.labs import Labs
@@ -67,8 +68,9 @@ def merges(cluster: Cluster, run: str, jar: Path, text: str, without: str = "") 
     return Job(run, found[1])
 
 
-# Every point whose calls or bytes a rule reads, and a job that fires it. Not in the list are the
-# overloads that no task calls, and DFSInputStream#read(): the byte is counted by the call inside.
+# Every point whose calls or bytes a rule reads, that rule, which must fail when the point is off,
+# and a job that fires it. Others may fail with it. Not in the list are the overloads that no task
+# calls, and DFSInputStream#read(): the byte is counted by the call inside.
 TERASORT = ("terasort", SMALL_BUFFER, "/tera/in", "/tera/{run}")
 WORDCOUNT = ("wordcount", SMALL_BUFFER, *ON_DISK, *THREE_MAPS, "/text", "/words/{run}")
 TERAGEN = ("teragen", "100", "/tera/{run}")
@@ -77,31 +79,31 @@ OBJECTS, BUFFERS = (
     "Lorg/apache/hadoop/io/DataInputBuffer;",
 )
 MUTATIONS = {
-    "MapTask$NewTrackingRecordReader#nextKeyValue": TERASORT,
-    "MapTask$MapOutputBuffer#collect": TERASORT,
-    "MapTask$NewDirectOutputCollector#write": TERAGEN,
-    "ReduceContextImpl#nextKeyValue": TERASORT,
-    "ReduceTask$NewTrackingRecordWriter#write": TERASORT,
-    "Task$NewCombinerRunner#combine": WORDCOUNT,
-    "Task$CombineOutputCollector#collect": WORDCOUNT,
-    f"IFile$Writer#append{OBJECTS}V": WORDCOUNT,
-    f"IFile$Writer#append({BUFFERS}{BUFFERS})V": TERASORT,
-    "IFile$Reader#nextRawValue": TERASORT,
-    "ShuffleSchedulerImpl#copySucceeded": TERASORT,
-    "RawLocalFileSystem$LocalFSFileInputStream#read([BII)I": TERASORT,
-    "RawLocalFileSystem$LocalFSFileOutputStream#write([BII)V": TERASORT,
-    "DFSInputStream#read([BII)I": TERASORT,
-    "FSDataOutputStream$PositionCache#write([BII)V": TERASORT,
+    "MapTask$NewTrackingRecordReader#nextKeyValue": ("MAP_INPUT_RECORDS", TERASORT),
+    "MapTask$MapOutputBuffer#collect": ("MAP_OUTPUT_RECORDS", TERASORT),
+    "MapTask$NewDirectOutputCollector#write": ("MAP_OUTPUT_RECORDS", TERAGEN),
+    "ReduceContextImpl#nextKeyValue": ("REDUCE_INPUT_RECORDS", TERASORT),
+    "ReduceTask$NewTrackingRecordWriter#write": ("REDUCE_OUTPUT_RECORDS", TERASORT),
+    "Task$NewCombinerRunner#combine": ("COMBINE_INPUT_RECORDS", WORDCOUNT),
+    "Task$CombineOutputCollector#collect": ("COMBINE_OUTPUT_RECORDS", WORDCOUNT),
+    f"IFile$Writer#append{OBJECTS}V": ("SPILLED_RECORDS", WORDCOUNT),
+    f"IFile$Writer#append({BUFFERS}{BUFFERS})V": ("SPILLED_RECORDS", TERASORT),
+    "IFile$Reader#nextRawValue": ("SPILLED_RECORDS", TERASORT),
+    "ShuffleSchedulerImpl#copySucceeded": ("REDUCE_SHUFFLE_BYTES", TERASORT),
+    "RawLocalFileSystem$LocalFSFileInputStream#read([BII)I": ("FILE_BYTES_READ", TERASORT),
+    "RawLocalFileSystem$LocalFSFileOutputStream#write([BII)V": ("FILE_BYTES_WRITTEN", TERASORT),
+    "DFSInputStream#read([BII)I": ("HDFS_BYTES_READ", TERASORT),
+    "FSDataOutputStream$PositionCache#write([BII)V": ("HDFS_BYTES_WRITTEN", TERASORT),
 }
-OLD = (
-    "MapTask$TrackedRecordReader#next",
-    "MapTask$DirectMapOutputCollector#collect",
-    "Task$OldCombinerRunner#combine",
-    "MergeManagerImpl#combineAndSpill",
-    "Task$CombineValuesIterator#next",
-    "ReduceTask$ReduceValuesIterator#next",
-    "ReduceTask$OldTrackingRecordWriter#write",
-)
+OLD = {
+    "MapTask$TrackedRecordReader#next": "MAP_INPUT_RECORDS",
+    "MapTask$DirectMapOutputCollector#collect": "MAP_OUTPUT_RECORDS",
+    "Task$OldCombinerRunner#combine": "COMBINE_INPUT_RECORDS",
+    "MergeManagerImpl#combineAndSpill": "COMBINE_INPUT_RECORDS",
+    "Task$CombineValuesIterator#next": "COMBINE_INPUT_RECORDS",
+    "ReduceTask$ReduceValuesIterator#next": "REDUCE_INPUT_RECORDS",
+    "ReduceTask$OldTrackingRecordWriter#write": "REDUCE_OUTPUT_RECORDS",
+}
 SINGLE = "MapTask$MapOutputBuffer#spillSingleRecord"
 
 
@@ -199,11 +201,12 @@ class TestNewest(MapReduceTruth):
     @pytest.mark.usefixtures("teragen", "text")
     @pytest.mark.parametrize("point", MUTATIONS)
     def test_truth_turns_red_without(self, cluster: Cluster, point: str) -> None:
-        """GIVEN one data point switched off WHEN the job runs THEN a rule fails, and names it."""
-        arguments = [argument.format(run=without(point)) for argument in MUTATIONS[point]]
+        """GIVEN one data point switched off WHEN the job runs THEN the rule that reads it fails."""
+        rule, job = MUTATIONS[point]
+        arguments = [argument.format(run=without(point)) for argument in job]
         found = problems(cluster, example(cluster, without(point), *arguments, without=point))
         print("\n".join(found))
-        assert found
+        assert rule in truth.failed(found)
 
     @pytest.mark.soak
     @pytest.mark.parametrize("point", OLD)
@@ -213,7 +216,7 @@ class TestNewest(MapReduceTruth):
         run = without(point)
         found = problems(cluster, *old_jobs(cluster, run, jar, text, f"/{run}", without=point))
         print("\n".join(found))
-        assert found
+        assert OLD[point] in truth.failed(found)
 
     @pytest.mark.soak
     def test_truth_of_large_records_turns_red_without(
@@ -221,4 +224,4 @@ class TestNewest(MapReduceTruth):
     ) -> None:
         found = problems(cluster, merges(cluster, without(SINGLE), jar, text, without=SINGLE))
         print("\n".join(found))
-        assert found
+        assert "MAP_OUTPUT_BYTES" in truth.failed(found)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -82,13 +84,71 @@ def test_a_recorded_workload_is_a_run_without_its_input(cluster: Cluster) -> Non
 
 @pytest.mark.drawn("standard jobs", 1)
 @pytest.mark.parametrize("name", STANDARD)
-def test_standard_jobs_run(cluster: Cluster, name: str) -> None:
-    result = ran(cluster, name, *STANDARD[name])["result"]
+def test_standard_jobs_do_what_they_are_for(cluster: Cluster, name: str) -> None:
+    words = (*STANDARD[name], "--folder", f"/standard/{name}", "--keep")
+    result = ran(cluster, name, *words)["result"]
     assert all(job["maps"] == 1 for job in result["jobs"])
-    if name == "identity":
-        (job,) = result["jobs"]
-        assert job["reduce_output_records"] == job["map_input_records"] > 0
-    assert result["jobs"]
+    DONE[name](cluster, f"/standard/{name}", result)
+
+
+def _text(cluster: Cluster, place: str) -> tuple[list[str], list[list[str]]]:
+    """The words of the input, and the rows of the output, of which one field is a number."""
+    files = (f"{place}/in/part-m-*", f"{place}/out/part-r-*")
+    lines = [
+        line.split("\t") for line in cluster.hadoop("hadoop", "fs", "-text", *files).splitlines()
+    ]
+    out = [fields for fields in lines if any(field.isdigit() for field in fields)]
+    # programs get the value of a record; its key is random words, too
+    words = [word for _, value in (f for f in lines if f not in out) for word in value.split()]
+    assert words
+    return words, out
+
+
+def _counted(cluster: Cluster, place: str, result: dict[str, Any]) -> None:
+    words, out = _text(cluster, place)
+    assert {word: int(count) for word, count in out} == Counter(words)
+    assert [job["reduce_output_records"] for job in result["jobs"]] == [len(out)]
+
+
+def _searched(cluster: Cluster, place: str, result: dict[str, Any]) -> None:
+    words, out = _text(cluster, place)
+    found = Counter(match for word in words for match in re.findall("[a-z]*ness", word))
+    assert {match: int(count) for count, match in out} == found != Counter()
+    counts = [int(count) for count, _ in out]
+    assert counts == sorted(counts, reverse=True)
+    assert len(result["jobs"]) == 2  # it searches, then it sorts
+
+
+def _handed_on(cluster: Cluster, place: str, result: dict[str, Any]) -> None:
+    (job,) = result["jobs"]
+    assert job["reduce_output_records"] == job["map_input_records"] > 0
+
+
+def _read(cluster: Cluster, place: str, result: dict[str, Any]) -> None:
+    (job,) = result["jobs"]
+    assert result["asked_bytes"] == 1 << 20
+    assert [b.size for b in cluster.blocks(f"{place}/io_data")] == [1 << 20]
+    assert 1 << 20 < job["hdfs_read"] < (1 << 20) + 4096  # and what says which file it is
+    assert result["mb_per_s_of_a_map"] > 0
+
+
+def _renamed(cluster: Cluster, place: str, result: dict[str, Any]) -> None:
+    assert result["transactions_per_s"] > 0
+    names = [
+        line.split()[-1]
+        for line in cluster.hadoop("hadoop", "fs", "-ls", f"{place}/data").splitlines()[1:]
+    ]
+    assert len(names) == 5
+    assert all("_r_" in name for name in names)
+
+
+DONE = {
+    "wordcount": _counted,
+    "grep": _searched,
+    "identity": _handed_on,
+    "testdfsio": _read,
+    "nnbench": _renamed,
+}
 
 
 def test_what_cannot_work_is_one_line(cluster: Cluster) -> None:

@@ -52,6 +52,14 @@ class Run:
         )
         return {task: int(total) for task, total in self.rows(query)}
 
+    def calls_by_task(self, where: str) -> dict[str, int]:
+        """Calls per attempt, from sums."""
+        query = (
+            f"SELECT {self.whose}, sum(count)::BIGINT FROM events WHERE kind = 'sum' "
+            f"AND {self.whose} IS NOT NULL AND {where} GROUP BY ALL"
+        )
+        return {task: int(total) for task, total in self.rows(query)}
+
     def losses(self) -> dict[str, int]:
         """What the processes table says was not kept; all zero in a truth run."""
         names = ("dropped", "folded", "lost", "refused")
@@ -103,6 +111,11 @@ def compare(rule: str, attempt: str, traced: int, expected: int) -> Iterator[str
         yield f"{attempt}: {rule}: traced {traced} B, expected {expected} B"
 
 
+def failed(problems: list[str]) -> set[str]:
+    """Names of the rules of which these are the sentences."""
+    return {problem.split(": ")[1] for problem in problems}
+
+
 def client_problems(run: Run, attempts: list[Attempt]) -> Iterator[str]:
     """HDFS_BYTES_READ and HDFS_BYTES_WRITTEN, exact at the attempt's own streams."""
     read = run.bytes_by_task(f"role IN ('map', 'reduce') AND {CLIENT_READ}")
@@ -123,25 +136,37 @@ def datanode_write_problems(run: Run, attempts: list[Attempt], replicas: int) ->
 
 
 def datanode_read_problems(run: Run, attempts: list[Attempt]) -> Iterator[str]:
-    """DataNodes sent at least what was read, and at most a chunk or read-ahead more.
+    """DataNodes sent what was read, and less than two chunks more for each block that they read.
 
-    A reader that stops inside a block leaves up to the socket and packet buffers unread, so
-    equality holds only for files that were read to their end.
+    They send whole chunks, so what lies before and behind in the first and the last one is sent,
+    too. That holds for files that are read to their end: a reader that stops inside a block leaves
+    up to the socket and packet buffers unread.
     """
+    opened = run.calls_by_task("layer = 'datanode' AND op = 'read_block'")
     for rule, where in DATANODE_READ.items():
         traced = run.bytes_by_task(where)
         for attempt in attempts:
-            sent = traced.get(attempt.name, 0)
-            if sent < attempt.read:
-                yield f"{attempt.name}: {rule}: traced {sent} B, at least {attempt.read} B expected"
+            sent, most = traced.get(attempt.name, 0), 2 * (CHUNK - 1) * opened.get(attempt.name, 0)
+            if not attempt.read <= sent <= attempt.read + most:
+                yield (
+                    f"{attempt.name}: {rule}: traced {sent} B, "
+                    f"{attempt.read} to {attempt.read + most} B expected"
+                )
 
 
-def meta_problems(run: Run, blocks_of: dict[str, list[Block]]) -> Iterator[str]:
-    """Checksum files: 7 + 4 * ceil(len / 512) bytes per replica of each block an attempt wrote."""
+def meta_problems(
+    run: Run, attempts: list[Attempt], blocks_of: dict[str, list[Block]]
+) -> Iterator[str]:
+    """Checksum files: 7 + 4 * ceil(len / 512) bytes per replica of each block an attempt wrote.
+
+    These are all of its blocks: they hold what Hadoop says that it wrote.
+    """
     traced = run.bytes_by_task(META_WRITE)
-    for attempt, blocks in blocks_of.items():
+    for attempt in attempts:
+        blocks = blocks_of.get(attempt.name, [])
+        yield from compare("blocks", attempt.name, sum(b.size for b in blocks), attempt.written)
         expected = sum(meta_bytes(block.size) * block.replicas for block in blocks)
-        yield from compare("block metadata", attempt, traced.get(attempt, 0), expected)
+        yield from compare("block metadata", attempt.name, traced.get(attempt.name, 0), expected)
 
 
 def loss_problems(run: Run) -> Iterator[str]:

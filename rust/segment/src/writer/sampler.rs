@@ -139,9 +139,10 @@ mod tests {
             let (sum, error, _) = estimate(&times, *seed);
             (sum - truth).abs() <= 1.96 * error
         });
-        // 95 of 100 is expected; of 400 draws fewer than 362 come once in ten thousand
+        // 95 of 100 is expected; of 400 draws fewer than 362 come once in ten thousand, and so do
+        // more than 394: then the error would be larger than it is
         let inside = inside.count();
-        assert!(inside >= 362, "{inside} of 400");
+        assert!((362..=394).contains(&inside), "{inside} of 400");
     }
 
     #[test]

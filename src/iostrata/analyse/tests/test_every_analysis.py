@@ -29,7 +29,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "hosts": (START, 10**9),
     "targets_alike": (5,),
 }
-# Of what a made run has nothing.
+# Of what a made run has nothing: each has a test of its own with rows, on each engine.
 NOTHING = {
     *("gaps", "hdfs_requests", "long_pipe_reads", "lost_datanodes", "orphans", "pauses"),
     *("pipe_reads", "pipeline_failures", "queues", "shuffle", "slow_mirrors", "spills"),
@@ -77,6 +77,13 @@ def test_the_guide_names_every_analysis_and_its_record() -> None:
     records = {name: record_of(name, analysis) for name, analysis in analyses().items()}
     assert {name for name, record in records.items() if record is None} <= WITHOUT_RECORD
     assert [kind for kind in records.values() if kind and f"`{kind.__name__}`" not in page] == []
+
+
+def test_what_a_plausible_run_lacks_is_tested_on_rows_of_its_own() -> None:
+    pages = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
+    tests = [test for page in pages for test in page.split("\ndef ") if "traced(" in test]
+    untested = {name for name in NOTHING if not any(f"{name}(" in test for test in tests)}
+    assert untested == set()
 
 
 @pytest.mark.spark

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
 from iostrata.analyse.tests.conftest import Traced
-from iostrata.analyse.totals import OperationTotal, by_host, by_operation
+from iostrata.analyse.totals import OperationTotal, Pauses, by_host, by_operation, pauses
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import row_of_sum
 
@@ -35,3 +37,13 @@ def test_nested_calls_are_told_apart(traced: Traced) -> None:
         ("java", "read", False, 5, 1),
         ("java", "read", True, 3, 1),
     ]
+
+
+def test_pauses_of_each_kind(traced: Traced) -> None:
+    def paused(op: str, proc: int, count: int, longest: int) -> dict[str, Any]:
+        return row_of_sum("jvm", op, proc=proc, count=count, max=longest)
+
+    rows = [paused("gc", 1, 2, 900), paused("gc", 2, 1, 1500), paused("gc", 2, 1, 10)]
+    rows += [paused("safepoint", 1, 3, 5), row_of_sum("java", "read", proc=3)]
+    found = traced(rows).records(pauses(), Pauses)
+    assert found == [Pauses("gc", 2, 4, 4000, 1500), Pauses("safepoint", 1, 3, 3000, 5)]

@@ -108,7 +108,10 @@ def test_every_help_says_what_it_does_and_has_examples(words: str) -> None:
 
 def calls_in(example: str) -> Iterator[list[str]]:
     """Words of the calls of iostrata in an example, whose explanation stands behind two spaces."""
-    text = re.sub(r"\$\([^)]*\)", "1", re.split(r" {2,}", example)[0])
+    text, *_ = re.split(r" {2,}", example)
+    for within in re.findall(r"\$\(([^)]*)\)", text):
+        yield from calls_in(within)
+    text = re.sub(r"\$\([^)]*\)", "1", text)
     tokens = shlex.shlex(text, posix=True, punctuation_chars=";|>")
     tokens.whitespace_split = True
     tokens.commenters = ""
@@ -123,7 +126,9 @@ def test_examples_are_understood(words: str) -> None:
     """Each is as it was written, and its words are those that its command takes."""
     shown = (ALL[words].epilog or "").split("\n\n")[1:]
     examples = [line.strip().replace("\\*", "*") for line in shown]
-    for call in itertools.chain.from_iterable(map(calls_in, examples)):
+    calls = list(itertools.chain.from_iterable(map(calls_in, examples)))
+    assert calls
+    for call in calls:
         name = next(each for each in ALL if call[: len(each.split())] == each.split())
         with ALL[name].make_context(name, call[len(name.split()) :]):
             pass

@@ -52,11 +52,16 @@ def test_a_property_of_the_user_replaces_ours_in_its_file(name: str, file: str) 
 
 
 def test_every_address_is_on_loopback() -> None:
-    for name, text in conf.files(plan()).items():
-        if name.endswith(".xml"):
-            for key, value in properties(text).items():
-                if "address" in key:
-                    assert value == "" or re.fullmatch(r"127\.0\.0\.1:\d+", value), key
+    addresses = {
+        key: value
+        for name, text in conf.files(plan()).items()
+        if name.endswith(".xml")
+        for key, value in properties(text).items()
+        if "address" in key
+    }
+    assert {"dfs.datanode.address", "yarn.resourcemanager.address"} <= addresses.keys()
+    for key, value in addresses.items():
+        assert value == "" or re.fullmatch(r"127\.0\.0\.1:\d+", value), key
 
 
 def test_replication_is_at_most_three() -> None:

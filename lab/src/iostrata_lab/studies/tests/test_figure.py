@@ -50,8 +50,10 @@ def test_a_logarithmic_panel_leaves_out_what_has_no_logarithm() -> None:
 
 
 def test_nothing_is_a_figure_too() -> None:
-    for figure in (
-        bars("t", "s", []),
-        panels("t", [Panel("p", "x", {}), Panel("q", "x", {"a": []})]),
-    ):
-        ElementTree.fromstring(figure)
+    empty = ElementTree.fromstring(bars("t", "s", []))
+    assert [text.text for text in empty.findall(f"{SVG}text")] == ["t"]
+    assert len(empty.findall(f"{SVG}rect")) == 1  # the ground
+    root = ElementTree.fromstring(panels("t", [Panel("p", "x", {}), Panel("q", "x", {"a": []})]))
+    assert points(root) == [[]]
+    axes = ["0", "0.5", "1", "0", "0.5", "1", "x"]
+    assert [text.text for text in root.findall(f"{SVG}text")] == ["t", "p", *axes, "q", *axes]

@@ -52,6 +52,8 @@ def test_the_impossible_is_one_line(given: tuple[str, ...], said: str) -> None:
 
 def test_reads_need_no_bytes_where_nothing_is_read() -> None:
     check(asked("mix=stat", "file_size=0"))
+    with pytest.raises(UserError, match="of files with file_size=0"):
+        check(asked("mix=stat:9,read:1", "file_size=0"))
 
 
 def test_a_line_that_is_no_gap_is_named(tmp_path: Path) -> None:

@@ -99,9 +99,15 @@ def test_values_out_of_range_are_named(given: str) -> None:
         asked(given)
 
 
-@pytest.mark.parametrize("attacks", ["0", "1"])
-def test_all_or_none_may_be_attacks(attacks: str) -> None:
-    check(asked(f"attacks={attacks}", "training=7"))
+@pytest.mark.parametrize(("attacks", "requests"), [("0", 0), ("1", 7)])
+def test_all_or_none_may_be_attacks(attacks: str, requests: int) -> None:
+    all_or_none = asked(f"attacks={attacks}", "training=7")
+    check(all_or_none)
+    assert attacks_of(all_or_none, "training") == requests
+    # what lies between needs one of each kind
+    for between in ("attacks=0.1", "attacks=0.99"):
+        with pytest.raises(UserError):
+            check(asked(between, "training=7"))
 
 
 def test_what_is_said_to_have_too_few_suffices_when_it_is_asked_for() -> None:
