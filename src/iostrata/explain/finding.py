@@ -32,7 +32,7 @@ class Evidence(Record, frozen=True):
 
 class Change(Record, frozen=True):
     """One thing to do: the exact setting, from which value to which; `setting` is empty where the
-    program itself has to change.
+    program itself has to change. `before` is what the jobs had, and empty where nobody knows.
     """
 
     what: str
@@ -45,7 +45,8 @@ class Judgement(Record, frozen=True):
     """What a rule saw in a run.
 
     `share`: of the run's wall time, that would not have been spent without the cause. `gain`: what
-    of it the change is expected to bring back, least and most, as parts of `share`.
+    of it the change is expected to bring back, least and most, as parts of `share`. `jobs`: those
+    that it is about; none: all of the run.
     """
 
     share: Share
@@ -53,6 +54,7 @@ class Judgement(Record, frozen=True):
     evidence: list[Evidence]
     change: list[Change]
     gain: tuple[float, float] = (0.5, 1.0)
+    jobs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

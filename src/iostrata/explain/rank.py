@@ -7,7 +7,15 @@ from typing import Any
 import msgspec
 
 from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import SEVERITIES, Finding, Gain, Judgement, Rule, severity
+from iostrata.explain.finding import (
+    SEVERITIES,
+    Change,
+    Finding,
+    Gain,
+    Judgement,
+    Rule,
+    severity,
+)
 from iostrata.explain.rules import RULES
 from iostrata.progress import Progress, silent
 
@@ -24,7 +32,7 @@ def explain(facts: RunFacts, step: Progress = silent) -> list[Finding]:
     findings: dict[str, Finding] = {}
     for rule in RULES.values():
         step(rule.name)
-        finding = _finding(rule, facts)
+        finding = finding_of(rule, facts)
         if finding:
             findings[rule.name] = finding
     causes = {
@@ -46,13 +54,15 @@ def _place(finding: Finding) -> tuple[bool, int, float, str]:
     return bool(finding.because), _ORDER.index(finding.severity), -gain, finding.rule
 
 
-def _finding(rule: Rule[Any], facts: RunFacts) -> Finding | None:
+def finding_of(rule: Rule[Any], facts: RunFacts) -> Finding | None:
+    """What a rule finds in a run; None: nothing that is worth a line."""
     judgement = rule.judge(facts.answer(rule.evidence), facts)
     if judgement is None:
         return None
     how = severity(judgement.share, rule.most)
     if how is None:
         return None
+    changes = _changes(judgement, facts)
     return Finding(
         rule=rule.name,
         severity=how,
@@ -62,11 +72,29 @@ def _finding(rule: Rule[Any], facts: RunFacts) -> Finding | None:
         evidence=judgement.evidence,
         query=facts.sql(rule.evidence),
         why=rule.why,
-        change=judgement.change,
-        gain=_gain(judgement),
+        change=changes,
+        gain=_gain(judgement) if changes else None,
         unless=rule.unless,
         because=[],
     )
+
+
+def _changes(judgement: Judgement, facts: RunFacts) -> list[Change]:
+    """What there is to change, with the values that the jobs had."""
+    changes = []
+    for change in judgement.change:
+        had = facts.configuration(change.setting, *judgement.jobs) or ""
+        if not (had and change.after and _is_done(had, change.after)):
+            changes.append(msgspec.structs.replace(change, before=had))
+    return changes
+
+
+def _is_done(had: str, after: str) -> bool:
+    """Whether a job has what is advised, or more: no rule advises a smaller number."""
+    try:
+        return float(had) >= float(after)
+    except ValueError:
+        return had == after
 
 
 def _gain(judgement: Judgement) -> Gain | None:

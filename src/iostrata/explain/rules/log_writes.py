@@ -26,7 +26,7 @@ def evidence(workforce: Workforce) -> ir.Table:
 
 _HIGHER_LEVEL = [Change("log less: raise the level of the logger")]
 LESS: dict[Kind, list[Change]] = {
-    "mapreduce": [Change("log less", "mapreduce.map.log.level", "INFO", "WARN")],
+    "mapreduce": [Change("log less", "mapreduce.map.log.level", after="WARN")],
     "spark": _HIGHER_LEVEL,
     "program": _HIGHER_LEVEL,
 }

@@ -16,6 +16,7 @@ from iostrata.analyse.tables import SUMS, counted_once
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
+from iostrata.store.configuration import INPUT_FORMATS
 from iostrata.text import count, seconds, size
 
 # What a job reads and writes, not what a JVM needs to start.
@@ -219,6 +220,19 @@ def _spills_of_maps(workforce: Workforce) -> ir.Table:
     rows = rows.mutate(job=rows.job.fill_null(""))
     sums = [name for name in MapSpills.__struct_fields__ if name != "job"]
     return rows.group_by("job").agg(**totals(rows, *sums)).order_by("job")
+
+
+def input_format(facts: RunFacts, *jobs: str) -> tuple[str, str]:
+    """The setting that names the input format of these jobs, and its class; "" if it is unknown."""
+    for setting in INPUT_FORMATS:
+        if known := facts.configuration(setting, *jobs):
+            return setting, known
+    return INPUT_FORMATS[0], ""
+
+
+def is_distcp(facts: RunFacts, *jobs: str) -> bool:
+    """Whether these jobs are known to be copies, which divide a list of files among their maps."""
+    return input_format(facts, *jobs)[1].startswith("org.apache.hadoop.tools.")
 
 
 READS = work("hdfs.read")

@@ -16,7 +16,7 @@ from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 )
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
     change = [
-        Change("read into a larger buffer", "io.file.buffer.size", "4096", "131072"),
+        Change("read into a larger buffer", "io.file.buffer.size", after="131072"),
         Change("put a BufferedInputStream around the stream, or read large parts and divide them"),
     ]
     return small_ones(rows, facts, "reads", change)

@@ -15,6 +15,6 @@ from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
     change = [
         Change("collect data before writing it, with a BufferedOutputStream of 64 KiB"),
-        Change("write into a larger buffer", "io.file.buffer.size", "4096", "131072"),
+        Change("write into a larger buffer", "io.file.buffer.size", after="131072"),
     ]
     return small_ones(rows, facts, "writes", change)

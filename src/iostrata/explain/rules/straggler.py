@@ -7,6 +7,14 @@ from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.text import seconds
 
 TIMES = 2.0
+_RACE = {
+    role: (Change("let a second attempt race against it", setting, after="true"),)
+    for role, setting in {
+        "map": "mapreduce.map.speculative",
+        "reduce": "mapreduce.reduce.speculative",
+        "executor": "spark.speculation",
+    }.items()
+}
 
 
 @rule(
@@ -32,9 +40,8 @@ def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
         ],
         change=[
             Change("find out what is special about this attempt: its split, its keys, its host"),
-            Change(
-                "let a second attempt race against it", "mapreduce.map.speculative", "false", "true"
-            ),
+            *_RACE.get(worst.role or "", ()),
         ],
         gain=(0.3, 1.0),
+        jobs=(worst.job or "",),
     )
