@@ -145,6 +145,11 @@ class RunFacts:
     def _of_command(self) -> dict[str, str]:
         return of_command(self.run.command)
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether another tool traced it: settings of Hadoop and classes of Java are no advice."""
+        return self.run.source is not None
+
     @cached_property
     def kind(self) -> Kind:
         """Whose settings change how it runs."""

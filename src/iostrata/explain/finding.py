@@ -63,8 +63,9 @@ class Rule(Generic[_R]):
 
     `evidence` is one query, and its SQL goes with the finding; `judge` reads its rows. `most` is
     the highest severity: a rule that storage cannot mend, or that is only a hint, is no alarm.
-    `explains` names rules whose findings follow from this one, and rank behind it. The registry
-    gives a rule the `name` of its file.
+    `explains` names rules whose findings follow from this one, and rank behind it. `of_imports`:
+    traces of other tools may have what it asks for. The registry gives a rule the `name` of its
+    file.
     """
 
     title: str
@@ -74,6 +75,7 @@ class Rule(Generic[_R]):
     unless: str
     most: Severity = "severe"
     explains: tuple[str, ...] = ()
+    of_imports: bool = False
     name: str = ""
 
 
@@ -84,9 +86,10 @@ def rule(
     unless: str,
     most: Severity = "severe",
     explains: tuple[str, ...] = (),
+    of_imports: bool = False,
 ) -> Callable[[Callable[[list[_R], RunFacts], Judgement | None]], Rule[_R]]:
     """Makes a rule of the function that judges its evidence."""
-    return lambda judge: Rule(title, evidence, judge, why, unless, most, explains)
+    return lambda judge: Rule(title, evidence, judge, why, unless, most, explains, of_imports)
 
 
 class Gain(Record, frozen=True):

@@ -18,6 +18,7 @@ from iostrata.explain.finding import (
 )
 from iostrata.explain.rules import RULES
 from iostrata.progress import Progress, silent
+from iostrata.store.runs import Run
 
 RULE_STEPS = tuple(RULES)
 _ORDER = [name for _, name in SEVERITIES]
@@ -32,6 +33,8 @@ def explain(facts: RunFacts, step: Progress = silent) -> list[Finding]:
     findings: dict[str, Finding] = {}
     for rule in RULES.values():
         step(rule.name)
+        if facts.is_imported and not rule.of_imports:
+            continue
         finding = finding_of(rule, facts)
         if finding:
             findings[rule.name] = finding
@@ -47,6 +50,14 @@ def explain(facts: RunFacts, step: Progress = silent) -> list[Finding]:
         for name, finding in findings.items()
     ]
     return sorted(ranked, key=_place)
+
+
+def not_asked(run: Run) -> str:
+    """A line on the rules that are not asked of a run; the empty string: all are."""
+    if run.source is None:
+        return ""
+    others = sum(not rule.of_imports for rule in RULES.values())
+    return f"{others} of {len(RULES)} rules need what an import does not have."
 
 
 def _place(finding: Finding) -> tuple[bool, int, float, str]:
@@ -80,9 +91,13 @@ def finding_of(rule: Rule[Any], facts: RunFacts) -> Finding | None:
 
 
 def _changes(judgement: Judgement, facts: RunFacts) -> list[Change]:
-    """What there is to change, with the values that the jobs had."""
+    """What there is to change, with the values that the jobs had; settings are those of Hadoop and
+    Spark, which other tools do not trace.
+    """
     changes = []
     for change in judgement.change:
+        if facts.is_imported and change.setting:
+            continue
         had = facts.configuration(change.setting, *judgement.jobs) or ""
         if not (had and change.after and _is_done(had, change.after)):
             changes.append(msgspec.structs.replace(change, before=had))

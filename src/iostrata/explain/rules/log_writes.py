@@ -19,7 +19,7 @@ class LogWrites(Account, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    rows = workforce.rows(named("java.write"))
+    rows = workforce.rows(named("java.write", "posix.write"))
     rows = rows.filter(rows.category.isin(["log", "pipe"]))
     return account(rows, "category").order_by("category")
 
@@ -39,6 +39,7 @@ LESS: dict[Kind, list[Change]] = {
     "costs more than the write.",
     unless="the lines are the output of the job.",
     explains=("small-writes",),
+    of_imports=True,
 )
 def judge(rows: list[LogWrites], facts: RunFacts) -> Judgement | None:
     calls, time = sum(row.calls for row in rows), sum(row.time for row in rows)

@@ -98,18 +98,19 @@ def small_requests(workforce: Workforce, direction: str, least: int, most: int) 
     """Per layer the `SmallRequests` of workers on data, of size classes `least` to `most`.
 
     A small read of a buffered stream waits for data now and then, which is not for its size: a call
-    counts at the most three times the quickest of its kind.
+    counts at the most three times the quickest of its kind, where that is known.
     """
     rows = workforce.rows()
     rows = rows.filter(
-        rows.layer.isin(["fs", "hdfs", "java"]),
+        rows.layer.isin(["fs", "hdfs", "java", "posix"]),
         rows["op"].isin(DIRECTIONS[direction]),
         rows.category.isin(DATA),
         counted_once(rows),
     )
     small = (rows.size_class >= least) & (rows.size_class <= most)
     mean = rows.timed_dur / rows.weight.fill_null(rows.timed).nullif(0)
-    each = ibis.least(mean.fill_null(0.0), 3.0 * rows["min"].fill_null(0))
+    mean = mean.fill_null(0.0)
+    each = ibis.least(mean, ibis.coalesce(3.0 * rows["min"], mean))
     time = (rows["count"] * each).floor().cast("int64")
     grouped = rows.group_by("layer").agg(
         calls=rows["count"].sum(where=small).fill_null(0).cast("int64"),
