@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.cluster import Cluster
 from tests.e2e.labs import TWO, Labs
 
+from iostrata.store.configuration import SETTINGS
+from iostrata.store.runs import find_run
 from iostrata_lab import clusters
 
 SOURCES = Path(__file__).parents[2] / "bench" / "rules"
@@ -52,6 +54,37 @@ def test_the_cause_ranks_first(cluster: Cluster, cause: str) -> None:
     repeated = cluster.iostrata("query", "--run", cause, "--format", "json", first["query"])
     assert repeated.returncode == 0
     assert json.loads(repeated.stdout)
+
+
+def test_advice_names_what_the_job_had(cluster: Cluster) -> None:
+    """GIVEN a job that reads 24 small files with a task each, and has a secret."""
+    words = cluster.folder / "words"
+    words.write_text("a few words\n" * 80)
+    cluster.hadoop("hadoop", "fs", "-mkdir", "-p", "/words")
+    for first in range(0, 24, 12):  # a JVM for 12 of them
+        copies = [words.with_name(f"words-{first + n}") for n in range(12)]
+        for copy in copies:
+            copy.hardlink_to(words)
+        cluster.hadoop("hadoop", "fs", "-put", *map(str, copies), "/words")
+    classes = cluster.environment["CLASSPATH"].partition(":")[0]
+    jar = cluster.folder / "tasks.jar"
+    subprocess.run(["jar", "cf", str(jar), "-C", classes, "."], check=True)
+    settings = ["-D", "mapreduce.map.sort.spill.percent=0.7", "-D", "fs.s3a.secret.key=hidden"]
+    command = ["hadoop", "jar", str(jar), "Tasks", *settings, "none", "1", "1", "/words", "/counts"]
+    cluster.record("small-files", *command)
+
+    # THEN the run has its settings from its history, and nothing else of it
+    (known,) = find_run(cluster.store, "small-files").cluster.configuration.values()
+    assert known["mapreduce.map.sort.spill.percent"] == "0.7"
+    assert known["mapreduce.map.java.opts"] == "-Xmx600m"
+    assert known.keys() <= SETTINGS
+    # AND the advice names the format that the job had
+    done = cluster.iostrata("findings", "small-files", "--json")
+    found = {each["rule"]: each for each in json.loads(done.stdout)["findings"]}
+    packed = found["many-small-files"]["change"][0]
+    assert packed["setting"] == "mapreduce.job.inputformat.class"
+    assert packed["before"] == "org.apache.hadoop.mapreduce.lib.input.TextInputFormat"
+    assert packed["after"] == "org.apache.hadoop.mapreduce.lib.input.CombineTextInputFormat"
 
 
 def test_a_healthy_program_has_nothing_severe(cluster: Cluster) -> None:

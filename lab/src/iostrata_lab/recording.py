@@ -16,8 +16,11 @@ from typing import Any
 from iostrata.artifacts import find_artifact, stage_agent
 from iostrata.cli.console import note
 from iostrata.errors import UserError
+from iostrata.prepare.properties import BadXmlError
+from iostrata.prepare.properties import read as read_xml
 from iostrata.record.collector import collector_of, start_collector, stop_collector
 from iostrata.schema.roles import SERVERS
+from iostrata.store.configuration import kept
 from iostrata.store.location import default_store
 from iostrata_lab import clusters
 from iostrata_lab.clusters.errors import LabError
@@ -126,8 +129,9 @@ class RecordedLab:
             return [(_ROLES[d.role.split("-")[0]], d.pid) for d in self.lab.daemons()]
 
     def survey(self, jobs: Sequence[str]) -> dict[str, Any]:
-        """Asks the lab's NameNode for its DataNodes and the histories of jobs for attempts."""
+        """Asks the NameNode for its DataNodes, and histories of jobs for attempts and settings."""
         answers: dict[str, Any] = {"datanodes": None, "attempts": {}, "unasked": []}
+        answers["configuration"] = {}
         host = socket.gethostname()
         try:
             listed = self.lab.datanodes()
@@ -144,7 +148,17 @@ class RecordedLab:
                 answers["attempts"][job] = self.lab.attempts(job, HISTORY_TIMEOUT)
             except _NO_ANSWER as error:
                 answers["unasked"].append(f"the history of {job} for its attempts: {error}")
+                continue
+            try:
+                answers["configuration"][job] = self._settings(job)
+            except (*_NO_ANSWER, BadXmlError) as error:
+                answers["unasked"].append(f"the history of {job} for its settings: {error}")
         return answers
+
+    def _settings(self, job: str) -> dict[str, str]:
+        """Those that advice may name, of all that its history says."""
+        read = read_xml(self.lab.configuration(job, HISTORY_TIMEOUT))
+        return kept({each.name: each.value for each in read.properties})
 
 
 def recorded_lab(name: str) -> RecordedLab:

@@ -13,6 +13,7 @@ from iostrata.analyse.engine import Engine
 from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS
 from iostrata.records import EpochNs, Ns, Record
 from iostrata.schema.roles import SERVERS
+from iostrata.store.configuration import of_command
 from iostrata.store.runs import Run
 
 _R = TypeVar("_R", bound=Record)
@@ -126,6 +127,28 @@ class RunFacts:
     def workers_of(self, job: str) -> list[Worker]:
         """Those of one job, in order of start."""
         return [worker for worker in self.workers if worker.job == job]
+
+    def configuration(self, key: str, *jobs: str) -> str | None:
+        """What a setting of store.configuration was for these jobs, or for all of the run: by their
+        histories, else by the command. None: nobody knows, or they differ.
+        """
+        known = self._configuration
+        asked = [job for job in jobs if job] or [*known] or [""]
+        given = {known.get(job, self._of_command).get(key) for job in asked}
+        return given.pop() if len(given) == 1 else None
+
+    @cached_property
+    def _configuration(self) -> dict[str, dict[str, str]]:
+        return self.run.cluster.configuration
+
+    @cached_property
+    def _of_command(self) -> dict[str, str]:
+        return of_command(self.run.command)
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether another tool traced it: settings of Hadoop and classes of Java are no advice."""
+        return self.run.source is not None
 
     @cached_property
     def kind(self) -> Kind:

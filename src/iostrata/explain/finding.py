@@ -32,7 +32,7 @@ class Evidence(Record, frozen=True):
 
 class Change(Record, frozen=True):
     """One thing to do: the exact setting, from which value to which; `setting` is empty where the
-    program itself has to change.
+    program itself has to change. `before` is what the jobs had, and empty where nobody knows.
     """
 
     what: str
@@ -45,7 +45,8 @@ class Judgement(Record, frozen=True):
     """What a rule saw in a run.
 
     `share`: of the run's wall time, that would not have been spent without the cause. `gain`: what
-    of it the change is expected to bring back, least and most, as parts of `share`.
+    of it the change is expected to bring back, least and most, as parts of `share`. `jobs`: those
+    that it is about; none: all of the run.
     """
 
     share: Share
@@ -53,6 +54,7 @@ class Judgement(Record, frozen=True):
     evidence: list[Evidence]
     change: list[Change]
     gain: tuple[float, float] = (0.5, 1.0)
+    jobs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,9 @@ class Rule(Generic[_R]):
 
     `evidence` is one query, and its SQL goes with the finding; `judge` reads its rows. `most` is
     the highest severity: a rule that storage cannot mend, or that is only a hint, is no alarm.
-    `explains` names rules whose findings follow from this one, and rank behind it. The registry
-    gives a rule the `name` of its file.
+    `explains` names rules whose findings follow from this one, and rank behind it. `of_imports`:
+    traces of other tools may have what it asks for. The registry gives a rule the `name` of its
+    file.
     """
 
     title: str
@@ -72,6 +75,7 @@ class Rule(Generic[_R]):
     unless: str
     most: Severity = "severe"
     explains: tuple[str, ...] = ()
+    of_imports: bool = False
     name: str = ""
 
 
@@ -82,9 +86,10 @@ def rule(
     unless: str,
     most: Severity = "severe",
     explains: tuple[str, ...] = (),
+    of_imports: bool = False,
 ) -> Callable[[Callable[[list[_R], RunFacts], Judgement | None]], Rule[_R]]:
     """Makes a rule of the function that judges its evidence."""
-    return lambda judge: Rule(title, evidence, judge, why, unless, most, explains)
+    return lambda judge: Rule(title, evidence, judge, why, unless, most, explains, of_imports)
 
 
 class Gain(Record, frozen=True):

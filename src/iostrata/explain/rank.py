@@ -7,9 +7,18 @@ from typing import Any
 import msgspec
 
 from iostrata.explain.facts import RunFacts
-from iostrata.explain.finding import SEVERITIES, Finding, Gain, Judgement, Rule, severity
+from iostrata.explain.finding import (
+    SEVERITIES,
+    Change,
+    Finding,
+    Gain,
+    Judgement,
+    Rule,
+    severity,
+)
 from iostrata.explain.rules import RULES
 from iostrata.progress import Progress, silent
+from iostrata.store.runs import Run
 
 RULE_STEPS = tuple(RULES)
 _ORDER = [name for _, name in SEVERITIES]
@@ -24,7 +33,9 @@ def explain(facts: RunFacts, step: Progress = silent) -> list[Finding]:
     findings: dict[str, Finding] = {}
     for rule in RULES.values():
         step(rule.name)
-        finding = _finding(rule, facts)
+        if facts.is_imported and not rule.of_imports:
+            continue
+        finding = finding_of(rule, facts)
         if finding:
             findings[rule.name] = finding
     causes = {
@@ -41,18 +52,28 @@ def explain(facts: RunFacts, step: Progress = silent) -> list[Finding]:
     return sorted(ranked, key=_place)
 
 
+def not_asked(run: Run) -> str:
+    """A line on the rules that are not asked of a run; the empty string: all are."""
+    if run.source is None:
+        return ""
+    others = sum(not rule.of_imports for rule in RULES.values())
+    return f"{others} of {len(RULES)} rules need what an import does not have."
+
+
 def _place(finding: Finding) -> tuple[bool, int, float, str]:
     gain = finding.gain.low + finding.gain.high if finding.gain else 0
     return bool(finding.because), _ORDER.index(finding.severity), -gain, finding.rule
 
 
-def _finding(rule: Rule[Any], facts: RunFacts) -> Finding | None:
+def finding_of(rule: Rule[Any], facts: RunFacts) -> Finding | None:
+    """What a rule finds in a run; None: nothing that is worth a line."""
     judgement = rule.judge(facts.answer(rule.evidence), facts)
     if judgement is None:
         return None
     how = severity(judgement.share, rule.most)
     if how is None:
         return None
+    changes = _changes(judgement, facts)
     return Finding(
         rule=rule.name,
         severity=how,
@@ -62,11 +83,33 @@ def _finding(rule: Rule[Any], facts: RunFacts) -> Finding | None:
         evidence=judgement.evidence,
         query=facts.sql(rule.evidence),
         why=rule.why,
-        change=judgement.change,
-        gain=_gain(judgement),
+        change=changes,
+        gain=_gain(judgement) if changes else None,
         unless=rule.unless,
         because=[],
     )
+
+
+def _changes(judgement: Judgement, facts: RunFacts) -> list[Change]:
+    """What there is to change, with the values that the jobs had; settings are those of Hadoop and
+    Spark, which other tools do not trace.
+    """
+    changes = []
+    for change in judgement.change:
+        if facts.is_imported and change.setting:
+            continue
+        had = facts.configuration(change.setting, *judgement.jobs) or ""
+        if not (had and change.after and _is_done(had, change.after)):
+            changes.append(msgspec.structs.replace(change, before=had))
+    return changes
+
+
+def _is_done(had: str, after: str) -> bool:
+    """Whether a job has what is advised, or more: no rule advises a smaller number."""
+    try:
+        return float(had) >= float(after)
+    except ValueError:
+        return had == after
 
 
 def _gain(judgement: Judgement) -> Gain | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iostrata.analyse.engine import DuckDb
 from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import Finding
-from iostrata.explain.rank import explain
+from iostrata.explain.rank import explain, not_asked
 from iostrata.progress import Progress, silent
 from iostrata.records import Ns, Record
 from iostrata.store.opened import OpenedRun
@@ -61,7 +61,8 @@ def _text(facts: RunFacts, findings: list[Finding]) -> str:
 def _detail(facts: RunFacts) -> str:
     whom = "task attempts" if any(worker.task for worker in facts.workers) else "programs"
     number = plural(len(facts.workers), whom.removesuffix("s"))
-    return (
+    text = (
         f"The run took {seconds(facts.wall)}. {number} ran during {percent(facts.coverage)} of it, "
         f"at most {facts.at_once} at once, and for {seconds(facts.worked)} in total."
     )
+    return f"{text} {not_asked(facts.run)}".rstrip()

@@ -41,6 +41,7 @@ COULD_NOT_RECORD = 125
 
 # Asks the cluster, for the jobs of a run that has ended, what should have been traced:
 # datanodes: [{name, host, pid}] (pid may be null) or null, attempts: {job: [attempt]},
+# configuration: {job: {setting: value}} as store.configuration keeps it,
 # unasked: [whom nobody asked, and why]. Raises nothing.
 Survey = Callable[[Sequence[str]], dict[str, Any]]
 Show = Callable[[RunProgress], None]

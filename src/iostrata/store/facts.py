@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from iostrata.regular import read_regular
 from iostrata.schema.events import ALL_REQUESTS, LEVEL
+from iostrata.store.configuration import VALUE
 
 State = Literal["recording", "ok", "failed", "interrupted", "incomplete"]
 STATES: tuple[str, ...] = get_args(State)
@@ -43,12 +44,13 @@ class ListedDataNode(_Facts, frozen=True):
 class Cluster(_Facts, frozen=True):
     """What the lists of a cluster said when a run had ended.
 
-    `attempts` are those of each job, from its history. None: nobody was asked. `unasked` says who
-    did not answer.
+    `attempts` are those of each job, from its history. None: nobody was asked. `configuration` has
+    of each job what store.configuration keeps. `unasked` says who did not answer.
     """
 
     datanodes: tuple[ListedDataNode, ...] | None = None
     attempts: dict[str, tuple[str, ...]] | None = None
+    configuration: dict[str, dict[str, Annotated[str, Meta(pattern=VALUE)]]] = {}
     unasked: tuple[str, ...] = ()
 
 

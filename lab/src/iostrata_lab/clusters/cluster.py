@@ -194,6 +194,10 @@ class Lab:
         """The attempts of an ended job that were started, by its history; `timeout` as above."""
         return history.started(history.fetch(self.state.hdfs, job_id, timeout))
 
+    def configuration(self, job_id: str, timeout: float = 30.0) -> bytes:
+        """The XML of all that was set for an ended job; it may hold secrets."""
+        return history.fetch_configuration(self.state.hdfs, job_id, timeout)
+
     def datanodes(self) -> list[tuple[str, str, str, int | None]]:
         """The DataNodes that the NameNode lists: address, rack, node, and the process if known.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -114,12 +115,21 @@ def _counters(value: dict[str, Any] | None) -> Counters:
 
 def fetch(hdfs: WebHdfs, job_id: str, timeout: float) -> str:
     """The history file of a job, over WebHDFS; waits `timeout` s for the ApplicationMaster."""
+    return _fetch(hdfs, job_id, rf"{job_id}-.*\.jhist", timeout).decode()
+
+
+def fetch_configuration(hdfs: WebHdfs, job_id: str, timeout: float) -> bytes:
+    """The configuration that a job had, as XML; it lies beside the history."""
+    return _fetch(hdfs, job_id, rf"{job_id}_conf\.xml", timeout)
+
+
+def _fetch(hdfs: WebHdfs, job_id: str, name: str, timeout: float) -> bytes:
     deadline = time.monotonic() + timeout
     while True:
         try:
-            path = _locate(hdfs, job_id)
+            path = _locate(hdfs, name)
             if path:
-                return hdfs.do("GET", path, "OPEN").decode()
+                return hdfs.do("GET", path, "OPEN")
         except (FileNotFoundError, http.client.HTTPException, ConnectionError, TimeoutError):
             pass  # renamed or moved a moment ago, or a DataNode that is busy
         if time.monotonic() > deadline:
@@ -130,11 +140,11 @@ def fetch(hdfs: WebHdfs, job_id: str, timeout: float) -> str:
         time.sleep(0.1)
 
 
-def _locate(hdfs: WebHdfs, job_id: str) -> str:
+def _locate(hdfs: WebHdfs, pattern: str) -> str:
     for user in _list(hdfs, conf.HISTORY):
         folder = f"{conf.HISTORY}/{user}"
         for name in _list(hdfs, folder):
-            if name.startswith(f"{job_id}-") and name.endswith(".jhist"):
+            if re.fullmatch(pattern, name):
                 return f"{folder}/{name}"
     return ""
 

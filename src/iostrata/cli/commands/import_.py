@@ -36,10 +36,19 @@ def import_(
     """Makes a run from the traces of another tool: Darshan, DFTracer or strace.
 
     All commands that read runs can read it. Its note says how much of the trace was not understood.
+    Then it says what held the run back, as far as such a trace can tell.
     """
+    from iostrata.cli.opening import traced_run
+    from iostrata.explain.rank import RULE_STEPS, not_asked
+    from iostrata.show.findings import short_lines
+
     where, name = store or default_store(), run or new_run_name()
     with progress(("import",), quiet=False) as step:
         path = import_files(files, format, where, name, step)
     made = find_run(where, name)
     note(f"run {name}: {plural(made.events, 'row')}, {size(made.bytes)}; {made.message}")
     print(path)
+    with traced_run(where, name) as traced, progress(RULE_STEPS, quiet=False) as step:
+        explained = traced.explain(step)
+    for line in (*short_lines(explained), not_asked(made)):
+        note(line)

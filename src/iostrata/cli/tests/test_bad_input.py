@@ -263,6 +263,15 @@ SHOWN: dict[str, tuple[Break, list[str]]] = {
             "not what a cluster lists"
         ],
     ),
+    "run.json with settings that none has": (
+        changed(
+            "run.json", cluster={"configuration": {"job_1_0001": {"dfs.replication": "3\x1b"}}}
+        ),
+        [
+            'run.json: cluster is {"configuration": {"job_1_0001": {"dfs.r…, '
+            "not what a cluster lists"
+        ],
+    ),
     "progress.json with other types": (
         changed("progress.json", events=-1, level="all", sampling=1.5),
         [

@@ -32,6 +32,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     why="Each read() and each write(int) of an unbuffered stream is a system call of its own.",
     unless="the stream below has a buffer, so that a call costs only some nanoseconds.",
     explains=("small-reads", "small-writes"),
+    of_imports=True,
 )
 def judge(rows: list[ByteRequests], facts: RunFacts) -> Judgement | None:
     worst = max(rows, key=lambda row: row.time, default=None)
@@ -48,6 +49,10 @@ def judge(rows: list[ByteRequests], facts: RunFacts) -> Judgement | None:
             Evidence(f"time of these {verb}, without waits", worst.time, "ns"),
             Evidence(f"{verb} of all sizes", worst.all_calls, "count"),
         ],
-        change=[Change(f"put a {wrapper} around the stream, or use the calls that take an array")],
+        change=[
+            Change(f"{verb.removesuffix('s')} through a buffer")
+            if facts.is_imported
+            else Change(f"put a {wrapper} around the stream, or use the calls that take an array")
+        ],
         gain=(0.8, 1.0),
     )

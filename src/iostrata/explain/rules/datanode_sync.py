@@ -41,7 +41,7 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
                 "call hflush() where readers have to see the bytes, and hsync() only where the "
                 "bytes must survive a power failure; sync once for many records"
             ),
-            Change("do not sync when closing a file", "dfs.datanode.synconclose", "true", "false"),
+            Change("do not sync when closing a file", "dfs.datanode.synconclose", after="false"),
         ],
         gain=(0.6, 1.0),
     )

@@ -59,8 +59,7 @@ def judge(rows: list[RepeatedTask], facts: RunFacts) -> Judgement | None:
             Change(
                 "turn speculation off if these attempts lost a race",
                 "mapreduce.map.speculative",
-                "true",
-                "false",
+                after="false",
             ),
         ],
     )

@@ -13,8 +13,7 @@ FEWER: dict[Kind, list[Change]] = {
         Change(
             "run small jobs inside the ApplicationMaster",
             "mapreduce.job.ubertask.enable",
-            "false",
-            "true",
+            after="true",
         ),
     ],
     "spark": [_FEWER_TASKS],

@@ -57,8 +57,7 @@ def judge(rows: list[Creations], facts: RunFacts) -> Judgement | None:
             Change(
                 "let FileSystem.get() share instances",
                 "fs.hdfs.impl.disable.cache",
-                "true",
-                "false",
+                after="false",
             ),
             Change(
                 "keep one FileSystem for the whole process, and do not call "

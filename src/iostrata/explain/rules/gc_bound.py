@@ -11,7 +11,7 @@ from iostrata.text import plural, seconds
 
 HEAP: dict[Kind, list[Change]] = {
     "mapreduce": [
-        Change("use a larger heap", "mapreduce.map.java.opts", "", "-Xmx of 0.8 × memory.mb"),
+        Change("use a larger heap", "mapreduce.map.java.opts", after="-Xmx of 0.8 × memory.mb"),
         Change("give the container room for this heap", "mapreduce.map.memory.mb"),
     ],
     "spark": [Change("use a larger heap", "spark.executor.memory")],

@@ -11,13 +11,15 @@ LEAST = 50  # syncs
 
 @rule(
     title="Local files are forced to disk too often",
-    evidence=work("java.sync", "java.write"),
+    evidence=work("java.sync", "java.write", "posix.sync", "posix.write"),
     why="force() and fsync() wait for the disk. That takes some milliseconds, however few bytes "
     "were written.",
     unless="each record must survive a power failure.",
+    of_imports=True,
 )
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
-    sync, write = one(rows, "java.sync"), one(rows, "java.write")
+    layer = max(("java", "posix"), key=lambda name: one(rows, f"{name}.sync").time)
+    sync, write = one(rows, f"{layer}.sync"), one(rows, f"{layer}.write")
     if sync.calls < LEAST:
         return None
     each = write.written // sync.calls

@@ -19,14 +19,14 @@ class LogWrites(Account, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    rows = workforce.rows(named("java.write"))
+    rows = workforce.rows(named("java.write", "posix.write"))
     rows = rows.filter(rows.category.isin(["log", "pipe"]))
     return account(rows, "category").order_by("category")
 
 
 _HIGHER_LEVEL = [Change("log less: raise the level of the logger")]
 LESS: dict[Kind, list[Change]] = {
-    "mapreduce": [Change("log less", "mapreduce.map.log.level", "INFO", "WARN")],
+    "mapreduce": [Change("log less", "mapreduce.map.log.level", after="WARN")],
     "spark": _HIGHER_LEVEL,
     "program": _HIGHER_LEVEL,
 }
@@ -39,6 +39,7 @@ LESS: dict[Kind, list[Change]] = {
     "costs more than the write.",
     unless="the lines are the output of the job.",
     explains=("small-writes",),
+    of_imports=True,
 )
 def judge(rows: list[LogWrites], facts: RunFacts) -> Judgement | None:
     calls, time = sum(row.calls for row in rows), sum(row.time for row in rows)

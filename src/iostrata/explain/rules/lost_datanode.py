@@ -14,15 +14,13 @@ _CHANGE = [
     Change(
         "have clients give up a DataNode that no longer answers sooner, if they waited for long",
         "dfs.client.socket-timeout",
-        "60000",
-        "20000",
+        after="20000",
     ),
 ]
 _GO_ON = Change(
     "let writers go on with fewer DataNodes where no other one can take the place",
     "dfs.client.block.write.replace-datanode-on-failure.best-effort",
-    "false",
-    "true",
+    after="true",
 )
 
 

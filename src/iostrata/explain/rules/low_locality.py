@@ -58,8 +58,7 @@ def judge(rows: list[Origins], facts: RunFacts) -> Judgement | None:
             Change(
                 "wait a little longer for a container beside the data",
                 "yarn.scheduler.capacity.node-locality-delay",
-                "40",
-                "number of nodes",
+                after="number of nodes",
             ),
             Change("spread blocks that were all written on one node, with hdfs balancer"),
         ],

@@ -7,12 +7,16 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.targets import targets
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain.rules.parts import input_format
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.text import count, plural, seconds, size
 
 SMALL = 4 << 20  # bytes
 LEAST = 20  # files
 BLOCK = 128 << 20  # bytes that a task could have read
+# Formats with one of Hadoop's own that packs several of their files, and where it is.
+PACKED = ("TextInputFormat", "SequenceFileInputFormat")
+PACKAGES = {"org.apache.hadoop.mapred": "org.apache.hadoop.mapred.lib"}
 
 
 class FilesRead(Record, frozen=True):
@@ -42,9 +46,9 @@ def evidence(workforce: Workforce) -> ir.Table:
 @rule(
     title="Many small files are read",
     evidence=Query(evidence, FilesRead),
-    why="Each file becomes a task of its own. The task starts a JVM, asks the NameNode for the "
-    "file and connects to a DataNode, and all this takes longer than reading the bytes.",
-    unless="the task of each file computes for many seconds.",
+    why="For each file a task asks the NameNode and connects to a DataNode, and where a task reads "
+    "one file alone, it starts a JVM for it. All this takes longer than reading the bytes.",
+    unless="what is done with each file takes many seconds.",
     explains=("short-tasks", "fs-creation", "metadata-storm", "open-churn", "localization"),
 )
 def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
@@ -54,11 +58,16 @@ def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
     files, small = sum(row.files for row in jobs), sum(row.small for row in jobs)
     read = sum(row.bytes for row in jobs)
     maps = needed = cost = 0
+    own_tasks = []
     for row in jobs:
         of_job = sum(worker.role == "map" for worker in facts.workers_of(row.job))
+        if of_job < row.small:  # a copy, or a format that packs files
+            cost += row.time
+            continue
+        own_tasks.append(row.job)
         enough = max(facts.at_once, row.bytes // BLOCK + 1)
         maps, needed = maps + of_job, needed + enough
-        cost += max(0, of_job - enough) * facts.start_up + (0 if of_job else row.time)
+        cost += max(0, of_job - enough) * facts.start_up
     tasks = f", with {count(maps)} map tasks where {needed} would be enough" if maps else ""
     who = "the job" if len(jobs) == 1 else plural(len(jobs), "job")
     return Judgement(
@@ -69,22 +78,31 @@ def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
             Evidence("files that were read", files, "count"),
             Evidence(f"files smaller than {size(SMALL)}", small, "count"),
             Evidence("bytes of all files", read, "bytes"),
-            Evidence("map tasks", maps, "count"),
+            Evidence("map tasks that read a file each", maps, "count"),
             Evidence("time to start and end a task", facts.start_up, "ns"),
         ],
         change=[
-            Change(
-                "pack several files into one split",
-                "mapreduce.job.inputformat.class",
-                "TextInputFormat",
-                "CombineTextInputFormat",
-            ),
-            Change(
-                "make splits of this size",
-                "mapreduce.input.fileinputformat.split.maxsize",
-                "",
-                str(BLOCK),
-            ),
+            *(_packed(facts, own_tasks) if own_tasks else ()),
             Change("write fewer and larger files (merge them, use a SequenceFile or an archive)"),
         ],
+        jobs=tuple(row.job for row in jobs),
     )
+
+
+def _packed(facts: RunFacts, jobs: list[str]) -> list[Change]:
+    """How to have a task read several files: with the format that does so with the jobs' files."""
+    setting, known = input_format(facts, *jobs)
+    package, _, name = known.rpartition(".")
+    packing = f"{PACKAGES.get(package, package)}.Combine{name}" if name in PACKED else ""
+    return [
+        Change(
+            "pack several files into one split",
+            setting,
+            after=packing or "a subclass of CombineFileInputFormat",
+        ),
+        Change(
+            "make splits of this size",
+            "mapreduce.input.fileinputformat.split.maxsize",
+            after=str(BLOCK),
+        ),
+    ]

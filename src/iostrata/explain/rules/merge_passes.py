@@ -35,8 +35,9 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
             Evidence("time to merge", merge, "ns"),
         ],
         change=[
-            Change("merge more spills at once", "mapreduce.task.io.sort.factor", "10", "100"),
+            Change("merge more spills at once", "mapreduce.task.io.sort.factor", after="100"),
             Change("spill less often", "mapreduce.task.io.sort.mb"),
         ],
         gain=(0.6, 1.0),
+        jobs=tuple(row.job for row in often),
     )

@@ -1,4 +1,4 @@
-"""Programs that ask the NameNode far more often than they read or write."""
+"""Programs that ask about files far more often than they read or write them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from iostrata.text import count, plural, seconds
 
 LEAST = 500  # questions
 ASKING = ("stat", "list", "locate")
+LAYERS = ("hdfs", "posix")
 
 
 @rule(
-    title="The NameNode is asked too many questions",
-    evidence=work(*(f"hdfs.{op}" for op in (*ASKING, "open", "create"))),
-    why="Each question is a round trip to the NameNode, which all clients share.",
+    title="Too many questions are asked about files",
+    evidence=work(*(f"{name}.{op}" for name in LAYERS for op in (*ASKING, "open", "create"))),
+    why="In HDFS each question is a round trip to the NameNode, and on other distributed file "
+    "systems one to a server of metadata. All clients share it.",
     unless="the purpose of the program is to list files.",
+    of_imports=True,
 )
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
-    questions = {op: one(rows, f"hdfs.{op}") for op in ASKING}
+    asked = {name: {op: one(rows, f"{name}.{op}") for op in ASKING} for name in LAYERS}
+    layer = max(LAYERS, key=lambda name: sum(row.time for row in asked[name].values()))
+    questions = {op: row for op, row in asked[layer].items() if row.calls}
     calls = sum(row.calls for row in questions.values())
-    used = one(rows, "hdfs.open").calls + one(rows, "hdfs.create").calls
+    used = one(rows, f"{layer}.open").calls + one(rows, f"{layer}.create").calls
     if calls < LEAST or calls < 4 * used:
         return None
     time = sum(row.time for row in questions.values())

@@ -37,7 +37,7 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
                 "find out which requests hold the lock for long: large deletes, du and count of "
                 f"large directories, listings of {count(10**5)} entries"
             ),
-            Change("give up the lock more often", "dfs.content-summary.limit", "5000", "500"),
+            Change("give up the lock more often", "dfs.content-summary.limit", after="500"),
             Change("delete in smaller steps", "dfs.namenode.block.deletion.increment"),
         ],
         gain=(0.4, 1.0),

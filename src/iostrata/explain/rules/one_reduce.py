@@ -16,6 +16,7 @@ LEAST = 16 << 20  # bytes fetched by a reduce
 class FewReduces:
     """The reduces of a job, which worked `alone` for so many ns after its last map."""
 
+    job: str
     reduces: int
     room: int
     alone: int
@@ -31,7 +32,7 @@ class FewReduces:
     explains=("straggler", "merge-passes"),
 )
 def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
-    jobs = (_few(job, facts) for job in by_job(rows).values())
+    jobs = (_few(name, job, facts) for name, job in by_job(rows).items())
     worst = max(filter(None, jobs), key=lambda few: few.cost, default=None)
     if worst is None:
         return None
@@ -49,14 +50,14 @@ def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
             Change(
                 "use as many reduces as can run at once",
                 "mapreduce.job.reduces",
-                "1",
-                str(worst.room),
+                after=str(worst.room),
             ),
         ],
+        jobs=(worst.job,),
     )
 
 
-def _few(job: list[Attempt], facts: RunFacts) -> FewReduces | None:
+def _few(name: str, job: list[Attempt], facts: RunFacts) -> FewReduces | None:
     """None: the job has enough of them, or nothing that they could share."""
     maps = [row for row in job if row.role == "map" and row.end]
     reduces = [row for row in job if row.role == "reduce" and row.end]
@@ -69,4 +70,4 @@ def _few(job: list[Attempt], facts: RunFacts) -> FewReduces | None:
     maps_end, end = (max(row.end or 0 for row in ended) for ended in (maps, reduces))
     alone = end - max(maps_end, min(row.start or facts.begin for row in reduces))
     cost = max(0, alone - facts.start_up) * (1 - len(reduces) / room)
-    return FewReduces(len(reduces), room, alone, fetched, cost)
+    return FewReduces(name, len(reduces), room, alone, fetched, cost)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS
@@ -23,8 +24,15 @@ class Reopened(Record, frozen=True):
 
 def evidence(workforce: Workforce) -> ir.Table:
     rows = workforce.rows(CALLS)
-    rows = rows.filter(rows.layer == "hdfs", rows["op"] == "open")
-    by_file = rows.group_by("target").agg(opens=rows.count(), time=rows.dur.sum().cast("int64"))
+    rows = rows.filter(
+        rows.layer.isin(["hdfs", "posix"]), rows["op"] == "open", rows.error.isnull()
+    )
+    # programs of their own open the same libraries
+    opener = ibis.ifelse(rows.layer == "posix", rows.proc, None)
+    rows = rows.mutate(opener=opener)
+    by_file = rows.group_by("opener", "target").agg(
+        opens=rows.count(), time=rows.dur.sum().cast("int64")
+    )
     often = by_file.opens >= EACH
     return by_file.agg(
         files=by_file.count(where=often),
@@ -36,10 +44,11 @@ def evidence(workforce: Workforce) -> ir.Table:
 @rule(
     title="The same files are opened again and again",
     evidence=Query(evidence, Reopened),
-    why="Each open asks the NameNode for the file and its blocks, and the first read after it "
-    "connects to a DataNode again.",
+    why="Each open looks the file up again; in HDFS it asks the NameNode for its blocks, and the "
+    "first read after it connects to a DataNode.",
     unless="the file changes between the opens.",
     explains=("metadata-storm", "read-amplification", "rereading", "small-reads"),
+    of_imports=True,
 )
 def judge(rows: list[Reopened], facts: RunFacts) -> Judgement | None:
     row = rows[0]

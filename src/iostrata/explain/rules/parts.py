@@ -16,6 +16,7 @@ from iostrata.analyse.tables import SUMS, counted_once
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
+from iostrata.store.configuration import INPUT_FORMATS
 from iostrata.text import count, seconds, size
 
 # What a job reads and writes, not what a JVM needs to start.
@@ -97,18 +98,19 @@ def small_requests(workforce: Workforce, direction: str, least: int, most: int) 
     """Per layer the `SmallRequests` of workers on data, of size classes `least` to `most`.
 
     A small read of a buffered stream waits for data now and then, which is not for its size: a call
-    counts at the most three times the quickest of its kind.
+    counts at the most three times the quickest of its kind, where that is known.
     """
     rows = workforce.rows()
     rows = rows.filter(
-        rows.layer.isin(["fs", "hdfs", "java"]),
+        rows.layer.isin(["fs", "hdfs", "java", "posix"]),
         rows["op"].isin(DIRECTIONS[direction]),
         rows.category.isin(DATA),
         counted_once(rows),
     )
     small = (rows.size_class >= least) & (rows.size_class <= most)
     mean = rows.timed_dur / rows.weight.fill_null(rows.timed).nullif(0)
-    each = ibis.least(mean.fill_null(0.0), 3.0 * rows["min"].fill_null(0))
+    mean = mean.fill_null(0.0)
+    each = ibis.least(mean, ibis.coalesce(3.0 * rows["min"], mean))
     time = (rows["count"] * each).floor().cast("int64")
     grouped = rows.group_by("layer").agg(
         calls=rows["count"].sum(where=small).fill_null(0).cast("int64"),
@@ -219,6 +221,19 @@ def _spills_of_maps(workforce: Workforce) -> ir.Table:
     rows = rows.mutate(job=rows.job.fill_null(""))
     sums = [name for name in MapSpills.__struct_fields__ if name != "job"]
     return rows.group_by("job").agg(**totals(rows, *sums)).order_by("job")
+
+
+def input_format(facts: RunFacts, *jobs: str) -> tuple[str, str]:
+    """The setting that names the input format of these jobs, and its class; "" if it is unknown."""
+    for setting in INPUT_FORMATS:
+        if known := facts.configuration(setting, *jobs):
+            return setting, known
+    return INPUT_FORMATS[0], ""
+
+
+def is_distcp(facts: RunFacts, *jobs: str) -> bool:
+    """Whether these jobs are known to be copies, which divide a list of files among their maps."""
+    return input_format(facts, *jobs)[1].startswith("org.apache.hadoop.tools.")
 
 
 READS = work("hdfs.read")

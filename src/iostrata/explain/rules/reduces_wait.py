@@ -17,7 +17,8 @@ from iostrata.text import plural, seconds
     explains=("straggler",),
 )
 def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
-    early = [time for job in by_job(rows).values() for time in _held(job, facts)]
+    times = {name: _held(job, facts) for name, job in by_job(rows).items()}
+    early = [time for of_job in times.values() for time in of_job]
     if not early:
         return None
     held = sum(early)
@@ -35,10 +36,10 @@ def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
             Change(
                 "start reduces when most maps have ended",
                 "mapreduce.job.reduce.slowstart.completedmaps",
-                "0.05",
-                "0.9",
+                after="0.9",
             ),
         ],
+        jobs=tuple(name for name, of_job in times.items() if of_job),
     )
 
 

@@ -33,11 +33,10 @@ def judge(rows: list[Waiting], facts: RunFacts) -> Judgement | None:
             Change(
                 "use more handlers",
                 "dfs.namenode.handler.count",
-                "10",
-                "20 × ln(nodes), at least 50",
+                after="20 × ln(nodes), at least 50",
             ),
             Change("keep DataNodes out of this queue", "dfs.namenode.servicerpc-address"),
-            Change("be fair to small callers", "ipc.8020.callqueue.impl", "", "FairCallQueue"),
+            Change("be fair to small callers", "ipc.8020.callqueue.impl", after="FairCallQueue"),
         ],
         gain=(0.4, 0.9),
     )

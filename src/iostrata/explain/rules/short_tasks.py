@@ -5,8 +5,13 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import OperationSum, account, named
+from iostrata.explain.rules.parts import OperationSum, account, is_distcp, named
 from iostrata.text import count, seconds
+
+_LARGER_SPLITS = Change(
+    "make splits larger", "mapreduce.input.fileinputformat.split.minsize", after=str(256 << 20)
+)
+_FEWER_COPIES = Change("copy with fewer maps: distcp -m")
 
 
 class JobRuns(OperationSum, frozen=True):
@@ -31,6 +36,7 @@ def evidence(workforce: Workforce) -> ir.Table:
 )
 def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
     tasks = runs = cost = ran = outside = 0
+    jobs = []
     for row in rows:
         of_job = facts.workers_of(row.job)
         if not row.calls or not of_job:
@@ -38,6 +44,7 @@ def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
         start_up = max(0, sum(worker.dur for worker in of_job) - row.time) // len(of_job)
         if start_up <= row.time // row.calls:
             continue
+        jobs.append(row.job)
         spare = max(0, len(of_job) - 2 * facts.at_once)
         tasks, runs, ran = tasks + len(of_job), runs + row.calls, ran + row.time
         outside, cost = outside + start_up * len(of_job), cost + spare * start_up
@@ -55,17 +62,12 @@ def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
             Evidence("time to start and end a task", start_up, "ns"),
         ],
         change=[
-            Change(
-                "make splits larger",
-                "mapreduce.input.fileinputformat.split.minsize",
-                "1",
-                str(256 << 20),
-            ),
+            _FEWER_COPIES if is_distcp(facts, *jobs) else _LARGER_SPLITS,
             Change(
                 "run small jobs inside the ApplicationMaster",
                 "mapreduce.job.ubertask.enable",
-                "false",
-                "true",
+                after="true",
             ),
         ],
+        jobs=tuple(jobs),
     )

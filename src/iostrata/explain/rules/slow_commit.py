@@ -10,8 +10,8 @@ from iostrata.text import count, seconds
 @rule(
     title="The commit of the job takes long",
     evidence=operation_sums(by_all("task.commit_job", "task.commit_task", "namenode.rename")),
-    why="After the last task, version 1 of the committer lists and renames every file in one "
-    "thread. Nothing else runs meanwhile.",
+    why="After the last task, one thread moves the output into place: with version 1 of the "
+    "committer it lists and renames every file. Nothing else runs meanwhile.",
     unless="readers must never see a part of the output: version 2 shows files as tasks commit.",
     explains=("namenode-edit-log", "metadata-storm"),
 )
@@ -32,8 +32,7 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
             Change(
                 "let tasks move their own output",
                 "mapreduce.fileoutputcommitter.algorithm.version",
-                "1",
-                "2",
+                after="2",
             ),
             Change("write fewer files, with fewer or larger reduces"),
         ],

@@ -45,6 +45,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     why="Tasks are spread evenly. The tasks of a slow node end last, and the job waits for them.",
     unless="its tasks had more to do (skew), or it is slower by design.",
     explains=("straggler", "shuffle-skew", "fs-creation", "short-tasks"),
+    of_imports=True,
 )
 def judge(rows: list[HostAttempts], facts: RunFacts) -> Judgement | None:
     slow = [row for row in rows if row.others is not None and row.mean > TIMES * row.others]

@@ -38,6 +38,9 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
             Evidence("time to set up pipelines", blocks.time, "ns"),
             Evidence("time to wait for the last acknowledgements", waits, "ns"),
         ],
-        change=[Change("write larger blocks", "dfs.blocksize", str(mean), str(128 << 20))],
+        change=[
+            Change("write larger blocks", "dfs.blocksize", after=str(128 << 20)),
+            Change("let programs create files without a block size of their own"),
+        ],
         gain=(0.6, 1.0),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from iostrata.explain import Change, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
+_LARGER = Change("read larger parts, and divide them in memory; let ranks read together")
+
 
 @rule(
     title="Reads are small",
@@ -13,10 +15,13 @@ from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
     "also asks a DataNode for a block again.",
     unless="the places are far apart (then see read-amplification), or the stream below has a "
     "buffer and the time is spent elsewhere.",
+    of_imports=True,
 )
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
+    if facts.is_imported:
+        return small_ones(rows, facts, "reads", [_LARGER])
     change = [
-        Change("read into a larger buffer", "io.file.buffer.size", "4096", "131072"),
+        Change("read into a larger buffer", "io.file.buffer.size", after="131072"),
         Change("put a BufferedInputStream around the stream, or read large parts and divide them"),
     ]
     return small_ones(rows, facts, "reads", change)

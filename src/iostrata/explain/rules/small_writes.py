@@ -5,16 +5,21 @@ from __future__ import annotations
 from iostrata.explain import Change, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
+_LARGER = Change("collect data before writing it; let ranks write together (collective I/O)")
+
 
 @rule(
     title="Writes are small",
     evidence=below_4_kib("written"),
     why="Each unbuffered write is a system call, however few bytes it writes.",
     unless="each write has to be on its way before the next one (a log that others follow).",
+    of_imports=True,
 )
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
+    if facts.is_imported:
+        return small_ones(rows, facts, "writes", [_LARGER])
     change = [
         Change("collect data before writing it, with a BufferedOutputStream of 64 KiB"),
-        Change("write into a larger buffer", "io.file.buffer.size", "4096", "131072"),
+        Change("write into a larger buffer", "io.file.buffer.size", after="131072"),
     ]
     return small_ones(rows, facts, "writes", change)

@@ -7,6 +7,14 @@ from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.text import seconds
 
 TIMES = 2.0
+_RACE = {
+    role: (Change("let a second attempt race against it", setting, after="true"),)
+    for role, setting in {
+        "map": "mapreduce.map.speculative",
+        "reduce": "mapreduce.reduce.speculative",
+        "executor": "spark.speculation",
+    }.items()
+}
 
 
 @rule(
@@ -14,6 +22,7 @@ TIMES = 2.0
     evidence=Query(lambda workforce: workforce.rows(stragglers()), Straggler),
     why="The other attempts have ended and wait for this one. The job ends when it ends.",
     unless="its work is larger and cannot be divided.",
+    of_imports=True,
 )
 def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
     late = [row for row in rows if row.attempts > 2 and row.longest > TIMES * row.median]
@@ -32,9 +41,8 @@ def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
         ],
         change=[
             Change("find out what is special about this attempt: its split, its keys, its host"),
-            Change(
-                "let a second attempt race against it", "mapreduce.map.speculative", "false", "true"
-            ),
+            *_RACE.get(worst.role or "", ()),
         ],
         gain=(0.3, 1.0),
+        jobs=(worst.job or "",),
     )

@@ -6,6 +6,9 @@ from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
 from iostrata.text import count, seconds
 
+BUFFER = "mapreduce.task.io.sort.mb"
+LARGEST = 2047  # MB; Hadoop takes no more
+
 
 @rule(
     title="Maps spill too often",
@@ -23,6 +26,7 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
     merge_time = sum(row.merge_time for row, _ in often)
     spill_time = sum(row.spill_time for row, _ in often)
     each = spills / maps
+    jobs = tuple(row.job for row, _ in often)
     return Judgement(
         share=facts.share(merge_time),
         text=f"maps spilled {each:.1f} times on average; merging these spills took "
@@ -36,14 +40,21 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
         change=[
             Change(
                 "use a sort buffer that holds the output of a map",
-                "mapreduce.task.io.sort.mb",
-                "",
-                f"{count(round(each + 1))} times as many MB",
+                BUFFER,
+                after=_enough(facts.configuration(BUFFER, *jobs), round(each + 1)),
             ),
             Change("give the JVM room for this buffer", "mapreduce.map.memory.mb"),
         ],
         gain=(0.6, 1.0),
+        jobs=jobs,
     )
+
+
+def _enough(had: str | None, times: int) -> str:
+    """MB of a buffer that is so many times as large, as far as there are buffers of that size."""
+    if had is None or not had.isdecimal():
+        return f"{count(times)} times as many MB"
+    return str(min(LARGEST, int(had) * times))
 
 
 def _maps(job: str, facts: RunFacts) -> int:

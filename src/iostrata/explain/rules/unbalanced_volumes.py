@@ -72,8 +72,7 @@ def judge(rows: list[Volume], facts: RunFacts) -> Judgement | None:
             Change(
                 "place new blocks evenly",
                 "dfs.datanode.fsdataset.volume.choosing.policy",
-                "AvailableSpaceVolumeChoosingPolicy",
-                "RoundRobinVolumeChoosingPolicy",
+                after="RoundRobinVolumeChoosingPolicy",
             ),
         ],
         gain=(0.2, 1.0),

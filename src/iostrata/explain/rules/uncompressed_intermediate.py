@@ -9,6 +9,7 @@ from iostrata.explain.rules.parts import OperationSum, account, by_job, named, o
 from iostrata.text import seconds, size
 
 LEAST = 32 << 20  # bytes
+COMPRESS = "mapreduce.map.output.compress"
 RATIO = 1.3  # of compressed output
 
 
@@ -33,10 +34,15 @@ def evidence(workforce: Workforce) -> ir.Table:
     unless="the records are compressed already, or the CPU is the limit.",
 )
 def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
-    plain = [each for job in by_job(rows).values() if (each := _uncompressed(job))]
+    plain = {
+        name: each
+        for name, job in by_job(rows).items()
+        # with a codec, records that stay as large as they were cannot be compressed
+        if facts.configuration(COMPRESS, name) != "true" and (each := _uncompressed(job))
+    }
     if not plain:
         return None
-    copied, records, kept, cost = map(sum, zip(*plain, strict=True))
+    copied, records, kept, cost = map(sum, zip(*plain.values(), strict=True))
     return Judgement(
         share=facts.share(cost / 2),
         text=f"{size(copied)} of map output were shuffled without compression; writing and "
@@ -48,15 +54,15 @@ def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
             Evidence("time to write and to copy", cost, "ns"),
         ],
         change=[
-            Change("compress map output", "mapreduce.map.output.compress", "false", "true"),
+            Change("compress map output", COMPRESS, after="true"),
             Change(
                 "use a fast codec",
                 "mapreduce.map.output.compress.codec",
-                "",
-                "org.apache.hadoop.io.compress.SnappyCodec",
+                after="org.apache.hadoop.io.compress.SnappyCodec",
             ),
         ],
         gain=(0.0, 1.0),
+        jobs=tuple(plain),
     )
 
 

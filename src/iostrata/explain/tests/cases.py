@@ -392,6 +392,16 @@ CASES = (
         ],
     ),
     Case(
+        "uneven-ranks",
+        "rank 3 spent 40.00 s in calls on files and moved 100.0 MiB, while the median of 4 ranks "
+        "is 10.00 s and 100.0 MiB",
+        1 / 2,
+        [
+            did("posix", "write", 100, each * MS, proc=n, task=f"rank {n}", bytes=100 * MB)
+            for n, each in enumerate((100, 100, 100, 400))
+        ],
+    ),
+    Case(
         "unbalanced-volumes",
         "12 blocks went to /d1, but only 2 to /d2 of the same DataNode",
         5 / 60,

@@ -26,6 +26,8 @@ def test_the_cause_ranks_first(facts_of: Made, case: Case) -> None:
     assert first.share == pytest.approx(case.share, rel=0.01)
     assert first.query.startswith(("SELECT", "WITH"))
     assert first.change
+    # AND no value is named that was not seen
+    assert {change.before for each in findings for change in each.change} == {""}
 
 
 def test_input_of_the_same_rack_is_counted_apart(facts_of: Made) -> None:

@@ -65,6 +65,9 @@ SAMPLES = {
     "posix": "tests/input/sample-goodost.darshan",
     "mpi": "tests/input/sample.darshan",
     "stdio": "tests/input/noposix.darshan",
+    "bad": "tests/input/sample-badost.darshan",
+    "macsio": "examples/example_logs/shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158"
+    ".darshan",
 }
 
 
