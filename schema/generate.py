@@ -41,6 +41,7 @@ ENUMS = (
     "category",
     "state",
     "point_state",
+    "native_code",
     "process_counter",
 )
 LAYOUTS = (
@@ -236,7 +237,7 @@ def rust_schema(schema: dict[str, Any]) -> str:
     never = never_detail_under_budget(schema)
     lines.append(f"pub const NEVER_DETAIL_UNDER_BUDGET: u64 = {never:#x};\n")
     lines.append("\n")
-    named = ("kind", "layer", "level", "category", "point_state")
+    named = ("kind", "layer", "level", "category", "point_state", "native_code")
     lines += [rust_enum(name, schema[name]) for name in named]
     for table in TABLES:
         cells = "".join(f'    ("{k}", "{v}"),\n' for k, v in schema[table].items())
@@ -267,7 +268,7 @@ def rust_points(points: list[dict[str, str]]) -> str:
 def python_schema(schema: dict[str, Any]) -> str:
     lines = [f'# {NOTE}\n"""Codes and columns of schema/events.toml."""\n\n']
     lines.append(f"VERSION = {schema['version']}\n")
-    for section in ("kind", "flag", "layer", "level", "category"):
+    for section in ("kind", "flag", "layer", "level", "category", "native_code"):
         names = {PYTHON_NAMES.get(k, k): v for k, v in schema[section].items()}
         cells = "".join(f'    "{k}": {v},\n' for k, v in names.items())
         lines.append(f"{section.upper()} = {{\n{cells}}}\n")

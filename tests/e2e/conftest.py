@@ -84,6 +84,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "EverySocketCall",
         "Levels",
         "ManyFiles",
+        "Moves",
         "Paced",
         "Reads",
         "ReadsOfAllKinds",

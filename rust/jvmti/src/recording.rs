@@ -47,6 +47,7 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"fault", c"(JI)V", fault as *const _),
         native(c"acknowledge", c"(JI)V", acknowledge as *const _),
         native(c"account", c"(JJJJJJ)V", account as *const _),
+        native(c"lookAtKernel", c"(JZ)V", look_at_kernel as *const _),
         native(c"summedFor", c"(JII)V", summed_for as *const _),
         native(c"detail", c"(JIIZ)V", detail as *const _),
         native(c"summed", c"(JIZ)V", summed as *const _),
@@ -206,6 +207,10 @@ extern "system" fn account(
 ) {
     let cost = [hooks, thread, collector, cpu, over].map(|nanos| nanos as u64);
     of_process(handle, |process| process.account(cost));
+}
+
+extern "system" fn look_at_kernel(_: *mut JNIEnv, _: jclass, handle: jlong, records: jboolean) {
+    of_process(handle, |process| process.look_at_kernel(records));
 }
 
 extern "system" fn summed_for(_: *mut JNIEnv, _: jclass, handle: jlong, point: jint, s: jint) {

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::memory::Memory;
 use crate::schema::{
     PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTERS, PROCESS_CPU,
-    PROCESS_MAX_POINTS, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS,
-    PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_START, PROCESS_STATE,
-    PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
+    PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN,
+    PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START,
+    PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_START,
+    PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
 };
 
 pub const COUNTERS: usize = 7;
@@ -37,6 +38,7 @@ pub struct Account {
     pub state: u32,
     pub counters: [u64; COUNTERS],
     pub cost: Cost,
+    pub moved: Moved,
     /// By point id.
     pub points: Vec<PointState>,
 }
@@ -78,6 +80,50 @@ impl Cost {
     }
 }
 
+/// What the kernel counted of the I/O of a process while something was recorded, bytes: see
+/// `[process]` of events.toml.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Moved {
+    /// 0: not known, and neither is the rest.
+    pub read: u64,
+    pub written: u64,
+    pub disk_read: u64,
+    pub disk_written: u64,
+    /// Bits of `[native_code]`.
+    pub native: u64,
+}
+
+impl Moved {
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.read != 0
+    }
+
+    /// What has come since; native code that was seen stays.
+    #[must_use]
+    pub fn since(self, before: Moved) -> Moved {
+        Moved {
+            read: self.read.saturating_sub(before.read),
+            written: self.written.saturating_sub(before.written),
+            disk_read: self.disk_read.saturating_sub(before.disk_read),
+            disk_written: self.disk_written.saturating_sub(before.disk_written),
+            native: self.native,
+        }
+    }
+
+    /// Both, one after the other.
+    #[must_use]
+    pub fn and(self, more: Moved) -> Moved {
+        Moved {
+            read: self.read.saturating_add(more.read),
+            written: self.written.saturating_add(more.written),
+            disk_read: self.disk_read.saturating_add(more.disk_read),
+            disk_written: self.disk_written.saturating_add(more.disk_written),
+            native: self.native | more.native,
+        }
+    }
+}
+
 /// The page's fixed part, `None` before its writer has finished it.
 pub fn who(memory: &impl Memory) -> Option<ProcessIdentity> {
     if memory.acquire_u32(PROCESS_STATE) == 0 {
@@ -108,6 +154,13 @@ pub fn account(memory: &impl Memory) -> Account {
             collector: memory.relaxed_u64(PROCESS_COST_COLLECTOR),
             cpu: memory.relaxed_u64(PROCESS_CPU),
             over: memory.relaxed_u64(PROCESS_OVER),
+        },
+        moved: Moved {
+            read: memory.relaxed_u64(PROCESS_IO_READ),
+            written: memory.relaxed_u64(PROCESS_IO_WRITTEN),
+            disk_read: memory.relaxed_u64(PROCESS_DISK_READ),
+            disk_written: memory.relaxed_u64(PROCESS_DISK_WRITTEN),
+            native: memory.relaxed_u64(PROCESS_NATIVE),
         },
         points: (0..PROCESS_MAX_POINTS)
             .map(|point| point_state(memory.relaxed_u64(PROCESS_POINTS + point * 8)))

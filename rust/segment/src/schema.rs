@@ -73,6 +73,13 @@ pub const POINT_STATE_ABSENT: usize = 0;
 pub const POINT_STATE_WOVEN: usize = 1;
 pub const POINT_STATE_FAULTED: usize = 2;
 pub const POINT_STATE_MISSING: usize = 3;
+pub const NATIVE_CODE_CHILDREN: usize = 0;
+pub const NATIVE_CODE_NETTY: usize = 1;
+pub const NATIVE_CODE_SQLITE: usize = 2;
+pub const NATIVE_CODE_ROCKSDB: usize = 3;
+pub const NATIVE_CODE_LEVELDB: usize = 4;
+pub const NATIVE_CODE_HADOOP: usize = 5;
+pub const NATIVE_CODE_LIBRARY: usize = 6;
 pub const PROCESS_COUNTER_REFUSED_SEGMENTS: usize = 0;
 pub const PROCESS_COUNTER_LOST_CALLS: usize = 1;
 pub const PROCESS_COUNTER_REFUSED_ENTRIES: usize = 2;
@@ -173,6 +180,11 @@ pub const PROCESS_COST_THREAD: usize = 136;
 pub const PROCESS_COST_COLLECTOR: usize = 144;
 pub const PROCESS_CPU: usize = 152;
 pub const PROCESS_OVER: usize = 160;
+pub const PROCESS_IO_READ: usize = 168;
+pub const PROCESS_IO_WRITTEN: usize = 176;
+pub const PROCESS_DISK_READ: usize = 184;
+pub const PROCESS_DISK_WRITTEN: usize = 192;
+pub const PROCESS_NATIVE: usize = 200;
 pub const PROCESS_POINTS: usize = 256;
 pub const PROCESS_POINT_SUMMED: usize = 2;
 pub const PROCESS_MAX_POINTS: usize = 1024;
@@ -293,6 +305,21 @@ pub const fn point_state_name(code: u8) -> Option<&'static str> {
     }
 }
 
+/// Name of a `native_code` code, `None` for one this version does not know.
+#[must_use]
+pub const fn native_code_name(code: u8) -> Option<&'static str> {
+    match code {
+        0 => Some("children"),
+        1 => Some("netty"),
+        2 => Some("sqlite"),
+        3 => Some("rocksdb"),
+        4 => Some("leveldb"),
+        5 => Some("hadoop"),
+        6 => Some("library"),
+        _ => None,
+    }
+}
+
 pub const COLUMNS: &[(&str, &str)] = &[
     ("run", "string"),
     ("host", "string"),
@@ -370,6 +397,14 @@ pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("start", "i64"),
     ("end", "i64"),
     ("exit", "string"),
+    ("io_read", "i64"),
+    ("io_written", "i64"),
+    ("disk_read", "i64"),
+    ("disk_written", "i64"),
+    ("traced_read", "i64"),
+    ("traced_written", "i64"),
+    ("mapped", "i64"),
+    ("native", "string"),
 ];
 pub const SYSTEM_COLUMNS: &[(&str, &str)] = &[
     ("host", "string"),

@@ -14,6 +14,7 @@ mod context;
 mod counted;
 mod detail;
 pub mod files;
+mod kernel;
 mod names;
 mod overflow;
 mod point;
@@ -33,6 +34,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
+use self::kernel::KernelAccount;
 use self::names::{Names, cut};
 use self::overflow::Overflow;
 use self::pool::Pool;
@@ -43,7 +45,8 @@ use crate::ring::{self, Layout};
 use crate::schema::{
     CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_COST_COLLECTOR,
     PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_BY,
-    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_MAX_POINTS,
+    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_DISK_READ,
+    PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN, PROCESS_MAX_POINTS, PROCESS_NATIVE,
     PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH,
     PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
     PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
@@ -136,6 +139,7 @@ pub struct Process {
     names: Mutex<Names>,
     pool: Mutex<Pool>,
     overflow: Mutex<Overflow>,
+    kernel: Mutex<KernelAccount>,
     /// Base context of all threads; dictionary id.
     base_context: AtomicU32,
     /// Recordings so far: calls that were open in an earlier one never say how they went on.
@@ -173,6 +177,7 @@ impl Process {
             names: Mutex::new(Names::new(proc, room as usize, most as u32)),
             pool: Mutex::new(Pool::new(proc, options.cap, first)),
             overflow: Mutex::default(),
+            kernel: Mutex::default(),
             base_context: AtomicU32::new(0),
             recording: AtomicU32::new(1),
             closed: AtomicBool::new(false),
@@ -285,6 +290,20 @@ impl Process {
         self.page.set_u64(PROCESS_COST_COLLECTOR, collector);
         self.page.set_u64(PROCESS_CPU, cpu);
         self.page.set_u64(PROCESS_OVER, over);
+    }
+
+    /// A window of a recording ends, and the next one begins if `records`: what the kernel counted
+    /// in it of the I/O of this process is added to the page.
+    pub fn look_at_kernel(&self, records: bool) {
+        let moved = locked(&self.kernel).look(records);
+        if !moved.is_known() {
+            return;
+        }
+        self.page.set_u64(PROCESS_IO_READ, moved.read);
+        self.page.set_u64(PROCESS_IO_WRITTEN, moved.written);
+        self.page.set_u64(PROCESS_DISK_READ, moved.disk_read);
+        self.page.set_u64(PROCESS_DISK_WRITTEN, moved.disk_written);
+        self.page.set_u64(PROCESS_NATIVE, moved.native);
     }
 
     /// ns that a clock adds to what it measures.

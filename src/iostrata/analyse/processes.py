@@ -5,14 +5,15 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.analyse.tables import PROCESSES
-from iostrata.records import Count, Ns, Record
+from iostrata.records import Bytes, Count, EpochNs, Ns, Record
 
 
 class Process(Record, frozen=True):
     """A process that a collector saw: why it was not traced, what it counted, what tracing took.
 
     `dropped` calls are in sums alone, `collapsed` ones in sums without task and category, `lost` in
-    none; `rejected` are segments and names that could not be made.
+    none; `rejected` are segments and names that could not be made. `start` to `native` are as in
+    [process_columns] of schema/events.toml; null where the kernel did not say.
     """
 
     host: str | None
@@ -37,6 +38,16 @@ class Process(Record, frozen=True):
     cost_collector: Ns | None
     over: Ns | None
     summed: str | None
+    start: EpochNs | None
+    end: EpochNs | None
+    io_read: Bytes | None
+    io_written: Bytes | None
+    disk_read: Bytes | None
+    disk_written: Bytes | None
+    traced_read: Bytes | None
+    traced_written: Bytes | None
+    mapped: Bytes | None
+    native: str | None
 
 
 def processes() -> ir.Table:

@@ -27,6 +27,7 @@ from iostrata.analyse.totals import (
     by_task,
     pauses,
 )
+from iostrata.analyse.traced import TracedShare, traced_shares
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, Record
 from iostrata.schema.events import LAYER
@@ -78,6 +79,7 @@ class Summary(Completeness, frozen=True):
     """
 
     cost: Cost
+    traced_shares: list[TracedShare]  # of processes that know it
     layers: list[LayerTotal]
     silent_layers: list[str]  # that have points, none of which was called
     absent_layers: list[str]  # that this version has no points for
@@ -110,6 +112,7 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
     return Summary(
         **{name: getattr(complete, name) for name in complete.__struct_fields__},
         cost=cost(opened.run.budget, complete.processes.processes),
+        traced_shares=traced_shares(complete.processes.processes),
         layers=layers,
         silent_layers=_layers(opened.run, _TRACED - seen),
         absent_layers=_layers(opened.run, set(IO_LAYERS) - _TRACED - seen),

@@ -71,6 +71,15 @@ CATEGORY = {
     "fault": 69,
     "point": 70,
 }
+NATIVE_CODE = {
+    "children": 0,
+    "netty": 1,
+    "sqlite": 2,
+    "rocksdb": 3,
+    "leveldb": 4,
+    "hadoop": 5,
+    "library": 6,
+}
 KEPT = {
     "record": "record",
     "properties": "thread",
@@ -173,6 +182,14 @@ PROCESS_COLUMNS = {
     "start": "i64",
     "end": "i64",
     "exit": "string",
+    "io_read": "i64",
+    "io_written": "i64",
+    "disk_read": "i64",
+    "disk_written": "i64",
+    "traced_read": "i64",
+    "traced_written": "i64",
+    "mapped": "i64",
+    "native": "string",
 }
 SYSTEM_COLUMNS = {
     "host": "string",
@@ -241,7 +258,7 @@ EXTRACTOR = {
 # Columns that came after their version was frozen: older files lack them.
 ADDED = {
     "columns": (),
-    "process_columns": (),
+    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native'),
     "system_columns": (),
 }
 MAX_POINTS = 1024

@@ -17,6 +17,7 @@ from iostrata.schema.names import left_out
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.tables import Column, directions, estimate, named, number, table
+from iostrata.show.traced import missing_lines, share_table
 from iostrata.store.runs import Run
 from iostrata.store.tags import tags_text
 from iostrata.text import (
@@ -44,12 +45,13 @@ def summary_lines(summary: Summary) -> list[str]:
     """
     whole, *missing = completeness_lines(picture(summary))
     failed = lost_lines(summary.lost_datanodes, summary.run.start)
-    lines = [whole, *failed, *missing, *_facts(summary), *_hosts(summary)]
+    short = missing_lines(summary.traced_shares)
+    lines = [whole, *failed, *short, *missing, *_facts(summary), *_hosts(summary)]
     if not summary.layers:
         return [*lines, "", reason_empty(summary)]
     lines += ["", *_by_layer(summary), *_other_layers(summary)]
     lines += ["", *_by_op(summary)]
-    for made in (_sizes, _latencies, _targets, _tasks):
+    for made in (_sizes, _latencies, _targets, _tasks, _shares):
         part = made(summary)
         lines += ["", *part] if part else []
     return lines
@@ -295,6 +297,10 @@ def _tasks(summary: Summary) -> list[str]:
     if len(time) > len(shown):
         lines.append(f"and {len(time) - len(shown)} more (--json lists all)")
     return lines
+
+
+def _shares(summary: Summary) -> list[str]:
+    return share_table(summary.traced_shares)
 
 
 def _task(row: TaskTotal) -> tuple[str, str]:

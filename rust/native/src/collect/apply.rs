@@ -284,7 +284,8 @@ impl State {
         }
         let baselines = self.processes.iter().filter_map(|(proc, process)| {
             let page = process.page.as_ref()?;
-            Some((*proc, Baseline { cost: page.cost, summed: page.summed.clone() }))
+            let (cost, moved, traced) = (page.cost, page.moved, process.traced);
+            Some((*proc, Baseline { cost, summed: page.summed.clone(), moved, traced }))
         });
         self.owners.order(order, baselines);
     }

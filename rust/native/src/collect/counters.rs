@@ -72,6 +72,10 @@ impl State {
         }
         let identity = self.identity(at.proc, context);
         self.tally(at.proc, identity).calls += count;
+        let bytes = values.bytes.wrapping_sub(was.bytes);
+        if let Some(process) = self.processes.get_mut(&at.proc) {
+            process.count_traced(point, flags, bytes);
+        }
         let (start, end) = grown(at, &was, &values);
         let sum = SumValues {
             count,
@@ -90,7 +94,7 @@ impl State {
         let row = EventRow {
             start,
             dur: end - start,
-            bytes: values.bytes.wrapping_sub(was.bytes),
+            bytes,
             offset: -1,
             asked: values.asked.saturating_sub(was.asked),
             thread,

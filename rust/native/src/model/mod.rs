@@ -10,6 +10,7 @@ reads shared memory or files.
 | [`names`] | the names that a process announced |
 | [`context`] | whom a call belongs to and what it was done for |
 | [`process`], [`threads`] | a traced process: its segments, its threads, what it said of itself |
+| [`traced`] | how many bytes of a process were traced where the kernel counts them, too |
 | [`run`], [`claims`] | what a run asked for; which jobs and clients are a run's |
 | [`owners`] | the run, job and task of an event |
 | [`rows`] | rows between two rotations |
@@ -31,4 +32,10 @@ pub mod run;
 pub mod sample;
 pub mod state;
 pub mod threads;
+pub mod traced;
 pub mod usage;
+
+/// Of what a snapshot leaves out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

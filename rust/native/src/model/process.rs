@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use iostrata_segment::dictionary;
 use iostrata_segment::points::POINTS;
-use iostrata_segment::process::{Cost, ProcessIdentity};
+use iostrata_segment::process::{Cost, Moved, ProcessIdentity};
 use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
     CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS,
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::ids;
 use super::names::{Name, Names, text};
 use super::threads::Threads;
+use super::traced::Traced;
 
 /// Bytes of memory that a process and a segment take, as text in a snapshot, too.
 const PROCESS_SIZE: u64 = 4096;
@@ -87,6 +88,8 @@ pub struct Process {
     pub end: Option<ProcessEnd>,
     /// Calls and losses by run; "" is the background.
     pub tallies: BTreeMap<String, Tally>,
+    /// Whatever run owns the calls.
+    pub traced: Traced,
     /// Points of users by the id that this process gave them.
     pub points: BTreeMap<u16, UserPoint>,
     /// Identity of each context, with the generation it was found in.
@@ -188,6 +191,8 @@ pub struct PageReading {
     pub user_points: Vec<(u16, u8)>,
     #[serde(default)]
     pub cost: Cost,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub moved: Moved,
     /// Seconds that points were only summed for, by id.
     #[serde(default)]
     pub summed: Vec<(u16, u16)>,
@@ -201,6 +206,7 @@ impl PageReading {
             && self.faulted == other.faulted
             && self.user_points == other.user_points
             && self.cost == other.cost
+            && self.moved == other.moved
             && self.summed == other.summed
     }
 }
@@ -228,6 +234,7 @@ impl Process {
             page: None,
             end: None,
             tallies: BTreeMap::new(),
+            traced: Traced::default(),
             points: BTreeMap::new(),
             identities: HashMap::new(),
             weight: 0,

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iostrata_segment::control::Detail;
-use iostrata_segment::process::Cost;
+use iostrata_segment::process::{Cost, Moved};
 use serde::{Deserialize, Serialize};
+
+use super::traced::Traced;
 
 /// What a run asks for, and its end.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -75,11 +77,16 @@ pub struct Outline {
     pub unfinished: u64,
 }
 
-/// What a process had said before a run: its costs, and seconds in which points were only summed.
+/// What a process had said before a run: its costs, seconds in which points were only summed,
+/// and what had been moved.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Baseline {
     pub cost: Cost,
     pub summed: Vec<(u16, u16)>,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub moved: Moved,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub traced: Traced,
 }
 
 /// A process that should be traced, found in `/proc` or expected by the recorder.

@@ -11,6 +11,7 @@ use super::rows::{Identity, Output};
 use super::run::Run;
 use super::sample::HostHistory;
 use super::threads::ThreadState;
+use super::traced::Traced;
 use super::usage::Usage;
 use crate::host::Reading;
 
@@ -75,6 +76,8 @@ struct ProcessSnapshot {
     tallies: BTreeMap<String, Tally>,
     #[serde(default, rename = "names_refused")] // of a version that did not count them
     names_rejected: u64,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    traced: Traced,
 }
 
 impl State {
@@ -159,6 +162,7 @@ impl ProcessSnapshot {
             end: process.end.clone(),
             tallies: process.tallies.clone(),
             names_rejected: process.names_rejected,
+            traced: process.traced,
         }
     }
 
@@ -170,6 +174,7 @@ impl ProcessSnapshot {
             end: self.end,
             tallies: self.tallies,
             names_rejected: self.names_rejected,
+            traced: self.traced,
             ..Process::new(self.info)
         }
     }

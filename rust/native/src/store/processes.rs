@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use iostrata_segment::process::Cost;
+use iostrata_segment::process::{Cost, Moved};
 use iostrata_segment::schema::{
     PROCESS_COLUMNS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_REFUSED_BY,
-    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTER_REFUSED_SEGMENTS, point_state_name,
+    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTER_REFUSED_SEGMENTS, native_code_name,
+    point_state_name,
 };
 use iostrata_segment::writer::files::remedy;
 use parquet::data_type::ByteArray;
@@ -19,6 +20,7 @@ use crate::model::owners::Owners;
 use crate::model::process::{Process, Tally, UserPoint};
 use crate::model::run::{Run, UntracedProcess};
 use crate::model::state::State;
+use crate::model::traced::Traced;
 
 /// One row; times in `CLOCK_MONOTONIC` ns, 0 where unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,6 +48,10 @@ pub struct ProcessRow {
     /// `None` for a process that was not traced.
     pub cost: Option<Cost>,
     pub summed: String,
+    /// `None` where the kernel did not say.
+    pub moved: Option<Moved>,
+    /// `None` for a process that was not traced.
+    pub traced_bytes: Option<Traced>,
     pub start: u64,
     pub end: u64,
     pub exit: &'static str,
@@ -117,6 +123,17 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ProcessRow]) -
         "start" => long(&|row| time(row.start)),
         "end" => long(&|row| time(row.end)),
         "exit" => text(&|row| row.exit),
+        "io_read" => long(&|row| Some(row.moved?.read)),
+        "io_written" => long(&|row| Some(row.moved?.written)),
+        "disk_read" => long(&|row| Some(row.moved?.disk_read)),
+        "disk_written" => long(&|row| Some(row.moved?.disk_written)),
+        "traced_read" => long(&|row| Some(row.traced_bytes?.read)),
+        "traced_written" => long(&|row| Some(row.traced_bytes?.written)),
+        "mapped" => long(&|row| Some(row.traced_bytes?.mapped)),
+        "native" => {
+            let cells = rows.iter().map(|row| row.moved.map(|moved| native(moved.native)));
+            Column::Text(cells.map(|text| Some(ByteArray::from(text?.as_str()))).collect())
+        }
         unknown => unreachable!("column {unknown} of events.toml is not written"),
     }
 }
@@ -198,6 +215,10 @@ fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
         cost: page.map(|page| page.cost.since(baseline.cost)),
         summed: page
             .map_or_else(String::new, |page| summed(process, &page.summed, &baseline.summed)),
+        moved: page
+            .filter(|page| page.moved.is_known())
+            .map(|page| page.moved.since(baseline.moved)),
+        traced_bytes: rejection.is_empty().then(|| process.traced.since(baseline.traced)),
         start: info.start,
         end: process.end.as_ref().filter(|_| rejection.is_empty()).map_or(0, |end| end.at),
         exit: match (&process.end, page) {
@@ -235,6 +256,12 @@ fn of_untraced(process: &UntracedProcess) -> ProcessRow {
         exit: if process.end == 0 { "running" } else { "ended" },
         ..ProcessRow::default()
     }
+}
+
+/// Names of `[native_code]`, comma separated.
+fn native(bits: u64) -> String {
+    let seen = (0..u64::BITS as u8).filter(|code| bits >> code & 1 != 0);
+    seen.filter_map(native_code_name).collect::<Vec<_>>().join(",")
 }
 
 /// `Class#method` of points, comma separated.

@@ -137,6 +137,7 @@ final class ControlWatch extends Thread implements Callable<String> {
 
   /** Without /proc nothing is known of what tracing costs, and all is kept. */
   private void account(boolean records) {
+    recorder.lookAtKernel(records);
     try {
       if (account != null) {
         account.look(records);

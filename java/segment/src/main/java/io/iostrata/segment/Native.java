@@ -58,6 +58,8 @@ final class Native {
   static native void account(
       long process, long hooks, long thread, long collector, long cpu, long over);
 
+  static native void lookAtKernel(long process, boolean records);
+
   static native void summedFor(long process, int point, int seconds);
 
   static native void detail(long process, int level, int sampling, boolean budgeted);

@@ -320,6 +320,14 @@ public final class Recorder implements Closeable {
     Native.account(handle, hooks, thread, collector, cpu, over);
   }
 
+  /**
+   * A window of a recording ends, and the next one begins if {@code records}: the process page says
+   * what the kernel counted in it of the I/O of this process.
+   */
+  public void lookAtKernel(boolean records) {
+    Native.lookAtKernel(handle, records);
+  }
+
   /** For so many seconds the calls of the point were only summed for the budget. */
   public void summedFor(int point, int seconds) {
     Native.summedFor(handle, point, seconds);

@@ -74,6 +74,13 @@ public final class Schema {
   public static final int POINT_STATE_WOVEN = 1;
   public static final int POINT_STATE_FAULTED = 2;
   public static final int POINT_STATE_MISSING = 3;
+  public static final int NATIVE_CODE_CHILDREN = 0;
+  public static final int NATIVE_CODE_NETTY = 1;
+  public static final int NATIVE_CODE_SQLITE = 2;
+  public static final int NATIVE_CODE_ROCKSDB = 3;
+  public static final int NATIVE_CODE_LEVELDB = 4;
+  public static final int NATIVE_CODE_HADOOP = 5;
+  public static final int NATIVE_CODE_LIBRARY = 6;
   public static final int PROCESS_COUNTER_REFUSED_SEGMENTS = 0;
   public static final int PROCESS_COUNTER_LOST_CALLS = 1;
   public static final int PROCESS_COUNTER_REFUSED_ENTRIES = 2;
@@ -174,6 +181,11 @@ public final class Schema {
   public static final int PROCESS_COST_COLLECTOR = 144;
   public static final int PROCESS_CPU = 152;
   public static final int PROCESS_OVER = 160;
+  public static final int PROCESS_IO_READ = 168;
+  public static final int PROCESS_IO_WRITTEN = 176;
+  public static final int PROCESS_DISK_READ = 184;
+  public static final int PROCESS_DISK_WRITTEN = 192;
+  public static final int PROCESS_NATIVE = 200;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_POINT_SUMMED = 2;
   public static final int PROCESS_MAX_POINTS = 1024;
