@@ -59,8 +59,8 @@ def attach(
     run as `iostrata record` does, until the JVMs end, Ctrl-C, or --seconds have passed. Then the
     JVMs are without agent again.
 
-    With a collector on the node, until `iostrata detach`, the runs of recorded jobs and clients hold what these JVMs do
-    for them. The run that --run names holds what a program does by itself.
+    With a collector on the node, until `iostrata detach`, the runs of recorded jobs and clients
+    hold what these JVMs do for them. The run that --run names holds what a program does by itself.
     It needs root or the user of the JVM.
     """
     directory = (dir or NODE_DIR).absolute()
