@@ -147,6 +147,21 @@ def test_a_command_that_is_not_there(iostrata: Iostrata) -> None:
     assert iostrata("summary", "r").returncode == 2
 
 
+def test_the_time_of_a_child_is_found(tmp_path: Path, iostrata: Iostrata) -> None:
+    """GIVEN a program that answers 20 lines in 2 s, and a JVM that waits for it."""
+    source = Path(__file__).with_name("Children.java")
+    subprocess.run(["javac", "-d", str(tmp_path), str(source)], check=True)
+    iostrata(
+        "record", "--private", "--run", "child", "--", "java", "-cp", str(tmp_path), "Children"
+    )
+    found = json.loads(iostrata("findings", "child", "--json").stdout)["findings"]
+    (finding,) = (each for each in found if each["rule"] == "child-process")
+    assert finding["seen"].startswith("1 process waited ")
+    waited = next(each for each in finding["evidence"] if "longest readers" in each["what"])
+    assert waited["value"] > 1.9e9
+    assert "cpu-taken" not in [each["rule"] for each in found if not each["because"]]
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_is_kept_and_marked(
     number: signal.Signals, code: int, tmp_path: Path, program: Path, iostrata: Iostrata

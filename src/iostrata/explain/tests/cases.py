@@ -392,6 +392,12 @@ CASES = (
         ],
     ),
     Case(
+        "child-process",
+        "1 process waited 15.00 s for the output of programs that it had started",
+        1 / 4,
+        [did("java", "read", 150, 100 * MS, category="pipe", thread="out")],
+    ),
+    Case(
         "uneven-ranks",
         "rank 3 spent 40.00 s in calls on files and moved 100.0 MiB, while the median of 4 ranks "
         "is 10.00 s and 100.0 MiB",

@@ -12,7 +12,7 @@ from iostrata.explain.rank import explain
 from iostrata.explain.rules import RULES
 from iostrata.explain.tests.cases import CASES, MB, TASKS, US, Case
 from iostrata.explain.tests.conftest import Made
-from iostrata.explain.tests.made import MS, PROGRAM, attempt, did
+from iostrata.explain.tests.made import MS, PROGRAM, attempt, call, did
 from iostrata.store.files import run_files
 from iostrata.store.tests.made import SECOND, sample
 
@@ -95,6 +95,12 @@ def test_nothing_is_found_where_nothing_is_wrong(facts_of: Made) -> None:
         did("fs", "connect", 1, SECOND, category="hdfs"),
     ]
     assert explain(facts_of(healthy)) == []
+
+
+def test_standard_input_is_of_no_child(facts_of: Made) -> None:
+    read = did("java", "read", 150, 100 * MS, category="pipe", thread="main")
+    stdin = call("java", "read", "stdin", 100 * MS, category="pipe", thread="main")
+    assert explain(facts_of([read, stdin])) == []
 
 
 def test_others_that_were_never_timed_are_no_measure(facts_of: Made) -> None:
