@@ -7,8 +7,8 @@ use iostrata_segment::points::POINTS;
 use iostrata_segment::process::{Cost, Moved, ProcessIdentity};
 use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
-    CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS,
-    layer_name,
+    CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA,
+    PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name,
 };
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
@@ -324,6 +324,21 @@ impl Process {
             return Some((user.layer, text(&user.op)));
         }
         POINTS.iter().find(|known| known.id == point).map(|known| (known.layer, known.op))
+    }
+
+    /// Calls of a point have moved `bytes` more.
+    pub fn count_traced(&mut self, point: u16, flags: u8, bytes: i64) {
+        let bytes = u64::try_from(bytes).unwrap_or_default();
+        if bytes == 0 || flags & FLAG_COVERED != 0 {
+            return;
+        }
+        let Some((layer, op)) = self.layer_and_op(point) else { return };
+        if Some(layer) == layer_name(LAYER_JAVA) {
+            let known = POINTS.iter().find(|known| known.id == point);
+            let mut traced = self.traced; // `op` may be of the process
+            traced.add(op, known.map_or("", |known| known.method), bytes);
+            self.traced = traced;
+        }
     }
 
     /// `Class#method` of a point, or its number.

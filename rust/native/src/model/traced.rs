@@ -1,10 +1,6 @@
 //! How many bytes of a process were traced where the kernel counts them, too.
 
-use iostrata_segment::points::POINTS;
-use iostrata_segment::schema::{FLAG_COVERED, LAYER_JAVA, layer_name};
 use serde::{Deserialize, Serialize};
-
-use super::process::Process;
 
 /// Bytes of calls of layer `java`, whatever run they belong to: the kernel does not know runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -25,7 +21,8 @@ impl Traced {
         }
     }
 
-    fn add(&mut self, op: &str, method: &str, bytes: u64) {
+    /// Adds the bytes of calls of layer `java`.
+    pub fn add(&mut self, op: &str, method: &str, bytes: u64) {
         // the kernel may copy by itself: it counts both ways, and no call of ours is inside
         let copies = matches!(method, "transferTo" | "transferFrom");
         if copies || matches!(op, "read" | "receive") {
@@ -36,23 +33,6 @@ impl Traced {
         }
         if op == "map" {
             self.mapped = self.mapped.saturating_add(bytes);
-        }
-    }
-}
-
-impl Process {
-    /// Calls of a point have moved `bytes` more.
-    pub fn count_traced(&mut self, point: u16, flags: u8, bytes: i64) {
-        let bytes = u64::try_from(bytes).unwrap_or_default();
-        if bytes == 0 || flags & FLAG_COVERED != 0 {
-            return;
-        }
-        let Some((layer, op)) = self.layer_and_op(point) else { return };
-        if Some(layer) == layer_name(LAYER_JAVA) {
-            let known = POINTS.iter().find(|known| known.id == point);
-            let mut traced = self.traced; // `op` may be of the process
-            traced.add(op, known.map_or("", |known| known.method), bytes);
-            self.traced = traced;
         }
     }
 }
