@@ -28,8 +28,8 @@ def fuzz(values: st.SearchStrategy[_T], check: Callable[[_T], None]) -> None:
     """Checks `values` for FUZZ_SECONDS (without it: one case), or the case FUZZ_CASE only.
 
     Which case it is, and how many examples were checked, goes to the file FUZZ_STATE before it
-    begins, so that one which ends the process can be repeated. What fails is made smaller where
-    it is repeated: that takes minutes.
+    begins, so that one which ends the process can be repeated. What fails is made smaller only
+    with FUZZ_SHRINK: that takes minutes.
     """
     begun = int(os.environ.get("FUZZ_SEED", "0"))
     checked = 0
@@ -57,7 +57,7 @@ def fuzz(values: st.SearchStrategy[_T], check: Callable[[_T], None]) -> None:
                 database=None,
                 deadline=None,
                 derandomize=False,
-                phases=[Phase.generate, *[Phase.shrink] * ("FUZZ_CASE" in os.environ)],
+                phases=[Phase.generate, *[Phase.shrink] * ("FUZZ_SHRINK" in os.environ)],
                 report_multiple_bugs=False,
                 suppress_health_check=list(HealthCheck),
             )(run)

@@ -9,6 +9,7 @@ import ibis
 from ibis.expr import operations as ops
 from ibis.expr import types as ir
 
+from iostrata.records import records
 from iostrata.store.opened import OpenedRun
 
 _R = TypeVar("_R")
@@ -34,7 +35,7 @@ class DuckDb:
 
     def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
         """See `Engine.records`."""
-        return self._opened.records(self.sql(expression), kind)
+        return records(self._opened.rows(self.sql(expression)), kind)
 
     def sql(self, expression: ir.Table) -> str:
         """See `Engine.sql`; `iostrata query` takes it as it is."""

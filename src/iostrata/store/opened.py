@@ -17,8 +17,7 @@ from typing import Any, Self, TypeVar
 
 import duckdb
 
-from iostrata.errors import InternalError, UserError
-from iostrata.records import records
+from iostrata.errors import UserError
 from iostrata.schema.columns import READ_AS
 from iostrata.schema.types import TYPES
 from iostrata.store.files import (
@@ -37,6 +36,7 @@ from iostrata.store.files import (
 )
 from iostrata.store.limits import memory, spill_space
 from iostrata.store.missing import bad_files, incomplete
+from iostrata.store.oddities import oddity
 from iostrata.store.runs import Run, check_version
 
 # What reading damaged values comes to, where it does not come to an error of DuckDB.
@@ -44,9 +44,9 @@ _PUZZLED = (duckdb.Error, ArithmeticError, LookupError, TypeError, ValueError)
 # What a user's query comes to that does not fit the tables.
 _WRONG_QUERY = (duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException)
 _BATCH = 4096
+_ODD = "it is damaged, or made to do harm"
 _MORE = "give more memory with IOSTRATA_MEMORY, or a larger disk with TMPDIR"
 _T = TypeVar("_T")
-_R = TypeVar("_R")
 _READ_ONLY = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
@@ -115,13 +115,28 @@ class OpenedRun:
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _at: object) -> None:
-        self.close()
+        try:
+            if isinstance(error, Exception) and not isinstance(error, UserError):
+                self._doubt(error)
+        finally:
+            self.close()
         if isinstance(error, _PUZZLED):
             self._blame(error)
 
     def close(self) -> None:
         """Ends it; a second time does nothing."""
         self._close()
+
+    def _doubt(self, error: Exception) -> None:
+        """Raises UserError where the run has values that no trace has."""
+        try:
+            odd = oddity(self.rows)
+        except (duckdb.Error, UserError):
+            return  # a file that cannot be read is another matter
+        if odd:
+            raise UserError(
+                f"run {self.run.name} has values that no trace has: {odd}", _ODD
+            ) from error
 
     def _blame(self, error: Exception) -> None:
         """Raises UserError where the error came from a damaged file, or from none being left."""
@@ -152,18 +167,6 @@ class OpenedRun:
             names, rows = self._answer(sql, parameters)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def records(self, sql: str, kind: type[_R], parameters: list[Any] | None = None) -> list[_R]:
-        """The rows of a query of ours as records; raises UserError where they are none: what has no
-        value, such as a time, is in all traces.
-        """
-        try:
-            return records(self.rows(sql, parameters), kind)
-        except InternalError as error:
-            raise UserError(
-                f"run {self.run.name} has values that no trace has: {error}",
-                "it is damaged, or made to do harm; if it is neither, please report this line",
-            ) from error
-
     def stream(self, sql: str, parameters: list[Any] | None = None) -> Iterator[tuple[Any, ...]]:
         """The rows of a query of ours, some thousand in memory at a time."""
         with self._sensible(), self._db.cursor() as cursor:
@@ -178,7 +181,7 @@ class OpenedRun:
             yield
         except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
             message = f"run {self.run.name} has numbers that no trace has: {first_line(error)}"
-            raise UserError(message, "it is damaged, or made to do harm") from error
+            raise UserError(message, _ODD) from error
 
     def user_query(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Column names and rows of a user's single reading statement; raises UserError."""

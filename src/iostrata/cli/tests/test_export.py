@@ -13,7 +13,7 @@ from iostrata.cli.tests.test_commands import iostrata
 from iostrata.show.export import csv
 from iostrata.show.export.formats import FORMATS
 from iostrata.show.export.tests.runs import CALLS, TASK, make
-from iostrata.store.tests.made import make_run, row_of_call, row_of_sum, sample
+from iostrata.store.tests.made import START, make_run, row_of_call, row_of_sum, sample
 
 MISSING = "iostrata: not in it, as they were only summed: java 9 calls (990 B)\n"
 
@@ -123,11 +123,11 @@ def test_headers_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_value_that_all_traces_have_is_missing(tmp_path: Path) -> None:
     """Found by fuzzing: it was a fault of iostrata, exit code 3."""
     samples = [sample(0), sample(1, disk_read=None)]
-    make_run(tmp_path, "r", [row_of_call("java", "read", "/a")], system=samples)
+    call = row_of_call("java", "read", "/a", start=START)
+    make_run(tmp_path, "r", [call], system=samples)
     said = iostrata(tmp_path, "export", "perfetto", "-o", str(tmp_path / "made"))
     assert (said.returncode, said.stderr) == (
         2,
-        "iostrata: run r has values that no trace has: rows are no HostSecond: "
-        "Expected `int`, got `null` - at `$[1].disk_read` · it is damaged, or made to do harm; "
-        "if it is neither, please report this line\n",
+        "iostrata: run r has values that no trace has: system.disk_read is missing in 1 row "
+        "· it is damaged, or made to do harm\n",
     )

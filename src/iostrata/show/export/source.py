@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.only_summed import OnlySummed, only_summed
 from iostrata.progress import Progress, silent
-from iostrata.records import Bytes, Count, EpochNs, Ns, Record
+from iostrata.records import Bytes, Count, EpochNs, Ns, Record, records
 from iostrata.schema.events import FLAG
 from iostrata.show.export.selection import Selection
 from iostrata.store.opened import OpenedRun
@@ -164,12 +164,12 @@ class Source:
         """Those that have calls, process by process."""
         where, parameters = self._where()
         sql = f"SELECT DISTINCT host, proc, pid, tid FROM ({_CALLS} {where}) ORDER BY ALL"
-        return self.opened.records(sql, ThreadId, parameters)
+        return records(self.opened.rows(sql, parameters), ThreadId)
 
     def processes(self) -> dict[int | None, ProcessName]:
         """The processes of the run by `proc`."""
-        found = self.opened.records("SELECT proc, main, container FROM processes", ProcessName)
-        return {process.proc: process for process in found}
+        rows = self.opened.rows("SELECT proc, main, container FROM processes")
+        return {process.proc: process for process in records(rows, ProcessName)}
 
     def system(self) -> list[HostSecond]:
         """What hosts did while the chosen calls ran, host by host."""
@@ -177,7 +177,7 @@ class Source:
         where, parameters = window.where(self.start)
         cells = ", ".join(f'"{name}"' for name in HostSecond.__struct_fields__)
         sql = f"SELECT {cells} FROM system WHERE {where} ORDER BY host, time"
-        return self.opened.records(sql, HostSecond, parameters)
+        return records(self.opened.rows(sql, parameters), HostSecond)
 
     def only_summed(self) -> list[OnlySummed]:
         """What of the job, task and layers is in sums only, at any time of the run."""
