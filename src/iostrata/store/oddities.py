@@ -14,7 +14,7 @@ _MOST = 1 << 62  # bytes, ns since the epoch, and calls
 _IDS = {"proc", "span", "parent", "parent_proc", "trace", "scope", "block", "uid"}
 _FROM_MINUS_ONE = {"offset", "bytes", "asked"}
 _NEEDED = {
-    "events": {"kind", "layer", "op", "start"},
+    "events": {"kind", "start"},
     "processes": {"traced"},
     "system": set(SYSTEM),
 }
@@ -48,6 +48,8 @@ def _odd(table: str, name: str, kind: str) -> Iterator[tuple[str, str]]:
     cell = f'"{name}"'
     if name in _NEEDED[table]:
         yield "is missing", f"{cell} IS NULL"
+    if name in ("layer", "op"):
+        yield "is missing", f"{cell} IS NULL AND kind <> 'gap'"
     if kind == "f64":
         yield "is no number", f"NOT isfinite({cell})"
         yield "is negative", f"{cell} < 0"
