@@ -24,14 +24,21 @@ _UNKNOWN = "native code"
 
 def missing_lines(shares: Sequence[TracedShare]) -> list[str]:
     """A line for each process of which much is missing: `12.4 MiB of 14.0 MiB (89 %) by HMaster
-    pid 12 are not traced: native transport`.
+    pid 12 are not traced: native transport`; and for each of which nobody knows how much.
     """
-    return [
+    short = [
         f"{size(row.missing)} of {size(row.moved)} ({percent(1 - row.share)}) by {_who(row)} "
         f"are not traced: {cause(row)}"
         for row in shares
         if row.is_short
     ]
+    # recv() and send(), which it uses, are in no count of the kernel
+    uncounted = [
+        f"what {_who(row)} sends by Netty's native transport is neither traced nor counted"
+        for row in shares
+        if "netty" in row.native and not row.is_short
+    ]
+    return [*short, *uncounted]
 
 
 def cause(row: TracedShare) -> str:
