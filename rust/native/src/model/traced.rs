@@ -23,7 +23,7 @@ impl Traced {
 
     /// Adds the bytes of calls of layer `java`.
     pub fn add(&mut self, op: &str, method: &str, bytes: u64) {
-        // the kernel may copy by itself: it counts both ways, and no call of ours is inside
+        // the kernel may copy by itself: it counts in both directions, and no call of ours is inside
         let copies = matches!(method, "transferTo" | "transferFrom");
         if copies || matches!(op, "read" | "receive") {
             self.read = self.read.saturating_add(bytes);
