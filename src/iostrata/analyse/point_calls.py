@@ -62,7 +62,7 @@ def point_calls() -> ir.Table:
 
 def woven_points() -> ir.Table:
     """Each `WovenPoints`."""
-    rows = PROCESSES.filter(PROCESSES.user_points.notnull(), PROCESSES.proc.notnull())
+    rows = PROCESSES.filter(PROCESSES.user_points != "", PROCESSES.proc.notnull())
     return rows.select("proc", "user_points").order_by("proc")
 
 

@@ -18,7 +18,7 @@ _NEEDED = {
     "processes": {"traced"},
     "system": set(SYSTEM),
 }
-_POINT = r"\d+ \w+ [^ ,]+"
+_POINT = r"\d{1,9} \w+ [^,]+"
 _SHAPES = {"user_points": f"(?:{_POINT}(?:,{_POINT})*)?"}
 Rows = Callable[[str], list[dict[str, Any]]]
 
