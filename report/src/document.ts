@@ -574,7 +574,7 @@ export interface Evidence {
 }
 /**
  * One thing to do: the exact setting, from which value to which; `setting` is empty where the
- * program itself has to change.
+ * program itself has to change. `before` is what the jobs had, and empty where nobody knows.
  */
 export interface Change {
   what: string;
