@@ -15,7 +15,7 @@ from tests.e2e.labs import Labs
 from iostrata.schema.points import POINTS
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
-pytest.importorskip("pyspark", reason="pyspark is not installed: scripts/test e2e runs it")
+pytest.importorskip("pyspark", reason="pyspark is not installed: scripts/test spark installs it")
 PROGRAM = Path(__file__).with_name("spark_program.py")
 # A sorter of serialized rows (point 623) that never was full writes one file: to Spark no spill.
 TRACED = """
