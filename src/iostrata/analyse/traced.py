@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iostrata.analyse.processes import Process
-from iostrata.records import Bytes, Record, Share
+from iostrata.records import Bytes, Count, Record, Share
 
 LEAST_SHARE = 0.05  # missing: below, a trace is whole
 LEAST_BYTES = 1 << 20  # missing: likewise
@@ -27,8 +27,8 @@ class TracedShare(Record, frozen=True):
     """A process of which the kernel has counted bytes: `moved` in all, `missing` of it in no call.
 
     `missing` is `missing_read`, `missing_written`, and `mapped`, which only devices saw: bytes of
-    mapped files. `native` has the names of
-    [native_code] in schema/events.toml that were seen in the process.
+    mapped files. `native` has the names of [native_code] in schema/events.toml that were seen in
+    the process, and `lost` calls, segments and names were lost by it or rejected.
     """
 
     host: str | None
@@ -48,10 +48,13 @@ class TracedShare(Record, frozen=True):
     mapped: Bytes
     share: Share
     native: list[str]
+    lost: Count
 
     @property
     def is_short(self) -> bool:
         """So much is missing that people must know."""
+        if self.lost:
+            return False  # that is why, and other lines say it
         by_jvm = min(self.missing_read, READ_BY_JVM)
         return self.missing - by_jvm > max(LEAST_BYTES, LEAST_SHARE * self.moved)
 
@@ -101,6 +104,7 @@ def _share(process: Process, others: Sequence[Process]) -> TracedShare | None:
         mapped=mapped,
         share=1 - missing / moved if moved else 1.0,
         native=native,
+        lost=(process.lost or 0) + (process.rejected or 0),
     )
 
 

@@ -34,6 +34,7 @@ def test_what_is_missing_is_said_by_process_with_its_cause(tmp_path: Path) -> No
         moved(4, io_read=30 * MIB, io_written=30 * MIB, traced_read=45 * MIB, native="children"),
         moved(5, io_written=10 * MIB),
         moved(6, io_read=11 * MIB),
+        moved(7, io_read=50 * MIB, lost=9),
     )
     assert found == [
         "30.0 MiB of 60.0 MiB (50 %) by HMaster pid 4 are not traced: native children",
