@@ -38,16 +38,9 @@ class RecordOptions:
 
 FLAGS = {"--private": "private", "--quiet": "quiet", "-q": "quiet"}
 _NAMES = (
-    "dir",
-    "lab",
-    "run",
-    "store",
-    "without_point",
-    "level",
-    "budget",
-    "sampling",
-    "points",
-) + ("tag",)
+    *("dir", "lab", "run", "store", "tag", "without_point"),
+    *("level", "budget", "sampling", "points"),
+)
 VALUES = {f"--{name.replace('_', '-')}": name for name in _NAMES}
 _PATHS = ("dir", "store", "points")
 

@@ -57,10 +57,11 @@ class Parameter:
 
     def said(self, value: Value) -> str:
         """NAME=VALUE as `--set` takes it."""
-        is_size = self.unit == BYTES and isinstance(value, int)
-        text = size(int(value)).replace(" ", "") if is_size else str(value).lower()
-        same = not is_size or self.read(text) == value
-        return f"{self.name}={text if same else value}"
+        text = str(value).lower()
+        if self.unit == BYTES and isinstance(value, int):
+            rounded = size(value).replace(" ", "")
+            text = rounded if self.read(rounded) == value else text
+        return f"{self.name}={text}"
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values."""

@@ -39,8 +39,10 @@ class WorkloadOrder:
     @property
     def title(self) -> str:
         """`terasort rows=1000000 maps=2`: what says how large it is, and what is not as usual."""
-        told = (one for one in self.workload.parameters if one.tells(self.values[one.name]))
-        return " ".join([self.workload.name, *(one.said(self.values[one.name]) for one in told)])
+        values = [(one, self.values[one.name]) for one in self.workload.parameters]
+        return " ".join(
+            [self.workload.name, *(one.said(value) for one, value in values if one.tells(value))]
+        )
 
     @property
     def tag(self) -> str:

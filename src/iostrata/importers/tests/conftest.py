@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
 
 Imported = Callable[..., OpenedRun]
+NEEDS_DARSHAN = pytest.mark.skipif(
+    find_spec("darshan") is None, reason="darshan is not installed (the extra `darshan`)"
+)
 
 
 @pytest.fixture

@@ -16,14 +16,12 @@ from iostrata.analyse.patterns import Pattern, patterns
 from iostrata.analyse.summary import summary
 from iostrata.analyse.targets import targets
 from iostrata.analyse.totals import OperationTotal, by_operation
-from iostrata.importers.tests.conftest import Imported
+from iostrata.importers.tests.conftest import NEEDS_DARSHAN, Imported
 from iostrata.records import builtins
 from iostrata.show.report.document import document
 from iostrata.show.summary import summary_lines
 
-pytestmark = pytest.mark.skipif(
-    find_spec("darshan") is None, reason="darshan is not installed (the extra `darshan`)"
-)
+pytestmark = NEEDS_DARSHAN
 
 # Every counter that an operation of a layer adds up, written down apart from what is tested.
 COUNTERS = {

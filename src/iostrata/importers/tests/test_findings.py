@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from iostrata.explain.verdict import explanation
-from iostrata.importers.tests.conftest import Imported
+from iostrata.importers.tests.conftest import NEEDS_DARSHAN, Imported
 from iostrata.importers.tests.test_darshan import sample
 
 BEGIN = 1_700_000_000.0
@@ -80,7 +79,7 @@ def test_an_import_ends_with_what_was_found(tmp_path: Path) -> None:
     assert said[-1] == "iostrata: 31 of 41 rules need what an import does not have."
 
 
-@pytest.mark.skipif(find_spec("darshan") is None, reason="darshan is not installed")
+@NEEDS_DARSHAN
 def test_a_storage_target_that_is_slow(imported: Imported) -> None:
     """GIVEN a log of 2048 ranks that write 256 MiB each, some of them to a slow OST."""
     first = explanation(imported(sample("bad"))).findings[0]
@@ -91,7 +90,7 @@ def test_a_storage_target_that_is_slow(imported: Imported) -> None:
     assert "storage target" in first.change[0].what
 
 
-@pytest.mark.skipif(find_spec("darshan") is None, reason="darshan is not installed")
+@NEEDS_DARSHAN
 def test_thousands_of_small_writes(imported: Imported) -> None:
     first = explanation(imported(sample("macsio"))).findings[0]
     assert (first.rule, first.severity) == ("small-writes", "severe")
