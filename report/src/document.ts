@@ -681,4 +681,8 @@ export interface PathTime {
    * nanoseconds
    */
   waiting: number;
+  /**
+   * nanoseconds
+   */
+  idle: number;
 }

@@ -75,6 +75,15 @@ def between(
     return f"~{text(value)} ({text(low)} to {text(high)})"
 
 
+def storable(text: str) -> str:
+    """The text with what UTF-8 has no bytes for, and zeros, escaped.
+
+    Python has such characters where bytes of a command line or a name are no UTF-8, and where JSON
+    of others escapes half a character.
+    """
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
 def printable(text: str) -> str:
     """The text with every control and format character escaped, its middle left out if it is long.
 

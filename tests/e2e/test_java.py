@@ -140,6 +140,17 @@ def test_a_command_without_java(iostrata: Iostrata) -> None:
     assert said[-1] == "no events: no Java process was seen"
 
 
+def test_a_command_of_any_bytes_and_length(iostrata: Iostrata) -> None:
+    """Words that are no UTF-8, and more of them than a packet holds."""
+    words = [os.fsdecode(b"stra\xdfe"), *map(str, range(60_000))]
+    counts = "import os, sys; print(len(os.fsencode(''.join(sys.argv[1:]))))"
+    said = iostrata("record", "--run", "r", "--", sys.executable, "-c", counts, *words)
+    assert said.stdout.splitlines()[0] == str(sum(map(len, words)))
+    (run,) = json.loads(iostrata("runs", "--json").stdout)
+    assert run["command"][3:5] == ["stra\\udcdfe", "0"]
+    assert run["command"][-1] == "59999"
+
+
 def test_a_command_that_is_not_there(iostrata: Iostrata) -> None:
     done = iostrata("record", "--run", "r", "--", "no-such-command")
     assert done.returncode == 127

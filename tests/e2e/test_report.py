@@ -26,13 +26,13 @@ def chrome() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """The page of the recorded TeraSort, and the document in it."""
+    """The page of the recorded WordCount, and the document in it."""
     folder = tmp_path_factory.mktemp("example")
     report = [sys.executable, "-m", "iostrata", "report", "--example"]
     written = subprocess.run(report, cwd=folder, check=True, capture_output=True, text=True)
-    assert written.stdout == f"{folder / 'iostrata-terasort.html'}\n"
+    assert written.stdout == f"{folder / 'iostrata-wordcount.html'}\n"
     document = subprocess.run([*report, "--json"], check=True, capture_output=True)
-    return folder / "iostrata-terasort.html", json.loads(document.stdout)
+    return folder / "iostrata-wordcount.html", json.loads(document.stdout)
 
 
 def test_the_example_shows_its_numbers(
@@ -86,10 +86,10 @@ def test_the_example_works_without_a_mouse(
     most = max(row["calls"] for row in document["targets"]["rows"])
     assert page.locator("#targets tbody tr td:nth-child(3)").first.inner_text() == count(most)
     # a search shows the rows that hold all words, also those below the fold
-    page.locator("#targets input[type=search]").fill("TERASORT part-r")
+    page.locator("#targets input[type=search]").fill("BOOKS book-2")
     names = found.texts("#targets tbody td:last-child")
     assert names
-    assert all("terasort" in name and "part-r" in name for name in names)
+    assert all("/books/" in name and "book-2" in name for name in names)
     assert found.faults == []
 
 

@@ -10,6 +10,7 @@ import { table } from "../table.ts";
 import { called, count, percent, printable, seconds } from "../text.ts";
 
 const HEIGHT = 84;
+const LIST = new Intl.ListFormat("en-GB");
 
 export function critical(run: ReportDocument, selection: Selection): HTMLElement | null {
   const path = run.critical;
@@ -44,7 +45,8 @@ export function critical(run: ReportDocument, selection: Selection): HTMLElement
       { class: "caption" },
       "Time on the path, separated into working and waiting. It adds up to the wall time that " +
         "the path covers, unlike times that are summed over threads. It follows the selected " +
-        "interval.",
+        "interval. Idle is time outside of traced calls in which the process had no CPU, at " +
+        "least. It is known for the whole run only; for an interval it is part of working.",
     ),
   );
 }
@@ -66,14 +68,17 @@ function label(path: Critical): string {
 function said(rows: PathTime[], path: Critical, selection: Selection): string {
   const working = rows.reduce((sum, row) => sum + row.working, 0);
   const waiting = rows.reduce((sum, row) => sum + row.waiting, 0);
+  const idle = rows.reduce((sum, row) => sum + row.idle, 0);
   const [from, until] = selection.seconds;
   const wall = selection.bins ? (until - from) * 1e9 : path.wall;
   const part = (ns: number) => `${seconds(ns)} (${percent(wall > 0 ? ns / wall : 0)})`;
   const where = selection.bins ? `From ${selection.text()}` : `Of ${seconds(path.wall)}`;
-  const rest = wall - working - waiting;
+  const rest = wall - working - waiting - idle;
   const other =
     rest > wall / 200 ? ` The other ${part(rest)} belong to no function of this list.` : "";
-  return `${where} the path worked for ${part(working)} and waited for ${part(waiting)}.${other}`;
+  const times = [`worked for ${part(working)}`, `waited for ${part(waiting)}`];
+  if (idle) times.push(`was idle for ${part(idle)}`);
+  return `${where} the path ${LIST.format(times)}.${other}`;
 }
 
 /** The parts within the interval, cut at its edges, by function. */
@@ -83,19 +88,19 @@ export function byFunction(parts: PathPart[], selection: Selection): PathTime[] 
     const time = selection.within(start, end);
     if (time <= 0) continue;
     const key = JSON.stringify([layer, op]);
-    const row = found.get(key) ?? { layer, op, working: 0, waiting: 0 };
+    const row = found.get(key) ?? { layer, op, working: 0, waiting: 0, idle: 0 };
     row[waiting ? "waiting" : "working"] += time;
     found.set(key, row);
   }
-  return [...found.values()].sort((a, b) => both(b) - both(a));
+  return [...found.values()].sort((a, b) => whole(b) - whole(a));
 }
 
-function both(row: PathTime): number {
-  return row.working + row.waiting;
+function whole(row: PathTime): number {
+  return row.working + row.waiting + row.idle;
 }
 
 function functionTable(rows: PathTime[]): HTMLElement {
-  const longest = Math.max(1, ...rows.map(both));
+  const longest = Math.max(1, ...rows.map(whole));
   return table<PathTime>(
     [
       { title: "function", cell: (row) => name(called(row)), by: called },
@@ -114,11 +119,17 @@ function functionTable(rows: PathTime[]): HTMLElement {
         by: (row) => row.working,
       },
       {
-        title: "both",
+        title: "idle",
         number: true,
-        cell: (row) => seconds(both(row)),
-        by: both,
-        bar: (row) => both(row) / longest,
+        cell: (row) => (row.idle ? seconds(row.idle) : "–"),
+        by: (row) => row.idle,
+      },
+      {
+        title: "together",
+        number: true,
+        cell: (row) => seconds(whole(row)),
+        by: whole,
+        bar: (row) => whole(row) / longest,
       },
     ],
     rows,

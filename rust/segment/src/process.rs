@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::memory::Memory;
 use crate::schema::{
     PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTERS, PROCESS_CPU,
-    PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN,
+    PROCESS_CPU_JVM, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN,
     PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START,
-    PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_START,
-    PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
+    PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL,
+    PROCESS_START, PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE,
+    PROCESS_UID,
 };
 
 pub const COUNTERS: usize = 7;
@@ -39,6 +40,7 @@ pub struct Account {
     pub counters: [u64; COUNTERS],
     pub cost: Cost,
     pub moved: Moved,
+    pub scheduled: Scheduled,
     /// By point id.
     pub points: Vec<PointState>,
 }
@@ -124,6 +126,32 @@ impl Moved {
     }
 }
 
+/// What the scheduler said of the threads of a process while something was recorded, ns: see
+/// `[process]` of events.toml.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Scheduled {
+    /// CPU time of the JVM's own threads. 0: not known, and neither is the rest.
+    pub jvm: u64,
+    /// All other threads could have run, and waited for a CPU.
+    pub queued: u64,
+}
+
+impl Scheduled {
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.jvm != 0
+    }
+
+    /// What has come since.
+    #[must_use]
+    pub fn since(self, before: Scheduled) -> Scheduled {
+        Scheduled {
+            jvm: self.jvm.saturating_sub(before.jvm),
+            queued: self.queued.saturating_sub(before.queued),
+        }
+    }
+}
+
 /// The page's fixed part, `None` before its writer has finished it.
 pub fn who(memory: &impl Memory) -> Option<ProcessIdentity> {
     if memory.acquire_u32(PROCESS_STATE) == 0 {
@@ -161,6 +189,10 @@ pub fn account(memory: &impl Memory) -> Account {
             disk_read: memory.relaxed_u64(PROCESS_DISK_READ),
             disk_written: memory.relaxed_u64(PROCESS_DISK_WRITTEN),
             native: memory.relaxed_u64(PROCESS_NATIVE),
+        },
+        scheduled: Scheduled {
+            jvm: memory.relaxed_u64(PROCESS_CPU_JVM),
+            queued: memory.relaxed_u64(PROCESS_QUEUED),
         },
         points: (0..PROCESS_MAX_POINTS)
             .map(|point| point_state(memory.relaxed_u64(PROCESS_POINTS + point * 8)))

@@ -185,6 +185,8 @@ pub const PROCESS_IO_WRITTEN: usize = 176;
 pub const PROCESS_DISK_READ: usize = 184;
 pub const PROCESS_DISK_WRITTEN: usize = 192;
 pub const PROCESS_NATIVE: usize = 200;
+pub const PROCESS_CPU_JVM: usize = 208;
+pub const PROCESS_QUEUED: usize = 216;
 pub const PROCESS_POINTS: usize = 256;
 pub const PROCESS_POINT_SUMMED: usize = 2;
 pub const PROCESS_MAX_POINTS: usize = 1024;
@@ -405,6 +407,8 @@ pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("traced_written", "i64"),
     ("mapped", "i64"),
     ("native", "string"),
+    ("cpu_jvm", "i64"),
+    ("queued", "i64"),
 ];
 pub const SYSTEM_COLUMNS: &[(&str, &str)] = &[
     ("host", "string"),

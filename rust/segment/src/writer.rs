@@ -21,6 +21,7 @@ mod point;
 mod pool;
 mod rows;
 mod sampler;
+mod scheduler;
 mod spans;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ use self::kernel::KernelAccount;
 use self::names::{Names, cut};
 use self::overflow::Overflow;
 use self::pool::Pool;
+use self::scheduler::SchedulerAccount;
 use crate::mapping::Mapping;
 use crate::memory::Memory;
 use crate::process::{DETACHED, ENDED};
@@ -45,11 +47,12 @@ use crate::ring::{self, Layout};
 use crate::schema::{
     CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_COST_COLLECTOR,
     PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_BY,
-    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_DISK_READ,
-    PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN, PROCESS_MAX_POINTS, PROCESS_NATIVE,
-    PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH,
-    PROCESS_PROC, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
-    PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
+    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_CPU_JVM,
+    PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN,
+    PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START,
+    PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL,
+    PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY,
+    PROCESS_TEXT_SIZE, PROCESS_UID,
 };
 
 pub use self::context::Cause;
@@ -140,6 +143,7 @@ pub struct Process {
     pool: Mutex<Pool>,
     overflow: Mutex<Overflow>,
     kernel: Mutex<KernelAccount>,
+    scheduler: Mutex<SchedulerAccount>,
     /// Base context of all threads; dictionary id.
     base_context: AtomicU32,
     /// Recordings so far: calls that were open in an earlier one never say how they went on.
@@ -178,6 +182,7 @@ impl Process {
             pool: Mutex::new(Pool::new(proc, options.cap, first)),
             overflow: Mutex::default(),
             kernel: Mutex::default(),
+            scheduler: Mutex::default(),
             base_context: AtomicU32::new(0),
             recording: AtomicU32::new(1),
             closed: AtomicBool::new(false),
@@ -293,17 +298,19 @@ impl Process {
     }
 
     /// A window of a recording ends, and the next one begins if `records`: what the kernel counted
-    /// in it of the I/O of this process is added to the page.
+    /// in it of the I/O and the threads of this process is added to the page.
     pub fn look_at_kernel(&self, records: bool) {
         let moved = locked(&self.kernel).look(records);
-        if !moved.is_known() {
-            return;
+        if moved.is_known() {
+            self.page.set_u64(PROCESS_IO_READ, moved.read);
+            self.page.set_u64(PROCESS_IO_WRITTEN, moved.written);
+            self.page.set_u64(PROCESS_DISK_READ, moved.disk_read);
+            self.page.set_u64(PROCESS_DISK_WRITTEN, moved.disk_written);
+            self.page.set_u64(PROCESS_NATIVE, moved.native);
         }
-        self.page.set_u64(PROCESS_IO_READ, moved.read);
-        self.page.set_u64(PROCESS_IO_WRITTEN, moved.written);
-        self.page.set_u64(PROCESS_DISK_READ, moved.disk_read);
-        self.page.set_u64(PROCESS_DISK_WRITTEN, moved.disk_written);
-        self.page.set_u64(PROCESS_NATIVE, moved.native);
+        let scheduled = locked(&self.scheduler).look(records);
+        self.page.set_u64(PROCESS_CPU_JVM, scheduled.jvm);
+        self.page.set_u64(PROCESS_QUEUED, scheduled.queued);
     }
 
     /// ns that a clock adds to what it measures.

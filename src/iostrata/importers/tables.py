@@ -15,6 +15,7 @@ from iostrata.records import Record
 from iostrata.schema.events import COLUMNS, FLAG, PROCESS_COLUMNS, VERSION
 from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
+from iostrata.text import storable
 
 SECOND = 10**9
 UNKNOWN_SIZE = 255  # [size_class] of schema/events.toml
@@ -122,11 +123,6 @@ def _copy(
         f"KV_METADATA {{{_quoted(VERSION_KEY)}: {_quoted(VERSION)}}})"
     ).fetchone()
     return int(written[0]) if written else 0
-
-
-def storable(text: str) -> str:
-    """The text with what a column of text cannot hold escaped."""
-    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def _quoted(value: object) -> str:

@@ -138,13 +138,13 @@ class RunWriter:
         return {
             "schema": VERSION,
             "run": self._final.name,
-            "command": [tables.storable(word) for word in account.command],
+            "command": account.command,
             "start": account.start or self._start,
             "end": max(account.end, self._end),
             "exit": account.exit,
             "state": account.state,
             "host": hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts" if hosts else "",
             "user": account.user,
-            "message": tables.storable(account.message()),
+            "message": account.message(),
             "source": builtins(account.facts()),
         }

@@ -30,8 +30,11 @@ from iostrata.regular import read_regular
 from iostrata.schema.detail import Detail
 from iostrata.schema.events import ALL_REQUESTS
 from iostrata.store.coverage import ReportedCoverage
+from iostrata.text import shortened, storable
 
 AS_USUAL = Detail()
+# Of a command, whose words may be megabytes: run.json has all of it, and a packet has no room.
+_LONGEST = 4000
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,8 @@ def announce(
 ) -> None:
     """Asks the collector to record a run of this process; `points` are rows of schema.users."""
     lines = [f"recorder_pid={os.getpid()}", f"recorder_start={start_ticks(os.getpid())}"]
-    lines.append("command=" + " ".join(command).replace("\n", " "))
+    shown = storable(shortened(" ".join(command), _LONGEST)).replace("\n", " ")
+    lines.append(f"command={shown}")
     lines += [f"expect={role}:{pid}" for role, pid in expect]
     lines += [f"points_off={point}" for point in points_off]
     lines += detail.lines()

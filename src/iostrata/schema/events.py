@@ -190,6 +190,8 @@ PROCESS_COLUMNS = {
     "traced_written": "i64",
     "mapped": "i64",
     "native": "string",
+    "cpu_jvm": "i64",
+    "queued": "i64",
 }
 SYSTEM_COLUMNS = {
     "host": "string",
@@ -258,7 +260,7 @@ EXTRACTOR = {
 # Columns that came after their version was frozen: older files lack them.
 ADDED = {
     "columns": (),
-    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native'),
+    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued'),
     "system_columns": (),
 }
 MAX_POINTS = 1024

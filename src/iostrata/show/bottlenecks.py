@@ -8,8 +8,8 @@ from iostrata.text import count, percent, plural, seconds
 
 
 def bottleneck_lines(ranked: Bottlenecks, most: int, width: int = WIDTH) -> list[str]:
-    """The first functions; working and waiting are those of the measure that ranks. What else is
-    known of them is shown where lines of `width` characters have room for it.
+    """The first functions; working, waiting and idle are those of the measure that ranks. What else
+    is known of them is shown where lines of `width` characters have room for it.
     """
     if not ranked.functions:
         return ["no calls were recorded: iostrata summary says why"]
@@ -20,14 +20,21 @@ def bottleneck_lines(ranked: Bottlenecks, most: int, width: int = WIDTH) -> list
     def waiting(row: Bottleneck) -> int:
         return int(getattr(row, f"{by}_waiting"))
 
+    def idle(row: Bottleneck) -> int:
+        return row.critical_idle if by == "critical" else 0
+
     def share(row: Bottleneck) -> str:
         return percent(getattr(row, ranked.by) / whole if whole else 0.0, 1)
 
     ranks = [
         Column(f"of {ranked.by}", share, number=True),
-        Column("working", lambda row: seconds(getattr(row, by) - waiting(row)), number=True),
+        Column(
+            "working", lambda row: seconds(getattr(row, by) - waiting(row) - idle(row)), number=True
+        ),
         Column("waiting", lambda row: seconds(waiting(row)), number=True),
     ]
+    if any(idle(row) for row in holding):
+        ranks.append(Column("idle", lambda row: seconds(idle(row)), number=True))
     name, role, host = named("function", "name"), named("role"), named("host")
     critical = number("critical path", seconds, "critical")
     more = [number("calls", count), number("self", seconds), number("total", seconds)]
@@ -45,6 +52,11 @@ def bottleneck_lines(ranked: Bottlenecks, most: int, width: int = WIDTH) -> list
 
 def _headline(ranked: Bottlenecks) -> str:
     waiting = sum(row.critical_waiting for row in ranked.functions)
-    share = percent(waiting / ranked.wall if ranked.wall else 0.0)
-    of = f"critical path: {seconds(ranked.wall)}, {share} of it waiting for a peer"
+    idle = sum(row.critical_idle for row in ranked.functions)
+    wall = ranked.wall or 1
+    of = (
+        f"critical path: {seconds(ranked.wall)}, {percent(waiting / wall)} of it waiting for a peer"
+    )
+    if idle:
+        of += f", {percent(idle / wall)} idle: no call, no CPU"
     return f"{of}; times of calls are estimates" if ranked.sampled else of

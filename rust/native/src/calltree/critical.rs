@@ -6,10 +6,13 @@ process the way back goes through the call that covers the moment, or else the o
 before it; within a call through those that it enclosed, and through those it caused elsewhere that
 ended before it did: only these can have been waited for. What no call below covers is the call's
 own. Each moment of each window belongs to exactly one part.
+
+Own time of tasks and processes is outside of calls: what is longer there than the process had CPU
+is idle, since nobody worked.
 */
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -37,6 +40,9 @@ pub struct Question {
     /// By host: ns to add to its times.
     #[serde(default)]
     offsets: BTreeMap<String, i64>,
+    /// By process: ns in which its threads worked at the most, or waited for a CPU.
+    #[serde(default)]
+    worked: HashMap<i64, i64>,
 }
 
 /// In the clock of the reference host, ns.
@@ -71,6 +77,9 @@ pub struct PathPart {
     pub end: i64,
     #[serde(flatten)]
     pub activity: Activity,
+    /// The process, where it was outside of calls.
+    #[serde(skip)]
+    outside: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -78,6 +87,8 @@ pub struct FunctionTime {
     #[serde(flatten)]
     pub activity: Activity,
     pub time: i64,
+    /// Of it outside of calls while nobody worked, at least.
+    pub idle: i64,
     times: u64,
 }
 
@@ -123,7 +134,7 @@ pub fn answer(mut spans: Spans, tables: &Tables, question: &Question, threads: u
     let parts = walk.parts();
     Answer {
         wall: parts.iter().map(|part| part.end - part.start).sum(),
-        by_function: by_function(&parts),
+        by_function: by_function(&parts, &idle_shares(&parts, &question.worked)),
         parts: shown(parts),
     }
 }
@@ -140,6 +151,13 @@ struct Step {
     /// Those that cover `until`: of the own thread first, then those that began first.
     covering: BinaryHeap<Reverse<(bool, i64, u32)>>,
     thread: u32,
+}
+
+/// A process, and where it ran.
+#[derive(Clone, Copy)]
+struct Place {
+    proc: i64,
+    site: Site,
 }
 
 struct Walk<'a> {
@@ -162,13 +180,20 @@ impl Walk<'_> {
         for window in self.question.windows.iter().rev() {
             match &window.of {
                 WindowContent::Known(activity) => {
-                    add(&mut parts, window.start, window.end, activity.clone());
+                    let part = PathPart {
+                        start: window.start,
+                        end: window.end,
+                        activity: activity.clone(),
+                        outside: None,
+                    };
+                    add(&mut parts, part);
                 }
                 WindowContent::Process { proc } => {
                     let none = Vec::new();
-                    let proc = self.tables.known_proc(*proc);
-                    let roots = proc.and_then(|proc| roots.get(&proc)).unwrap_or(&none);
-                    let place = proc.map(|proc| self.place_of(proc)).unwrap_or_default();
+                    let known = self.tables.known_proc(*proc);
+                    let roots = known.and_then(|known| roots.get(&known)).unwrap_or(&none);
+                    let site = known.map(|known| self.site_of(known)).unwrap_or_default();
+                    let place = Place { proc: *proc, site };
                     self.back(window, roots, place, &waiting, &mut parts);
                 }
             }
@@ -201,7 +226,7 @@ impl Walk<'_> {
         roots
     }
 
-    fn place_of(&self, proc: u32) -> Site {
+    fn site_of(&self, proc: u32) -> Site {
         let thread = self.tables.threads.iter().find(|thread| thread.proc == proc);
         thread.map(|thread| self.tables.sites[usize::from(thread.site)]).unwrap_or_default()
     }
@@ -211,7 +236,7 @@ impl Walk<'_> {
         &self,
         window: &Window,
         roots: &[u32],
-        place: Site,
+        place: Place,
         waiting: &[bool],
         parts: &mut Vec<PathPart>,
     ) {
@@ -223,14 +248,14 @@ impl Walk<'_> {
         while let Some(step) = steps.last_mut() {
             let (row, until) = (step.row, step.until);
             let Some(next) = self.next(step) else {
-                add(parts, step.from, until, self.activity(row, place, waiting));
+                add(parts, self.part(step.from, until, row, place, waiting));
                 steps.pop();
                 continue;
             };
             let end = self.end(next).min(until).max(step.from);
             step.until = self.start(next).max(step.from);
             let (begin, thread) = (step.until, self.spans.thread[next as usize]);
-            add(parts, end, until, self.activity(row, place, waiting));
+            add(parts, self.part(end, until, row, place, waiting));
             let ended_before = |below: &u32| {
                 self.spans.thread[*below as usize] == thread || self.end(*below) <= self.end(next)
             };
@@ -271,19 +296,22 @@ impl Walk<'_> {
         self.start(row).saturating_add(self.spans.dur[row as usize])
     }
 
-    fn activity(&self, row: u32, process: Site, waiting: &[bool]) -> Activity {
+    fn part(&self, start: i64, end: i64, row: u32, process: Place, waiting: &[bool]) -> PathPart {
         let (layer, op, place, waiting) = if row == NONE {
             ("task", "process", process, false)
         } else {
             let function = self.spans.what[row as usize].function;
             let thread = &self.tables.threads[self.spans.thread[row as usize] as usize];
             let (layer, op) = self.tables.name(function);
-            let place = self.tables.sites[usize::from(thread.site)];
+            let proc = self.tables.procs[thread.proc as usize];
+            let place = Place { proc, site: self.tables.sites[usize::from(thread.site)] };
             (layer, op, place, self.waits(row, waiting))
         };
         let text = |number| self.tables.names.text(number).to_owned();
-        let (role, host) = (text(place.role), text(place.host));
-        Activity { layer: layer.to_owned(), op: op.to_owned(), role, host, waiting }
+        let (role, host) = (text(place.site.role), text(place.site.host));
+        let outside = (layer == "task" && !waiting).then_some(place.proc);
+        let activity = Activity { layer: layer.to_owned(), op: op.to_owned(), role, host, waiting };
+        PathPart { start, end, activity, outside }
     }
 }
 
@@ -291,26 +319,47 @@ impl Walk<'_> {
 const MAIN: i64 = 1;
 
 /// Parts come from the last to the first; equal neighbours are one.
-fn add(parts: &mut Vec<PathPart>, start: i64, end: i64, activity: Activity) {
-    if start >= end {
+fn add(parts: &mut Vec<PathPart>, part: PathPart) {
+    if part.start >= part.end {
         return;
     }
+    let is_same = |after: &PathPart| {
+        after.activity == part.activity && after.outside == part.outside && after.start == part.end
+    };
     match parts.last_mut() {
-        Some(after) if after.activity == activity && after.start == end => after.start = start,
-        _ => parts.push(PathPart { start, end, activity }),
+        Some(after) if is_same(after) => after.start = part.start,
+        _ => parts.push(part),
     }
 }
 
-fn by_function(parts: &[PathPart]) -> Vec<FunctionTime> {
-    let mut times: BTreeMap<&Activity, (i64, u64)> = BTreeMap::new();
+/// By process, the part of its time outside of calls that is more than it `worked`.
+fn idle_shares(parts: &[PathPart], worked: &HashMap<i64, i64>) -> HashMap<i64, f64> {
+    let mut outside: HashMap<i64, i64> = HashMap::new();
     for part in parts {
-        let (time, number) = times.entry(&part.activity).or_default();
+        if let Some(proc) = part.outside {
+            *outside.entry(proc).or_default() += part.end - part.start;
+        }
+    }
+    let share = |(proc, time): (i64, i64)| {
+        let idle = (time - worked.get(&proc)?).max(0);
+        Some((proc, idle as f64 / time as f64))
+    };
+    outside.into_iter().filter_map(share).collect()
+}
+
+fn by_function(parts: &[PathPart], idle: &HashMap<i64, f64>) -> Vec<FunctionTime> {
+    let mut times: BTreeMap<&Activity, (i64, f64, u64)> = BTreeMap::new();
+    for part in parts {
+        let (time, idle_time, number) = times.entry(&part.activity).or_default();
+        let share = part.outside.and_then(|proc| idle.get(&proc)).unwrap_or(&0.0);
         *time += part.end - part.start;
+        *idle_time += (part.end - part.start) as f64 * share;
         *number += 1;
     }
-    let function = |(activity, (time, times)): (&Activity, (i64, u64))| FunctionTime {
+    let function = |(activity, (time, idle, times)): (&Activity, (i64, f64, u64))| FunctionTime {
         activity: activity.clone(),
         time,
+        idle: (idle as i64).min(time),
         times,
     };
     let mut functions: Vec<FunctionTime> = times.into_iter().map(function).collect();
@@ -328,8 +377,8 @@ fn shown(parts: Vec<PathPart>) -> Vec<PathPart> {
     let place = |part: &PathPart| (part.start.midpoint(part.end) - begin) / stretch;
     let together = parts.chunk_by(|a, b| place(a) == place(b) && a.end == b.start);
     let part = |same: &[PathPart]| {
-        let longest = by_function(same).swap_remove(0).activity;
-        PathPart { start: same[0].start, end: same[same.len() - 1].end, activity: longest }
+        let activity = by_function(same, &HashMap::new()).swap_remove(0).activity;
+        PathPart { start: same[0].start, end: same[same.len() - 1].end, activity, outside: None }
     };
     together.map(part).collect()
 }

@@ -284,8 +284,9 @@ impl State {
         }
         let baselines = self.processes.iter().filter_map(|(proc, process)| {
             let page = process.page.as_ref()?;
-            let (cost, moved, traced) = (page.cost, page.moved, process.traced);
-            Some((*proc, Baseline { cost, summed: page.summed.clone(), moved, traced }))
+            let (cost, moved, scheduled) = (page.cost, page.moved, page.scheduled);
+            let (summed, traced) = (page.summed.clone(), process.traced);
+            Some((*proc, Baseline { cost, summed, moved, scheduled, traced }))
         });
         self.owners.order(order, baselines);
     }

@@ -412,8 +412,7 @@ impl Source {
     fn push_page(&self, state: &Process, now: u64, out: &mut Vec<u8>) {
         let account = self.page.account();
         let points = || account.points.iter().enumerate();
-        let in_state =
-            |wanted: usize| points().filter(move |(_, p)| usize::from(p.state) == wanted);
+        let in_state = |wanted| points().filter(move |(_, p)| usize::from(p.state) == wanted);
         let page = PageReading {
             proc: self.proc,
             now,
@@ -428,6 +427,7 @@ impl Source {
                 .collect(),
             cost: account.cost,
             moved: account.moved,
+            scheduled: account.scheduled,
             summed: (0..account.points.len())
                 .filter(|point| account.points[*point].summed != 0)
                 .map(|point| (point as u16, account.points[point].summed))

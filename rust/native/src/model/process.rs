@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use iostrata_segment::dictionary;
 use iostrata_segment::points::POINTS;
-use iostrata_segment::process::{Cost, Moved, ProcessIdentity};
+use iostrata_segment::process::{Cost, Moved, ProcessIdentity, Scheduled};
 use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
     CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA,
@@ -193,6 +193,8 @@ pub struct PageReading {
     pub cost: Cost,
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub moved: Moved,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub scheduled: Scheduled,
     /// Seconds that points were only summed for, by id.
     #[serde(default)]
     pub summed: Vec<(u16, u16)>,
@@ -207,6 +209,7 @@ impl PageReading {
             && self.user_points == other.user_points
             && self.cost == other.cost
             && self.moved == other.moved
+            && self.scheduled == other.scheduled
             && self.summed == other.summed
     }
 }

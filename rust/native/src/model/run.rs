@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iostrata_segment::control::Detail;
-use iostrata_segment::process::{Cost, Moved};
+use iostrata_segment::process::{Cost, Moved, Scheduled};
 use serde::{Deserialize, Serialize};
 
 use super::traced::Traced;
@@ -85,6 +85,8 @@ pub struct Baseline {
     pub summed: Vec<(u16, u16)>,
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub moved: Moved,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub scheduled: Scheduled,
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub traced: Traced,
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use iostrata_segment::process::{Cost, Moved};
+use iostrata_segment::process::{Cost, Moved, Scheduled};
 use iostrata_segment::schema::{
     PROCESS_COLUMNS, PROCESS_COUNTER_LOST_CALLS, PROCESS_COUNTER_REFUSED_BY,
     PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTER_REFUSED_SEGMENTS, native_code_name,
@@ -50,6 +50,7 @@ pub struct ProcessRow {
     pub summed: String,
     /// `None` where the kernel did not say.
     pub moved: Option<Moved>,
+    pub scheduled: Option<Scheduled>,
     /// `None` for a process that was not traced.
     pub traced_bytes: Option<Traced>,
     pub start: u64,
@@ -130,6 +131,8 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ProcessRow]) -
         "traced_read" => long(&|row| Some(row.traced_bytes?.read)),
         "traced_written" => long(&|row| Some(row.traced_bytes?.written)),
         "mapped" => long(&|row| Some(row.traced_bytes?.mapped)),
+        "cpu_jvm" => long(&|row| Some(row.scheduled?.jvm)),
+        "queued" => long(&|row| Some(row.scheduled?.queued)),
         "native" => {
             let cells = rows.iter().map(|row| row.moved.map(|moved| native(moved.native)));
             Column::Text(cells.map(|text| Some(ByteArray::from(text?.as_str()))).collect())
@@ -218,6 +221,9 @@ fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
         moved: page
             .filter(|page| page.moved.is_known())
             .map(|page| page.moved.since(baseline.moved)),
+        scheduled: page
+            .filter(|page| page.scheduled.is_known())
+            .map(|page| page.scheduled.since(baseline.scheduled)),
         traced_bytes: rejection.is_empty().then(|| process.traced.since(baseline.traced)),
         start: info.start,
         end: process.end.as_ref().filter(|_| rejection.is_empty()).map_or(0, |end| end.at),

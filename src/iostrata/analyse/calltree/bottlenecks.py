@@ -20,7 +20,7 @@ _Key = tuple[str, str, str, str]
 class Bottleneck(Record, frozen=True):
     """A function in processes of a role on a host: times of all threads, and on the critical path.
 
-    The waiting is part of the time before it.
+    The waiting is part of the time before it, and so is what is idle (`PathFunction`).
     """
 
     layer: str
@@ -33,6 +33,7 @@ class Bottleneck(Record, frozen=True):
     self_waiting: Ns = 0
     critical: Ns = 0
     critical_waiting: Ns = 0
+    critical_idle: Ns = 0
 
     @property
     def name(self) -> str:
@@ -87,6 +88,7 @@ def _ranked(
         known["critical"] = known.get("critical", 0) + part.time
         waiting = part.time if part.waiting else 0
         known["critical_waiting"] = known.get("critical_waiting", 0) + waiting
+        known["critical_idle"] = known.get("critical_idle", 0) + part.idle
     names = ("layer", "op", "role", "host")
     return records(
         (dict(zip(names, key, strict=True)) | numbers for key, numbers in measures.items()),

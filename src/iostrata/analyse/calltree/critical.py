@@ -48,7 +48,11 @@ class PathPart(Record, frozen=True):
 
 
 class PathFunction(Record, frozen=True):
-    """The time that the path spent in a function, and in how many stretches."""
+    """The time that the path spent in a function, and in how many stretches.
+
+    `idle`, at least, of the time of a task or a process: no call was traced, and the process had no
+    CPU. It slept, or waited for a lock, for a child, or for I/O that is not traced.
+    """
 
     layer: str
     op: str
@@ -57,6 +61,7 @@ class PathFunction(Record, frozen=True):
     waiting: bool
     time: Ns
     times: Count
+    idle: Ns
 
 
 class CriticalPath(Record, frozen=True):
@@ -78,23 +83,26 @@ class PathTime(Record, frozen=True):
     op: str
     working: Ns
     waiting: Ns
+    idle: Ns
 
 
 def by_operation(path: CriticalPath) -> list[PathTime]:
     """The longest first."""
-    times: dict[tuple[str, str], tuple[int, int]] = {}
+    times: dict[tuple[str, str], list[int]] = {}
     for row in path.by_function:
-        working, waiting = times.get((row.layer, row.op), (0, 0))
-        more = (0, row.time) if row.waiting else (row.time, 0)
-        times[row.layer, row.op] = (working + more[0], waiting + more[1])
-    found = [PathTime(*names, *both) for names, both in times.items()]
-    return sorted(found, key=lambda row: -row.working - row.waiting)
+        sums = times.setdefault((row.layer, row.op), [0, 0, 0])
+        sums[1 if row.waiting else 0] += row.time - row.idle
+        sums[2] += row.idle
+    found = [PathTime(*names, *each) for names, each in times.items()]
+    return sorted(found, key=lambda row: -row.working - row.waiting - row.idle)
 
 
 class PathProcess(Record, frozen=True):
     """One traced process that is no daemon.
 
     `done`: when others could go on: an attempt's process takes a while to end after its task.
+    `worked`: CPU time without that of compilers and garbage collectors, and time in which threads
+    waited for a CPU; null where it is not known.
     """
 
     proc: int
@@ -105,6 +113,7 @@ class PathProcess(Record, frozen=True):
     start: EpochNs
     end: EpochNs
     done: EpochNs
+    worked: Ns | None
 
     def shifted(self, offset: Ns) -> PathProcess:
         """On a clock that is so much ahead."""
@@ -165,6 +174,7 @@ class _Question(Record, frozen=True):
     waiting: tuple[str, ...]
     waiting_calls: list[tuple[int, int]]
     offsets: dict[str, int]
+    worked: dict[int, int]
 
 
 def critical_path(
@@ -184,7 +194,8 @@ def critical_path(
     windows = _Way(processes, _marks(engine, offsets)).go()
     pipes = engine.records(long_pipe_reads(), LongPipeRead)
     calls = [(call.proc, call.span) for call in pipes]
-    question = _Question(windows, WAITING_OPERATIONS, calls, offsets)
+    worked = {one.proc: one.worked for one in processes if one.worked is not None}
+    question = _Question(windows, WAITING_OPERATIONS, calls, offsets, worked)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(msgspec.json.encode(question))
         file.flush()
@@ -204,7 +215,8 @@ def _processes() -> ir.Table:
     )
     texts = {name: PROCESSES[name].fill_null("") for name in ("role", "host", "job", "task")}
     rows = PROCESSES.filter(PROCESSES.traced, PROCESSES.proc.notnull(), PROCESSES.start.notnull())
-    rows = rows.select("proc", "start", ended=PROCESSES.end, **texts)
+    worked = rows.cpu.nullif(0) - rows.cpu_jvm.fill_null(0) + rows.queued.fill_null(0)
+    rows = rows.select("proc", "start", ended=PROCESSES.end, worked=worked, **texts)
     rows = rows.filter(rows.role.notin(SERVERS)).join(last, "proc", how="left")
     rows = rows.mutate(end=ibis.coalesce(rows.ended, rows.last))
     rows = rows.mutate(done=ibis.least(ibis.coalesce(rows.done, rows.end), rows.end))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @command(
     "iostrata report                      the latest run, to iostrata-RUN.html",
     "iostrata report -o job.html --open   and opens it in the browser",
-    "iostrata report --example            a recorded TeraSort, without any cluster",
+    "iostrata report --example            a recorded WordCount, without any cluster",
     "iostrata report --json | jq .flow    the numbers behind the page",
 )
 def report(
@@ -39,7 +39,7 @@ def report(
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     example: Annotated[
-        bool, typer.Option("--example", help="Show a recorded TeraSort that comes with iostrata.")
+        bool, typer.Option("--example", help="Show a recorded WordCount that comes with iostrata.")
     ] = False,
     store: StoreOption = None,
     json: JsonOption = False,

@@ -43,7 +43,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     "is seen is how long the JVM waits for its output.",
     unless="the child is idle, and the process waits for something else meanwhile.",
     most="warning",
-    explains=("cpu-taken",),
+    explains=("cpu-taken", "idle"),
 )
 def judge(rows: list[ChildWaits], facts: RunFacts) -> Judgement | None:
     row = rows[0]

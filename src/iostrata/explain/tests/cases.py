@@ -398,6 +398,19 @@ CASES = (
         [did("java", "read", 150, 100 * MS, category="pipe", thread="out")],
     ),
     Case(
+        "idle",
+        "1 process ran for 60.00 s, and for 50 % of that it neither computed nor was in a traced "
+        "call",
+        1 / 2,
+        [
+            did("fs", "read", 100, 50 * MS, tid=1, flags=0, category="file"),
+            # a thread that waits for work, beside one that copies
+            did("java", "read", 10, SECOND, tid=7, flags=0, category="socket"),
+            did("java", "write", 50, 100 * MS, tid=8, flags=0, category="file"),
+        ],
+        [{**PROGRAM, "cpu": 17 * SECOND, "cpu_jvm": 2 * SECOND, "queued": 5 * SECOND}],
+    ),
+    Case(
         "uneven-ranks",
         "rank 3 spent 40.00 s in calls on files and moved 100.0 MiB, while the median of 4 ranks "
         "is 10.00 s and 100.0 MiB",

@@ -97,6 +97,16 @@ def test_arguments_that_are_none_are_not_understood(imported: Imported) -> None:
     assert (opened.run.source.read, opened.run.source.not_understood) == (4, 3)
 
 
+def test_half_a_character_is_escaped(tmp_path: Path, imported: Imported) -> None:
+    trace = tmp_path / "trace.pfw"
+    lines = gzip.decompress(PARENT.read_bytes()).decode()
+    odd = '{"ph": "X", "cat": "\\ud800", "name": "\\ud800", "pid": 1, "tid": 1, "ts": 5, "dur": 2}'
+    trace.write_text(lines + odd + "\n")
+    opened = imported(trace)
+    assert opened.run.damage == ()
+    assert "\\ud800" in opened.run.message
+
+
 def test_thirty_thousand_processes(imported: Imported) -> None:
     """The number of the next was looked for among all."""
     event = '{"ph":"X","cat":"POSIX","name":"read","pid":%d,"tid":1,"ts":5,"dur":2}\n'

@@ -18,7 +18,7 @@ from iostrata.show.report.model import VERSION, ReportDocument
 from iostrata.text import printable
 
 BUNDLE = Path(__file__).resolve().parent.parent / "_report"  # made by `make build`
-EXAMPLE = Path(__file__).resolve().parent.parent / "example/terasort.json.gz"
+EXAMPLE = Path(__file__).resolve().parent.parent / "example/wordcount.json.gz"
 
 
 def page(document: ReportDocument) -> str:

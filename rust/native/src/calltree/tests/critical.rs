@@ -4,12 +4,17 @@ use crate::calltree::spans::Spans;
 use crate::calltree::tables::{Grouping, Tables};
 
 fn walk(rows: &[Row], windows: &str) -> Answer {
+    walk_of(rows, windows, "{}")
+}
+
+/// `worked`: ns by process.
+fn walk_of(rows: &[Row], windows: &str, worked: &str) -> Answer {
     let mut tables = Tables::new(Grouping::Op);
     let mut spans = Spans::default();
     spans.push(&super::made::batch(rows), &mut tables, &|_| true, None).unwrap();
     let text = format!(
         r#"{{"waiting": ["java.call", "java.idle"], "waiting_calls": [[1, 90020], [1, 90021]],
-        "windows": [{windows}]}}"#
+        "windows": [{windows}], "worked": {worked}}}"#
     );
     let question: Question = serde_json::from_str(&text).unwrap();
     answer(spans, &tables, &question, 2)
@@ -73,6 +78,21 @@ fn windows_follow_each_other() {
     let known = r#"{"start": 5, "end": 9, "layer": "task", "op": "start", "role": "map", "host": "h",
         "waiting": true}, {"start": 9, "end": 12, "proc": 77}"#;
     assert_eq!(lines(&walk(&[], known)), ["5-9 start waits", "9-12 process"]);
+}
+
+#[test]
+fn what_is_outside_of_calls_and_longer_than_the_cpu_time_is_idle() {
+    let rows = [call("write", 1, 0, 10, 30)];
+    let window = r#"{"start": 0, "end": 100, "proc": 1}"#;
+    let idle = |worked: &str| {
+        let answer = walk_of(&rows, window, worked);
+        let of = |op: &str| answer.by_function.iter().find(|f| f.activity.op == op).unwrap().idle;
+        (of("process"), of("write"))
+    };
+    // 10 before the write and 60 after it are of the process
+    assert_eq!(idle(r#"{"1": 14}"#), (56, 0));
+    assert_eq!(idle(r#"{"1": 80}"#), (0, 0));
+    assert_eq!(idle(r#"{"2": 14}"#), (0, 0), "nothing is known of it");
 }
 
 #[test]

@@ -171,7 +171,11 @@ def _critical(tasks: list[Row]) -> Row:
     sums: dict[tuple[str, str], Row] = {}
     for row in parts:
         key = (row["layer"], row["op"])
-        empty = dict(zip(("layer", "op"), key, strict=True)) | {"working": 0, "waiting": 0}
+        empty = dict(zip(("layer", "op"), key, strict=True)) | {
+            "working": 0,
+            "waiting": 0,
+            "idle": 0,
+        }
         sums.setdefault(key, empty)
         sums[key]["waiting" if row["waiting"] else "working"] += row["end"] - row["start"]
     wall = sum(row["end"] - row["start"] for row in parts)

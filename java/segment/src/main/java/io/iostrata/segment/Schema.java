@@ -186,6 +186,8 @@ public final class Schema {
   public static final int PROCESS_DISK_READ = 184;
   public static final int PROCESS_DISK_WRITTEN = 192;
   public static final int PROCESS_NATIVE = 200;
+  public static final int PROCESS_CPU_JVM = 208;
+  public static final int PROCESS_QUEUED = 216;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_POINT_SUMMED = 2;
   public static final int PROCESS_MAX_POINTS = 1024;

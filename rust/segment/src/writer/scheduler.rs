@@ -1,0 +1,169 @@
+//! What the scheduler says of the threads of this process: the CPU time of those that are the JVM's
+//! own, and how long all others waited for a CPU when they could run.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::process::Scheduled;
+
+/// How names of threads begin that the JVM starts for itself: compilers, garbage collectors, and
+/// what stops and watches the others. The kernel keeps 15 bytes of a name.
+const OF_JVM: [&str; 12] = [
+    "C1 Compiler",
+    "C2 Compiler",
+    "GC Thread",
+    "G1 ",
+    "VM Thread",
+    "VM Periodic",
+    "Sweeper thread",
+    "Shenandoah GC",
+    "ZDirector",
+    "ZDriver",
+    "ZWorker",
+    "Concurrent Mark",
+];
+/// Windows, of a second, from one look to the next: it takes some microseconds a thread.
+const EVERY: u32 = 10;
+
+/// Since the process started, while something was recorded.
+#[derive(Debug, Default)]
+pub(super) struct SchedulerAccount {
+    sum: Scheduled,
+    /// By thread id; empty outside of a recording.
+    threads: HashMap<u32, Thread>,
+    windows: u32,
+}
+
+#[derive(Debug)]
+struct Thread {
+    is_jvm: bool,
+    at: Times,
+    /// The look that has seen it last.
+    window: u32,
+}
+
+/// ns, of the text of `/proc/PID/task/TID/schedstat`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Times {
+    cpu: u64,
+    queued: u64,
+}
+
+impl SchedulerAccount {
+    /// A window ends, and the next one begins if `records`. What a thread did since the last look
+    /// before its end is missing.
+    pub fn look(&mut self, records: bool) -> Scheduled {
+        let is_first = self.threads.is_empty();
+        if is_first && !records {
+            return self.sum;
+        }
+        self.windows = self.windows.wrapping_add(1);
+        if is_first || !records || self.windows.is_multiple_of(EVERY) {
+            self.count(is_first);
+        }
+        if !records {
+            self.threads.clear();
+        }
+        self.sum
+    }
+
+    /// What all threads did since the last look; of the first one only what they have done so far.
+    fn count(&mut self, is_first: bool) {
+        let Ok(listed) = fs::read_dir("/proc/self/task") else { return };
+        let Ok(folder) = rustix::fs::open(
+            "/proc/self/task",
+            OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC,
+            Mode::empty(),
+        ) else {
+            return;
+        };
+        let ids = listed.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        for id in ids {
+            let Some(now) = text_of(&folder, id, "schedstat").as_deref().and_then(times) else {
+                continue;
+            };
+            let known = self.threads.get(&id).filter(|known| known.at.cpu <= now.cpu);
+            let is_jvm = known.map_or_else(|| is_jvm(&folder, id), |known| known.is_jvm);
+            let since = known.map_or(Times { cpu: 0, queued: 0 }, |known| known.at);
+            match is_jvm {
+                _ if is_first => {}
+                true => self.sum.jvm += now.cpu - since.cpu,
+                false => self.sum.queued += now.queued.saturating_sub(since.queued),
+            }
+            self.threads.insert(id, Thread { is_jvm, at: now, window: self.windows });
+        }
+        let windows = self.windows;
+        self.threads.retain(|_, thread| thread.window == windows);
+    }
+}
+
+fn is_jvm(folder: &OwnedFd, id: u32) -> bool {
+    let name = text_of(folder, id, "comm").unwrap_or_default();
+    OF_JVM.iter().any(|begin| name.starts_with(begin))
+}
+
+fn text_of(folder: &OwnedFd, id: u32, file: &str) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(folder, format!("{id}/{file}"), flags, Mode::empty()).ok()?;
+    let mut bytes = [0; 64];
+    let size = rustix::io::read(&file, &mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes[..size]).into_owned())
+}
+
+/// `None` where the kernel keeps none: then all are 0.
+fn times(text: &str) -> Option<Times> {
+    let mut numbers = text.split_whitespace().map(str::parse);
+    let (cpu, queued) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    (cpu > 0).then_some(Times { cpu, queued })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// A thread of this name computes for so long, until the other side says that it may end.
+    fn computes(name: &str, time: Duration) -> (thread::JoinHandle<()>, mpsc::Receiver<()>) {
+        let (done, is_done) = mpsc::channel();
+        let work = move || {
+            let begin = Instant::now();
+            while begin.elapsed() < time {
+                std::hint::spin_loop();
+            }
+            done.send(()).unwrap();
+            thread::park_timeout(Duration::from_secs(10)); // a look still sees it
+        };
+        (thread::Builder::new().name(name.to_owned()).spawn(work).unwrap(), is_done)
+    }
+
+    #[test]
+    fn threads_of_the_jvm_are_known_by_their_names() {
+        let mut account = SchedulerAccount::default();
+        assert_eq!(account.look(true), Scheduled::default());
+        let compiler = computes("C2 CompilerThread0", Duration::from_millis(300));
+        let other = computes("main", Duration::from_millis(300));
+        compiler.1.recv().unwrap();
+        other.1.recv().unwrap();
+        let found = account.look(false);
+        for (thread, _) in [compiler, other] {
+            thread.thread().unpark();
+            thread.join().unwrap();
+        }
+        // on a busy machine it had a part of the time; of both together it would be more than all
+        assert!((1..320_000_000).contains(&found.jvm), "{found:?}");
+        assert_eq!(account.look(false), found, "nothing is recorded any more");
+    }
+
+    #[test]
+    fn a_kernel_that_keeps_no_times_says_nothing() {
+        assert_eq!(times("123 45 6\n"), Some(Times { cpu: 123, queued: 45 }));
+        assert_eq!(times("0 0 0\n"), None);
+        assert_eq!(times(""), None);
+    }
+}
