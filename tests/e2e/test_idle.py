@@ -33,7 +33,8 @@ def held_back(iostrata: Iostrata, *command: str) -> tuple[dict[str, int], list[d
 def test_a_program_that_sleeps_is_idle(program: Path, iostrata: Iostrata) -> None:
     outside, findings = held_back(iostrata, "java", "-cp", str(program), "Idles", "sleep", "5")
     assert 4 * SECOND < outside["critical_idle"] <= outside["critical"]
-    assert findings[0]["rule"] == "idle"
+    # tests beside this one use the CPU
+    assert next(each for each in findings if each["rule"] != "cpu-taken")["rule"] == "idle"
 
 
 def test_a_main_thread_that_waits_for_one_that_computes_is_not(
