@@ -25,8 +25,9 @@ const OF_JVM: [&str; 12] = [
     "ZWorker",
     "Concurrent Mark",
 ];
-/// Windows, of a second, from one look to the next: it takes some microseconds a thread.
-const EVERY: u32 = 10;
+/// A look takes some microseconds a thread: no more than these are looked at in a window, of a
+/// second, on average.
+const EACH_WINDOW: usize = 32;
 
 /// Since the process started, while something was recorded.
 #[derive(Debug, Default)]
@@ -34,15 +35,17 @@ pub(super) struct SchedulerAccount {
     sum: Scheduled,
     /// By thread id; empty outside of a recording.
     threads: HashMap<u32, Thread>,
-    windows: u32,
+    looks: u32,
+    /// Windows until the next one.
+    left: usize,
 }
 
 #[derive(Debug)]
 struct Thread {
     is_jvm: bool,
     at: Times,
-    /// The look that has seen it last.
-    window: u32,
+    /// The last that has seen it.
+    look: u32,
 }
 
 /// ns, of the text of `/proc/PID/task/TID/schedstat`.
@@ -60,9 +63,10 @@ impl SchedulerAccount {
         if is_first && !records {
             return self.sum;
         }
-        self.windows = self.windows.wrapping_add(1);
-        if is_first || !records || self.windows.is_multiple_of(EVERY) {
+        self.left = self.left.saturating_sub(1);
+        if is_first || !records || self.left == 0 {
             self.count(is_first);
+            self.left = self.threads.len() / EACH_WINDOW + 1;
         }
         if !records {
             self.threads.clear();
@@ -72,6 +76,8 @@ impl SchedulerAccount {
 
     /// What all threads did since the last look; of the first one only what they have done so far.
     fn count(&mut self, is_first: bool) {
+        self.looks = self.looks.wrapping_add(1);
+        let look = self.looks;
         let Ok(listed) = fs::read_dir("/proc/self/task") else { return };
         let Ok(folder) = rustix::fs::open(
             "/proc/self/task",
@@ -93,10 +99,9 @@ impl SchedulerAccount {
                 true => self.sum.jvm += now.cpu - since.cpu,
                 false => self.sum.queued += now.queued.saturating_sub(since.queued),
             }
-            self.threads.insert(id, Thread { is_jvm, at: now, window: self.windows });
+            self.threads.insert(id, Thread { is_jvm, at: now, look });
         }
-        let windows = self.windows;
-        self.threads.retain(|_, thread| thread.window == windows);
+        self.threads.retain(|_, thread| thread.look == look);
     }
 }
 

@@ -52,6 +52,7 @@ def evidence(_: Workforce) -> ir.Table:
     "Every call takes longer then, whatever layer it is in.",
     unless="the processes that were not traced work for this job, as Python workers do.",
     most="warning",
+    explains=("idle",),
 )
 def judge(rows: list[HostCpu], facts: RunFacts) -> Judgement | None:
     taken = {row: row.busy - row.used for row in rows if row.busy >= BUSY * row.capacity}
