@@ -53,6 +53,6 @@ test("the critical path within an interval, working and waiting apart", () => {
     { ...part, op: "late", start: 1003e9, end: 1004e9, waiting: false },
   ];
   assert.deepEqual(byFunction(parts, chosen(2, 4)), [
-    { layer: "fs", op: "read", working: 0.5e9, waiting: 0.5e9 },
+    { layer: "fs", op: "read", working: 0.5e9, waiting: 0.5e9, idle: 0 },
   ]);
 });

@@ -15,6 +15,7 @@ from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostTotal, host_totals
 from iostrata.analyse.latencies import Latency, latencies
 from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
+from iostrata.analyse.process_times import ProcessTime, process_times
 from iostrata.analyse.sizes import SizeClass, size_classes
 from iostrata.analyse.targets import Target, targets
 from iostrata.analyse.totals import (
@@ -80,6 +81,7 @@ class Summary(Completeness, frozen=True):
 
     cost: Cost
     traced_shares: list[TracedShare]  # of processes that know it
+    process_times: list[ProcessTime]
     layers: list[LayerTotal]
     silent_layers: list[str]  # that have points, none of which was called
     absent_layers: list[str]  # that this version has no points for
@@ -113,6 +115,7 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
         **{name: getattr(complete, name) for name in complete.__struct_fields__},
         cost=cost(opened.run.budget, complete.processes.processes),
         traced_shares=traced_shares(complete.processes.processes),
+        process_times=process_times(complete.processes.processes),
         layers=layers,
         silent_layers=_layers(opened.run, _TRACED - seen),
         absent_layers=_layers(opened.run, set(IO_LAYERS) - _TRACED - seen),

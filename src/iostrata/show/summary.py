@@ -51,7 +51,7 @@ def summary_lines(summary: Summary) -> list[str]:
         return [*lines, "", reason_empty(summary)]
     lines += ["", *_by_layer(summary), *_other_layers(summary)]
     lines += ["", *_by_op(summary)]
-    for made in (_sizes, _latencies, _targets, _tasks, _shares):
+    for made in (_sizes, _latencies, _targets, _tasks, _process_times, _shares):
         part = made(summary)
         lines += ["", *part] if part else []
     return lines
@@ -297,6 +297,24 @@ def _tasks(summary: Summary) -> list[str]:
     if len(time) > len(shown):
         lines.append(f"and {len(time) - len(shown)} more (--json lists all)")
     return lines
+
+
+def _process_times(summary: Summary) -> list[str]:
+    if not summary.process_times:
+        return []
+    shown = [
+        named("processes", "role"),
+        number("number", count, "processes"),
+        number("wall time", seconds, "lived"),
+        number("CPU of the program", seconds, "program"),
+        number("of the JVM", seconds, "jvm"),
+        number("waited for a CPU", seconds, "queued"),
+    ]
+    return [
+        *table(summary.process_times, shown),
+        "(of the JVM: its compilers and garbage collectors; waited: threads of the program, all "
+        "together)",
+    ]
 
 
 def _shares(summary: Summary) -> list[str]:

@@ -82,6 +82,16 @@ def test_a_cpu_that_others_use(facts_of: Made, own: int, is_found: bool) -> None
         assert found[0].share == pytest.approx(80 / 120)
 
 
+def test_what_the_jvm_itself_used_is_said(facts_of: Made) -> None:
+    program = {**PROGRAM, "cpu": 90 * SECOND, "cpu_jvm": 45 * SECOND, "queued": 0}
+    (found,) = explain(facts_of([], processes=[program]))
+    assert found.seen == (
+        "processes used 90.00 s of CPU time (50 % of it by the JVM's own compilers and garbage "
+        "collectors) while they ran for 60.00 s, so they hardly wait for storage"
+    )
+    assert found.change[0].what.startswith("start fewer JVMs that live longer")
+
+
 def test_every_rule_has_a_case() -> None:
     assert {case.rule for case in CASES} | {"cpu-bound", "cpu-taken"} == set(RULES)
 

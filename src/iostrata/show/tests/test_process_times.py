@@ -1,0 +1,29 @@
+"""What processes did with their time, as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import iostrata
+from iostrata.show.summary import summary_lines
+from iostrata.store.tests.made import SECOND, START, make_run, process, row_of_sum
+
+
+def test_roles_with_the_cpu_of_program_and_jvm(tmp_path: Path) -> None:
+    knows = {"cpu": 5 * SECOND, "cpu_jvm": 2 * SECOND, "queued": SECOND, "start": START}
+    processes = [
+        process("map", 1, end=START + 4 * SECOND, **knows),
+        process("map", 2, end=START + 6 * SECOND, **knows),
+        process("DataNode", 3, **{**knows, "end": None, "cpu": 3 * SECOND}),
+        process("client", 4, cpu=9 * SECOND),
+    ]
+    make_run(tmp_path, "r", [row_of_sum("java", "read")], processes)
+    with iostrata.open(tmp_path / "r") as run:
+        lines = summary_lines(run.summary)
+    begin = next(i for i, line in enumerate(lines) if line.startswith("processes "))
+    assert [" ".join(line.split()) for line in lines[begin : begin + 3]] == [
+        "processes number wall time CPU of the program of the JVM waited for a CPU",
+        "map 2 10.00 s 6.00 s 4.00 s 2.00 s",
+        "DataNode 1 1.00 s 2.00 s 1.00 s",
+    ]
+    assert not lines[begin + 3].startswith("client")
