@@ -27,6 +27,7 @@ export interface ReportDocument {
   tree: CallNode[] | null;
   critical: Critical | null;
   lost_datanodes: string[];
+  only_summed: OnlySummed[];
 }
 /**
  * The run; times are 0 where they are not known.
@@ -685,4 +686,18 @@ export interface PathTime {
    * nanoseconds
    */
   idle: number;
+}
+/**
+ * Of a layer: calls, nested ones too, and their bytes, each counted once.
+ */
+export interface OnlySummed {
+  layer: string;
+  /**
+   * a number of things
+   */
+  calls: number;
+  /**
+   * bytes
+   */
+  bytes: number;
 }

@@ -6,10 +6,13 @@ import { table } from "../table.ts";
 import { count, printable, seconds, size } from "../text.ts";
 import { directions, moved, near } from "./layers.ts";
 
-export function targets({ targets: { rows, more }, completeness }: ReportDocument): HTMLElement {
+export function targets({ targets: { rows, more }, only_summed }: ReportDocument): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.time));
-  const dropped = completeness.losses.dropped
-    ? " Some calls are in totals only, so this table does not have them."
+  const summed = (only_summed ?? []).map(
+    (row) => `${count(row.calls)} calls of ${printable(row.layer)} (${size(row.bytes)})`,
+  );
+  const left = summed.length
+    ? ` Not in it, since they are in totals only: ${summed.join(", ")}.`
     : "";
   const sampled = rows.some((row) => row.estimated);
   const scaled = sampled
@@ -54,8 +57,8 @@ export function targets({ targets: { rows, more }, completeness }: ReportDocumen
       },
     ),
     caption(
-      `The files, blocks and peers of the calls that were recorded individually, by time; ` +
-        `counted-only operations are in the totals of the layers.${dropped}${scaled}`,
+      `The files, blocks and peers of the calls that were recorded individually, by time.` +
+        `${left}${scaled}`,
     ),
   );
 }

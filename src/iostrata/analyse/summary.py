@@ -14,6 +14,7 @@ from iostrata.analyse.cost import Cost, cost
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostTotal, host_totals
 from iostrata.analyse.latencies import Latency, latencies
+from iostrata.analyse.only_summed import OnlySummed, only_summed
 from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
 from iostrata.analyse.process_times import ProcessTime, process_times
 from iostrata.analyse.sizes import SizeClass, size_classes
@@ -88,6 +89,7 @@ class Summary(Completeness, frozen=True):
     ops: list[OperationTotal]
     latencies: list[Latency]
     targets: list[Target]
+    only_summed: list[OnlySummed]  # calls of layers with targets that are in none of them
     tasks: list[TaskTotal]
     sampled: bool
     sizes: list[Sizes]
@@ -107,6 +109,8 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
     times = latencies(opened, is_sampled)
     step("targets")
     hottest = hottest_targets(opened, most_targets)
+    has_all = is_sampled or opened.run.source is not None
+    left_out = [] if has_all else _without_target(engine, hottest)
     step("totals")
     complete = completeness(opened)
     layers = _in_order(engine.records(by_layer(), LayerTotal))
@@ -122,6 +126,7 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
         ops=_in_order(engine.records(by_operation(), OperationTotal)),
         latencies=times,
         targets=hottest,
+        only_summed=left_out,
         tasks=engine.records(by_task(), TaskTotal),
         sampled=is_sampled,
         sizes=_in_order(sizes(opened)),
@@ -144,6 +149,14 @@ def hottest_targets(opened: OpenedRun, most: int) -> list[Target]:
     if sample.is_drawn(opened):
         return sampled.hottest(opened, most)
     return DuckDb(opened).records(targets().limit(most), Target)
+
+
+def _without_target(engine: DuckDb, hottest: list[Target]) -> list[OnlySummed]:
+    """What sums have beside the calls that were recorded individually, where only these say what
+    they were on: in the layers of targets.
+    """
+    layers = tuple(sorted({row.layer for row in hottest}))
+    return engine.records(only_summed(layers=layers), OnlySummed) if layers else []
 
 
 def sizes(opened: OpenedRun) -> list[Sizes]:

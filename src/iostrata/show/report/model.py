@@ -13,6 +13,7 @@ from iostrata.analyse.axis import Axis, Series
 from iostrata.analyse.calltree.critical import PathPart, PathTime
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.categories import Category
+from iostrata.analyse.only_summed import OnlySummed
 from iostrata.analyse.totals import LayerTotal, OperationTotal
 from iostrata.explain.finding import Finding
 from iostrata.explain.verdict import Verdict
@@ -266,3 +267,4 @@ class ReportDocument(Record, frozen=True):
     tree: list[CallNode] | None
     critical: Critical | None
     lost_datanodes: list[str] = field(default_factory=list)  # lines of the summary, word by word
+    only_summed: list[OnlySummed] = field(default_factory=list)  # calls that no target has
