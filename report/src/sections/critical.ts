@@ -45,8 +45,9 @@ export function critical(run: ReportDocument, selection: Selection): HTMLElement
       { class: "caption" },
       "Time on the path, separated into working and waiting. It adds up to the wall time that " +
         "the path covers, unlike times that are summed over threads. It follows the selected " +
-        "interval. Idle is time outside of traced calls in which the process had no CPU, at " +
-        "least. It is known for the whole run only; for an interval it is part of working.",
+        "interval. Idle is time outside of traced calls in which the process had no CPU and " +
+        "waited for none. It is known for the whole run only; for an interval it is part of " +
+        "working.",
     ),
   );
 }

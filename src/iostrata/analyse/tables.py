@@ -23,6 +23,13 @@ PROCESSES = _table("processes", columns.PROCESSES)
 SYSTEM = _table("system", columns.SYSTEM)
 
 
+def program_cpu(processes: ir.Table) -> ir.IntegerValue:
+    """ns of CPU of processes without that of their JVM's own threads; null where that is not
+    known. The kernel counts the former in ticks of 10 ms.
+    """
+    return ibis.greatest(processes.cpu - processes.cpu_jvm, 0)
+
+
 def outer(table: ir.Table) -> ir.BooleanValue:
     """Not within a call of the same layer: calls and times of a layer count these."""
     return (table.flags & FLAG["inner"]) == 0

@@ -87,7 +87,7 @@ pub struct FunctionTime {
     #[serde(flatten)]
     pub activity: Activity,
     pub time: i64,
-    /// Of it outside of calls while nobody worked, at least.
+    /// Of it outside of calls while nobody worked, as far as `worked` says.
     pub idle: i64,
     times: u64,
 }

@@ -17,7 +17,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.calltree.native import CallTrees, ask, call_trees, of_run
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.tables import CALLS, EVENTS, PROCESSES
+from iostrata.analyse.tables import CALLS, EVENTS, PROCESSES, program_cpu
 from iostrata.analyse.waiting import WAITING_OPERATIONS, LongPipeRead, long_pipe_reads
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, EpochNs, Ns, Record
@@ -50,8 +50,8 @@ class PathPart(Record, frozen=True):
 class PathFunction(Record, frozen=True):
     """The time that the path spent in a function, and in how many stretches.
 
-    `idle`, at least, of the time of a task or a process: no call was traced, and the process had no
-    CPU. It slept, or waited for a lock, for a child, or for I/O that is not traced.
+    `idle`: of the time of a task or a process, when no call was traced and the process had no CPU.
+    It slept, or waited for a lock, for a child, or for I/O that is not traced.
     """
 
     layer: str
@@ -215,7 +215,7 @@ def _processes() -> ir.Table:
     )
     texts = {name: PROCESSES[name].fill_null("") for name in ("role", "host", "job", "task")}
     rows = PROCESSES.filter(PROCESSES.traced, PROCESSES.proc.notnull(), PROCESSES.start.notnull())
-    worked = rows.cpu.nullif(0) - rows.cpu_jvm.fill_null(0) + rows.queued.fill_null(0)
+    worked = program_cpu(rows) + rows.queued
     rows = rows.select("proc", "start", ended=PROCESSES.end, worked=worked, **texts)
     rows = rows.filter(rows.role.notin(SERVERS)).join(last, "proc", how="left")
     rows = rows.mutate(end=ibis.coalesce(rows.ended, rows.last))

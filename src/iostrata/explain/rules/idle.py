@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.account import account
-from iostrata.analyse.tables import PROCESSES
+from iostrata.analyse.tables import PROCESSES, program_cpu
 from iostrata.analyse.waiting import WAITING_OPERATIONS
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import totals
@@ -33,9 +33,7 @@ class IdleTime(Record, frozen=True):
 def evidence(workforce: Workforce) -> ir.Table:
     ran = workforce.rows(PROCESSES)
     ran = ran.filter(ran.traced, ran.proc.notnull(), ran.cpu_jvm.notnull(), ran.end > ran.start)
-    ran = ran.select(
-        "proc", "queued", ran=ran.end - ran.start, worked=ibis.greatest(ran.cpu - ran.cpu_jvm, 0)
-    )
+    ran = ran.select("proc", "queued", ran=ran.end - ran.start, worked=program_cpu(ran))
     calls = account(_waited_for(workforce), "proc").select("proc", called="time")
     rows = ran.left_join(calls, "proc").select(
         "ran", "worked", "queued", called=calls.called.fill_null(0)
@@ -82,7 +80,7 @@ def judge(rows: list[IdleTime], facts: RunFacts) -> Judgement | None:
             Evidence("CPU time of their program", row.worked, "ns"),
             Evidence("time in which its threads waited for a CPU", row.queued, "ns"),
             Evidence("time of calls that they may have waited for", row.called, "ns"),
-            Evidence("time that is left, at least", row.idle, "ns"),
+            Evidence("time that is left", row.idle, "ns"),
         ],
         change=[
             Change("look at what its threads do meanwhile: jstack PID, three times in a row"),
