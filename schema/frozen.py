@@ -21,12 +21,12 @@ ROOT = Path(__file__).resolve().parent.parent
 OPEN = ("layer", "category", "kept", "process_counter")
 # Likewise, but only at the end, and null where an older file lacks it.
 TABLES = ("columns", "process_columns", "system_columns")
-# Pages with bytes that are 0 so far: a new field lies there, and 0 means that nobody wrote it.
-PAGES = ("segment", "dictionary", "process", "control")
+# Layouts with bytes that are 0 so far: a new field lies there, and 0 means that nobody wrote it.
+PAGES = ("segment", "row", "dictionary", "process", "control")
 # What stays word for word.
 CLOSED = (
     *("file_kind", "kind", "flag", "level", "state", "point_state"),
-    *("slot", "preamble", "open_span", "row", "size_class", "entry"),
+    *("slot", "preamble", "open_span", "size_class", "entry"),
 )
 REMEDY = (
     "undo it, or begin version {next}: version = {next} in schema/events.toml, new goldens in "

@@ -27,7 +27,7 @@ export interface ReportDocument {
   tree: CallNode[] | null;
   critical: Critical | null;
   lost_datanodes: string[];
-  only_summed: OnlySummed[];
+  without_target: OnlySummed[];
 }
 /**
  * The run; times are 0 where they are not known.

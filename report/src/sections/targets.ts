@@ -6,13 +6,13 @@ import { table } from "../table.ts";
 import { count, printable, seconds, size } from "../text.ts";
 import { directions, moved, near } from "./layers.ts";
 
-export function targets({ targets: { rows, more }, only_summed }: ReportDocument): HTMLElement {
+export function targets({ targets: { rows, more }, without_target }: ReportDocument): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.time));
-  const summed = (only_summed ?? []).map(
+  const nameless = (without_target ?? []).map(
     (row) => `${count(row.calls)} calls of ${printable(row.layer)} (${size(row.bytes)})`,
   );
-  const left = summed.length
-    ? ` Not in it, since they are in totals only: ${summed.join(", ")}.`
+  const left = nameless.length
+    ? ` No target is known of ${nameless.join(", ")}: any of these may have had them, too.`
     : "";
   const sampled = rows.some((row) => row.estimated);
   const scaled = sampled

@@ -4,8 +4,8 @@ use crate::memory::Memory;
 use crate::ring::Layout;
 use crate::schema::{
     ROW_ANCHOR, ROW_ASKED, ROW_BYTES, ROW_CONTEXT, ROW_COUNT, ROW_ERRORS, ROW_FLAGS, ROW_INSIDE,
-    ROW_LAST_END, ROW_MAX, ROW_MIN, ROW_POINT, ROW_SIZE, ROW_SPREAD, ROW_TIMED, ROW_TIMED_DUR,
-    ROW_VERSION, ROW_WEIGHT, SEGMENT_ROWS,
+    ROW_LAST_END, ROW_MAX, ROW_MIN, ROW_POINT, ROW_SIZE, ROW_SPREAD, ROW_TARGET, ROW_TIMED,
+    ROW_TIMED_DUR, ROW_VERSION, ROW_WEIGHT, SEGMENT_ROWS,
 };
 
 /// What the calls of one row have in common.
@@ -18,6 +18,8 @@ pub struct Key {
     pub flags: u8,
     /// Span of the nearest task, phase, block or RPC around its calls.
     pub scope: u64,
+    /// Dictionary id: its calls act on this target, and none is recorded individually; 0: on any.
+    pub target: u32,
 }
 
 /// Cumulative values of a row since its segment was last reset.
@@ -80,6 +82,7 @@ pub fn read_row_torn(memory: &impl Memory, at: usize) -> CounterRow {
             context: memory.relaxed_u32(at + ROW_CONTEXT),
             flags: memory.relaxed_u32(at + ROW_FLAGS) as u8,
             scope: memory.relaxed_u64(at + ROW_ANCHOR),
+            target: memory.relaxed_u32(at + ROW_TARGET),
         },
         values: Values {
             count,
@@ -108,6 +111,7 @@ pub fn begin_row(memory: &impl Memory, at: usize, row: &CounterRow) {
     memory.set_u32(at + ROW_CONTEXT, key.context);
     memory.set_u32(at + ROW_FLAGS, u32::from(key.flags));
     memory.set_u64(at + ROW_ANCHOR, key.scope);
+    memory.set_u32(at + ROW_TARGET, key.target);
     set_values(memory, at, &row.values);
 }
 
@@ -157,7 +161,7 @@ impl CounterRow {
             v.weight,
             v.spread,
             v.inside,
-            0, // unused
+            u64::from(key.target),
         ] {
             out.extend_from_slice(&word.to_le_bytes());
         }
@@ -175,6 +179,7 @@ impl CounterRow {
                 context: word(ROW_CONTEXT) as u32,
                 flags: (word(ROW_CONTEXT) >> 32) as u8,
                 scope: word(ROW_ANCHOR),
+                target: word(ROW_TARGET) as u32,
             },
             values: Values {
                 count: word(ROW_COUNT),

@@ -150,6 +150,7 @@ pub const ROW_LAST_END: usize = 88;
 pub const ROW_WEIGHT: usize = 96;
 pub const ROW_SPREAD: usize = 104;
 pub const ROW_INSIDE: usize = 112;
+pub const ROW_TARGET: usize = 120;
 pub const SIZE_CLASS_FOLD: usize = 255;
 pub const DICTIONARY_HEADER: usize = 64;
 pub const DICTIONARY_PROC: usize = 8;

@@ -23,6 +23,7 @@ mod rows;
 mod sampler;
 mod scheduler;
 mod spans;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -149,6 +150,8 @@ pub struct Process {
     /// Recordings so far: calls that were open in an earlier one never say how they went on.
     recording: AtomicU32,
     closed: AtomicBool,
+    /// Counter rows of one target each, in all segments that are written to.
+    target_rows: AtomicU32,
 }
 
 fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -186,6 +189,7 @@ impl Process {
             base_context: AtomicU32::new(0),
             recording: AtomicU32::new(1),
             closed: AtomicBool::new(false),
+            target_rows: AtomicU32::new(0),
             options,
         };
         process.fill_page(uid, pid);

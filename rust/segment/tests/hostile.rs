@@ -91,12 +91,13 @@ proptest! {
     #[test]
     fn a_row_survives_its_bytes(
         point: u16, category: u8, size_class: u8, context: u32, flags: u8, scope: u64,
+        target: u32,
         values: [u64; 11], bytes: i64,
     ) {
         let [count, asked, errors, timed, timed_dur, min, max, last_end, weight, spread, inside] =
             values;
         let row = CounterRow {
-            key: Key { point, category, size_class, context, flags, scope },
+            key: Key { point, category, size_class, context, flags, scope, target },
             values: Values {
                 count, bytes, asked, errors, timed, timed_dur, min, max, last_end, weight, spread,
                 inside,

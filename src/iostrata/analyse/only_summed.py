@@ -1,4 +1,6 @@
-"""What is in sums only: calls that were not recorded individually."""
+"""What is in sums only: calls that were not recorded individually, and those of which nothing says
+what they were on.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,18 @@ class OnlySummed(Record, frozen=True):
     bytes: Bytes
 
 
+def without_target(layers: tuple[str, ...] = ()) -> ir.Table:
+    """Each `OnlySummed` of some layers, without the calls of sums that know their target: as many
+    calls, and as many bytes, a target may have beside those that it is known to have.
+    """
+    nameless = SUMS.filter(SUMS.target.fill_null("") == "")
+    if not layers:
+        return _beside(nameless, CALLS)
+    return _beside(
+        nameless.filter(nameless.layer.isin(layers)), CALLS.filter(CALLS.layer.isin(layers))
+    )
+
+
 def only_summed(
     job: str | None = None, task: str | None = None, layers: tuple[str, ...] = ()
 ) -> ir.Table:
@@ -28,7 +42,11 @@ def only_summed(
         conditions += [table.layer.isin(layers)] if layers else []
         return table.filter(*conditions) if conditions else table
 
-    sums, calls = chosen(SUMS), chosen(CALLS)
+    return _beside(chosen(SUMS), chosen(CALLS))
+
+
+def _beside(sums: ir.Table, calls: ir.Table) -> ir.Table:
+    """What sums have beside the calls that were recorded individually."""
     summed = sums.group_by("layer").agg(
         calls=sums["count"].sum(), bytes=sums.bytes.sum(where=counted_once(sums))
     )

@@ -14,7 +14,7 @@ from iostrata.analyse.cost import Cost, cost
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostTotal, host_totals
 from iostrata.analyse.latencies import Latency, latencies
-from iostrata.analyse.only_summed import OnlySummed, only_summed
+from iostrata.analyse.only_summed import OnlySummed, without_target
 from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
 from iostrata.analyse.process_times import ProcessTime, process_times
 from iostrata.analyse.sizes import SizeClass, size_classes
@@ -89,7 +89,7 @@ class Summary(Completeness, frozen=True):
     ops: list[OperationTotal]
     latencies: list[Latency]
     targets: list[Target]
-    only_summed: list[OnlySummed]  # calls of layers with targets that are in none of them
+    without_target: list[OnlySummed]  # calls of layers with targets that are in none of them
     tasks: list[TaskTotal]
     sampled: bool
     sizes: list[Sizes]
@@ -110,7 +110,7 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
     step("targets")
     hottest = hottest_targets(opened, most_targets)
     has_all = is_sampled or opened.run.source is not None
-    left_out = [] if has_all else _without_target(engine, hottest)
+    nameless = [] if has_all else _without_target(engine, hottest)
     step("totals")
     complete = completeness(opened)
     layers = _in_order(engine.records(by_layer(), LayerTotal))
@@ -126,7 +126,7 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
         ops=_in_order(engine.records(by_operation(), OperationTotal)),
         latencies=times,
         targets=hottest,
-        only_summed=left_out,
+        without_target=nameless,
         tasks=engine.records(by_task(), TaskTotal),
         sampled=is_sampled,
         sizes=_in_order(sizes(opened)),
@@ -152,11 +152,9 @@ def hottest_targets(opened: OpenedRun, most: int) -> list[Target]:
 
 
 def _without_target(engine: DuckDb, hottest: list[Target]) -> list[OnlySummed]:
-    """What sums have beside the calls that were recorded individually, where only these say what
-    they were on: in the layers of targets.
-    """
+    """Calls of which nothing says what they were on, in the layers of targets."""
     layers = tuple(sorted({row.layer for row in hottest}))
-    return engine.records(only_summed(layers=layers), OnlySummed) if layers else []
+    return engine.records(without_target(layers), OnlySummed) if layers else []
 
 
 def sizes(opened: OpenedRun) -> list[Sizes]:

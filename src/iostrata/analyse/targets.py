@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction, outer
+from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction, counted_once, outer
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import BYTES_COLUMN
 
@@ -15,10 +15,13 @@ _NUMBERS = "[0-9]{4,}"
 
 
 class Target(Record, frozen=True, omit_defaults=True):
-    """A file or block, and the calls on it that were recorded individually.
+    """A file or block, and the calls on it: those that were recorded individually, and those of
+    sums that know it, which are all until a process has many targets (docs/decisions/0025). Other
+    calls may have been on it, too: `without_target` says how many there are. Times of sums are
+    scaled up where clocks were sampled.
 
-    Where only some requests were, numbers are `estimated`, each within its bound for 95 of 100;
-    they are None where too few requests were drawn.
+    Where only some requests were recorded, numbers are of these and `estimated`, each within its
+    bound for 95 of 100; they are None where too few requests were drawn.
     """
 
     layer: str
@@ -54,6 +57,14 @@ class TargetKind(Record, frozen=True):
     bytes_sent: Bytes
 
 
+class BusiestTarget(Record, frozen=True):
+    """The target of a layer that had most of some calls."""
+
+    layer: str
+    target: str
+    calls: Count
+
+
 class SmallFiles(Record, frozen=True):
     """Small files of a layer and category, and what was moved from and to them."""
 
@@ -67,8 +78,7 @@ class SmallFiles(Record, frozen=True):
 
 def targets(roles: tuple[str, ...] = (), *by: str) -> ir.Table:
     """Each `Target`, without estimates; the longest first. Of calls of `roles` where any are given;
-    of all calls in layers whose sums know their targets, as those of some imported runs do. `by`:
-    columns that tell more rows apart, as `job` does.
+    `by`: columns that tell more rows apart, as `job` does.
     """
     rows = _targeted(roles, by)
     moved = {BYTES_COLUMN[name]: value for name, value in bytes_by_direction(rows).items()}
@@ -78,6 +88,20 @@ def targets(roles: tuple[str, ...] = (), *by: str) -> ir.Table:
         **moved,
     )
     return found.order_by(ibis.desc("time"), "layer", "target", "block")
+
+
+def busiest(
+    operations: tuple[str, ...], categories: tuple[str, ...], roles: tuple[str, ...] = ()
+) -> ir.Table:
+    """Per layer the `BusiestTarget` of operations on targets of some categories."""
+    rows = _targeted(roles, ())
+    rows = rows.filter(
+        rows["op"].isin(operations), rows.category.isin(categories), counted_once(rows)
+    )
+    each = rows.group_by("layer", "target").agg(calls=rows.calls.sum().cast("int64"))
+    order = [ibis.desc("calls"), ibis.asc("target")]
+    each = each.mutate(place=ibis.row_number().over(group_by="layer", order_by=order))
+    return each.filter(each.place == 0).drop("place").order_by("layer")
 
 
 def targets_alike(most: int) -> ir.Table:
@@ -92,20 +116,33 @@ def targets_alike(most: int) -> ir.Table:
 
 
 def _targeted(roles: tuple[str, ...], by: tuple[str, ...]) -> ir.Table:
-    """Calls, or sums of calls, that have a target: layer, category, target, block, op, bytes,
-    flags, calls, time (ns), and `by`.
+    """Calls, and sums of calls, that have a target: layer, category, target, block, op, flags,
+    bytes, calls, time (ns), and `by`.
+
+    Sums of ours that have one are of calls that were not recorded individually. Those of imported
+    runs, which have no points, are of all calls of their layer.
     """
-    names = [*by, "layer", "category", "target", "block", "op", "bytes", "flags"]
+    keys = [*by, "layer", "category", "target", "block", "op", "flags"]
 
-    def of(table: ir.Table, calls: ir.IntegerValue, time: ir.IntegerValue) -> ir.Table:
+    def of(table: ir.Table) -> ir.Table:
         whose = [table.role.isin(roles)] if roles else []
-        found = table.filter(table.target.notnull(), table.target != "", *whose)
-        return found.select(*names, calls=calls, time=time)
+        return table.filter(table.target.notnull(), table.target != "", *whose)
 
-    sums = of(SUMS, SUMS["count"], SUMS.timed_dur)
-    calls = of(CALLS, ibis.literal(1, "int64"), CALLS.dur)
-    known = sums.select(of_layer=sums.layer).distinct()
-    return calls.anti_join(known, calls.layer == known.of_layer).union(sums)
+    sums = of(SUMS)
+    summed = sums.group_by(*keys, "point").agg(
+        bytes=sums.bytes.sum().cast("int64"),
+        calls=sums["count"].sum().cast("int64"),
+        timed=sums.timed_dur.sum(),
+        inside=sums.inside.fill_null(0).sum(),
+        weight=sums.weight.fill_null(sums.timed).sum(),
+    )
+    scale = (summed.calls / summed.weight.nullif(0)).fill_null(0.0)
+    time = (summed.inside + summed.timed * scale).floor().cast("int64")
+    calls = of(CALLS).mutate(calls=ibis.literal(1, "int64"), time=CALLS.dur)
+    complete = sums.filter(sums.point.isnull()).select(of_layer=sums.layer).distinct()
+    calls = calls.anti_join(complete, calls.layer == complete.of_layer)
+    names = [*keys, "bytes", "calls", "time"]
+    return calls.select(*names).union(summed.mutate(time=time).select(*names))
 
 
 def small_files(below: int = SMALL) -> ir.Table:

@@ -260,11 +260,11 @@ def _of_detail(summary: Summary) -> list[str]:
     return ["(of the calls that were recorded individually)"] if summary.dropped else []
 
 
-def _only_summed(summary: Summary) -> str:
+def _without_target(summary: Summary) -> str:
     """`34 930 calls of java (35.8 MiB), 12 calls of hdfs (0 B)`."""
     return ", ".join(
         f"{plural(row.calls, 'call')} of {row.layer} ({size(row.bytes)})"
-        for row in summary.only_summed
+        for row in summary.without_target
     )
 
 
@@ -282,8 +282,9 @@ def _targets(summary: Summary) -> list[str]:
         *(estimate("time", seconds), Column("target", _name)),
     ]
     lines = table(summary.targets[:MOST_TARGETS], shown)
-    if summary.only_summed:
-        lines.append(f"(not in this table, since they are in sums only: {_only_summed(summary)})")
+    if summary.without_target:
+        calls = _without_target(summary)
+        lines.append(f"(no target is known of {calls}: any of these may have had them, too)")
     if summary.sampled:
         lines.append(
             "(~ is scaled up from the requests that were recorded individually, and within ± for "

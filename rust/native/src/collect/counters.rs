@@ -63,8 +63,8 @@ impl State {
     fn delta(&mut self, at: &Origin, thread: u32, before: &CounterRow, after: &CounterRow) {
         let is_same = before.key == after.key;
         let was = if is_same { before.values } else { Values::default() };
-        let CounterRow { key: Key { point, category, size_class, context, flags, scope }, values } =
-            *after;
+        let CounterRow { key, values } = *after;
+        let Key { point, category, size_class, context, flags, scope, target } = key;
         let count = values.count.saturating_sub(was.count);
         if count == 0 {
             self.rejected.rows += u64::from(values.count < was.count);
@@ -97,6 +97,7 @@ impl State {
             bytes,
             offset: -1,
             asked: values.asked.saturating_sub(was.asked),
+            target,
             thread,
             identity,
             point,

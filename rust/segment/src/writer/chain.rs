@@ -1,5 +1,7 @@
 //! The segments of one thread, one after the other: rows, slots, gaps, growth.
 
+use std::sync::atomic::Ordering;
+
 use rustix::io::Errno;
 
 use super::chunk::Chunk;
@@ -8,6 +10,7 @@ use super::detail::ALL_REQUESTS;
 use super::locked;
 use super::overflow::RETRY_CALLS;
 use super::rows::{Outcome, Packed};
+use super::targets::MOST_ROWS;
 use super::thread::Thread;
 use crate::ring::{Event, Layout};
 use crate::schema::{
@@ -136,7 +139,7 @@ impl Thread {
         chain.position += 1;
         chain.refused = false;
         chain.retry_in = 0;
-        self.rows.clear();
+        self.let_rows_go();
         self.mirror_all(&mut chunk);
         self.chain.chunk = Some(chunk);
     }
@@ -200,16 +203,34 @@ impl Thread {
     /// `gap`: its detail is lost if the thread has no segment.
     #[inline]
     pub(super) fn record(&mut self, key: Packed, scope: u64, call: &Outcome, gap: bool) {
-        if let (Some(row), Some(chunk)) = (self.rows.find(key, scope), &self.chain.chunk) {
+        if let (Some(row), Some(chunk)) = (self.rows.find(key, scope, 0), &self.chain.chunk) {
             return row.add(chunk.memory(), call);
         }
-        self.record_new(key, scope, call, gap);
+        self.record_new(key, scope, 0, call, gap);
+    }
+
+    /// Adds a call that is not recorded individually to its row, or to that of its target (handle).
+    #[inline]
+    pub(super) fn record_summed(&mut self, key: Packed, scope: u64, target: u64, call: &Outcome) {
+        let rows = self.process.target_rows.load(Ordering::Relaxed);
+        if !self.targets.has_rows(target, call.calls, call.bytes, rows) {
+            return self.record(key, scope, call, false);
+        }
+        let id = target as u32;
+        if let (Some(row), Some(chunk)) = (self.rows.find(key, scope, id), &self.chain.chunk) {
+            return row.add(chunk.memory(), call);
+        }
+        if rows < MOST_ROWS {
+            self.record_new(key, scope, id, call, false);
+        } else {
+            self.record(key, scope, call, false);
+        }
     }
 
     #[cold]
-    fn record_new(&mut self, key: Packed, scope: u64, call: &Outcome, gap: bool) {
-        if self.new_row(key, scope, call)
-            || self.grow(false, true) && self.new_row(key, scope, call)
+    fn record_new(&mut self, key: Packed, scope: u64, target: u32, call: &Outcome, gap: bool) {
+        if self.new_row(key, scope, target, call)
+            || self.grow(false, true) && self.new_row(key, scope, target, call)
         {
             return;
         }
@@ -217,11 +238,18 @@ impl Thread {
         locked(&self.process.overflow).add(&self.process, key, call, gap);
     }
 
-    fn new_row(&mut self, key: Packed, scope: u64, call: &Outcome) -> bool {
+    fn new_row(&mut self, key: Packed, scope: u64, target: u32, call: &Outcome) -> bool {
         let Some(chunk) = self.chain.chunk.as_mut() else { return false };
-        let Some(row) = self.rows.add(chunk, key, scope) else { return false };
+        let Some(row) = self.rows.add(chunk, key, scope, target) else { return false };
         row.add(chunk.memory(), call);
+        self.process.target_rows.fetch_add(u32::from(target != 0), Ordering::Relaxed);
         true
+    }
+
+    /// They stay in the segment that was left; what comes next has rows in another.
+    fn let_rows_go(&mut self) {
+        let with_target = self.rows.clear();
+        self.process.target_rows.fetch_sub(with_target, Ordering::Relaxed);
     }
 
     /// Writes the slot of a finished call, or counts it as a gap.
@@ -299,6 +327,7 @@ impl Thread {
     /// After this no one writes to the segment: its thread has ended or failed.
     pub(super) fn seal(&mut self) {
         self.chain.tell_gap();
+        self.let_rows_go();
         if let Some(last) = self.chain.chunk.take() {
             self.process.pool().seal(last);
         }

@@ -151,7 +151,7 @@ impl Thread {
         let flags = self.process.points.get(point).flags(self.layers);
         let category = (target >> 32) as u8;
         let key = Packed::new(point, flags, category, bytes, self.contexts.current());
-        self.record(key, scope, outcome, false);
+        self.record_summed(key, scope, target, outcome);
     }
 
     /// A counted-only call ends as if it had not been.

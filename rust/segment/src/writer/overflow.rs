@@ -38,10 +38,10 @@ impl Overflow {
         }
         let key = key.collapsed();
         // twice: the row that was found would be borrowed while another is made
-        if self.rows.find(key, 0).is_none() {
-            self.rows.add(chunk, key, 0);
+        if self.rows.find(key, 0, 0).is_none() {
+            self.rows.add(chunk, key, 0, 0);
         }
-        match self.rows.find(key, 0) {
+        match self.rows.find(key, 0, 0) {
             Some(row) => row.add(chunk.memory(), call),
             None => process.count(PROCESS_COUNTER_LOST_CALLS, 1),
         }

@@ -39,7 +39,7 @@ impl Packed {
         Packed(self.0 & 0xFFFF | (SIZE_CLASS_FOLD as u64) << 24)
     }
 
-    pub fn unpacked(self, scope: u64) -> Key {
+    pub fn unpacked(self, scope: u64, target: u32) -> Key {
         Key {
             point: self.0 as u16 & (PROCESS_MAX_POINTS as u16 - 1),
             category: (self.0 >> 16) as u8,
@@ -47,6 +47,7 @@ impl Packed {
             context: (self.0 >> 32) as u32,
             flags: (self.0 >> FLAGS_SHIFT) as u8 & FLAGS,
             scope,
+            target,
         }
     }
 }
@@ -87,6 +88,7 @@ pub(super) struct Outcome {
 pub(super) struct Row {
     key: Packed,
     scope: u64,
+    target: u32,
     at: usize,
     version: u32,
     values: Values,
@@ -157,13 +159,15 @@ fn mixed(state: u64, word: u64) -> u64 {
 #[derive(Debug)]
 pub(super) struct Rows {
     all: Vec<Row>,
-    index: HashMap<(u64, u64), u32, BuildHasherDefault<Mixer>>,
+    index: HashMap<(u64, u64, u64), u32, BuildHasherDefault<Mixer>>,
     met: [u32; MET],
+    /// Those of one target each.
+    with_target: u32,
 }
 
 impl Default for Rows {
     fn default() -> Rows {
-        Rows { all: Vec::new(), index: HashMap::default(), met: [NONE; MET] }
+        Rows { all: Vec::new(), index: HashMap::default(), met: [NONE; MET], with_target: 0 }
     }
 }
 
@@ -172,29 +176,37 @@ impl Rows {
         self.all.len()
     }
 
-    /// For a segment without rows.
-    pub fn clear(&mut self) {
-        *self = Rows::default();
+    /// For a segment without rows; how many had a target.
+    pub fn clear(&mut self) -> u32 {
+        std::mem::take(self).with_target
     }
 
-    /// The row of a key; None when there is none.
+    /// The row of a key; None when there is none. `target`: 0: of calls on any.
     #[inline]
-    pub fn find(&mut self, key: Packed, scope: u64) -> Option<&mut Row> {
-        let place = (mixed(mixed(0, key.0), scope) >> 40) as usize % MET;
+    pub fn find(&mut self, key: Packed, scope: u64, target: u32) -> Option<&mut Row> {
+        let place = (mixed(mixed(u64::from(target), key.0), scope) >> 40) as usize % MET;
         let met = self.met[place] as usize;
-        if self.all.get(met).is_some_and(|row| row.key == key && row.scope == scope) {
+        let is_it = |row: &Row| row.key == key && row.scope == scope && row.target == target;
+        if self.all.get(met).is_some_and(is_it) {
             return self.all.get_mut(met);
         }
-        let found = *self.index.get(&(key.0, scope))?;
+        let found = *self.index.get(&(key.0, scope, u64::from(target)))?;
         self.met[place] = found;
         self.all.get_mut(found as usize)
     }
 
     /// A row that is not there yet; None when the segment has no room.
-    pub fn add(&mut self, chunk: &mut Chunk, key: Packed, scope: u64) -> Option<&mut Row> {
-        let at = chunk.new_row(key.unpacked(scope))?;
-        let row = Row { key, scope, at, version: 0, values: Values::default() };
-        self.index.insert((key.0, scope), self.all.len() as u32);
+    pub fn add(
+        &mut self,
+        chunk: &mut Chunk,
+        key: Packed,
+        scope: u64,
+        target: u32,
+    ) -> Option<&mut Row> {
+        let at = chunk.new_row(key.unpacked(scope, target))?;
+        let row = Row { key, scope, target, at, version: 0, values: Values::default() };
+        self.index.insert((key.0, scope, u64::from(target)), self.all.len() as u32);
+        self.with_target += u32::from(target != 0);
         self.all.push(row);
         self.all.last_mut()
     }
@@ -214,10 +226,12 @@ mod tests {
             context: 7,
             flags: FLAG_INNER | FLAG_COVERED,
             scope: 9,
+            target: 5,
         };
-        assert_eq!(packed.unpacked(9), expected);
-        let collapsed = Key { category: 0, size_class: 255, context: 0, scope: 0, ..expected };
-        assert_eq!(packed.collapsed().unpacked(0), collapsed);
+        assert_eq!(packed.unpacked(9, 5), expected);
+        let collapsed =
+            Key { category: 0, size_class: 255, context: 0, scope: 0, target: 0, ..expected };
+        assert_eq!(packed.collapsed().unpacked(0, 0), collapsed);
     }
 
     #[test]

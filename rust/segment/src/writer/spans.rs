@@ -312,7 +312,8 @@ impl Thread {
             state.timing = Timing::None;
             timed = Some(state.timed(dur, end));
         }
-        self.record(key(span, bytes), span.scope, &outcome(span, bytes, timed), false);
+        let call = outcome(span, bytes, timed);
+        self.record_summed(key(span, bytes), span.scope, span.target, &call);
     }
 
     fn mirror_depth(&self) {

@@ -2,6 +2,7 @@
 
 mod growth;
 mod requests;
+mod targets;
 
 use std::cell::Cell;
 use std::fs::File;

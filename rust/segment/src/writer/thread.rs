@@ -11,6 +11,7 @@ use super::counted::{AtOnce, CountedCall};
 use super::rows::{Outcome, Packed, Rows, Timed};
 use super::sampler::{Sampler, xorshift};
 use super::spans::Span;
+use super::targets::Targets;
 use crate::ring::Event;
 use crate::schema::{
     FLAG_ERRNO, FLAG_ERROR, KIND_CALL, PROCESS_COUNTER_FAULTS, PROCESS_COUNTER_LOST_CALLS,
@@ -31,6 +32,8 @@ pub struct Thread {
     pub(super) name: String,
     pub(super) chain: Chain,
     pub(super) rows: Rows,
+    /// Of calls that are not recorded individually.
+    pub(super) targets: Targets,
     pub(super) contexts: Contexts,
     pub(super) spans: Vec<Span>,
     /// Those of them that are recorded individually, as the segment's header mirrors them.
@@ -106,6 +109,7 @@ impl Thread {
             name: name.to_owned(),
             chain: Chain::default(),
             rows: Rows::default(),
+            targets: Targets::default(),
             contexts: Contexts::default(),
             spans: Vec::new(),
             kept: 0,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from iostrata.analyse.only_summed import without_target
 from iostrata.analyse.targets import small_files, targets, targets_alike
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.directions import BYTES_COLUMN
@@ -46,11 +47,37 @@ def test_targets_that_differ_in_long_numbers_are_of_a_kind(traced: Traced) -> No
     ]
 
 
-def test_sums_that_know_their_targets_are_all_there_is(traced: Traced) -> None:
+def test_what_sums_know_of_a_target_is_added_to_its_calls(traced: Traced) -> None:
+    # GIVEN a file read once with detail, and 30 times in two sums, of which 10 calls were timed;
+    # and reads of which nobody knows what they were on
+    engine = traced(
+        [
+            row_of_call("java", "read", "/a", bytes=10, dur=5000),
+            row_of_sum("java", "read", count=1, bytes=10, timed_dur=5000),
+            row_of_sum("java", "read", target="/a", category="file", count=20, bytes=200, timed=10,
+                       weight=10, timed_dur=30_000),
+            row_of_sum("java", "read", target="/a", category="file", count=10, bytes=99, timed=0,
+                       timed_dur=0, tid=2),
+            row_of_sum("java", "read", target="/a", category="file", count=7, bytes=70, timed_dur=7,
+                       flags=INNER),
+            row_of_sum("java", "read", count=3, bytes=30),
+        ]
+    )  # fmt: skip
+    # THEN time is scaled up from what was timed, and nested calls are in the bytes only
+    names = ("target", "calls", "time", "bytes_read")
+    assert [tuple(row[name] for name in names) for row in engine.records(targets(), dict)] == [
+        ("/a", 31, 5000 + 90_000, 379)
+    ]
+    assert engine.records(without_target(("java",)), dict) == [
+        {"layer": "java", "calls": 3, "bytes": 30}
+    ]
+
+
+def test_sums_of_an_imported_run_are_all_there_is(traced: Traced) -> None:
     # GIVEN a layer whose sums have targets, with some of its calls, and one whose sums have none
     engine = traced(
         [
-            row_of_sum("posix", "read", target="/a", count=4, bytes=40),
+            row_of_sum("posix", "read", point=None, target="/a", count=4, bytes=40),
             row_of_call("posix", "read", "/a", bytes=10),
             row_of_sum("fs", "write", count=2, bytes=20),
             row_of_call("fs", "write", "/b", bytes=20),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
+from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction
 from iostrata.analyse.targets import targets
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import input_format
@@ -13,6 +14,7 @@ from iostrata.text import count, plural, seconds, size
 
 SMALL = 4 << 20  # bytes
 LEAST = 20  # files
+STAGING = "/.staging/"  # of the job itself
 BLOCK = 128 << 20  # bytes that a task could have read
 # Formats with one of Hadoop's own that packs several of their files, and where it is.
 PACKED = ("TextInputFormat", "SequenceFileInputFormat")
@@ -20,19 +22,29 @@ PACKAGES = {"org.apache.hadoop.mapred": "org.apache.hadoop.mapred.lib"}
 
 
 class FilesRead(Record, frozen=True):
-    """Files of HDFS that a job read; `time`: of those that are small."""
+    """Files of HDFS that a job opened, and those that it is known to have read; `time`: of those
+    that are small, which may have had `unknown` bytes more.
+    """
 
     job: str
+    opened: Count
     files: Count
     small: Count
     bytes: Bytes
+    unknown: Bytes
     time: Ns
+
+    @property
+    def are_small(self) -> bool:
+        """Most are, and stay so whatever file the unknown bytes were of."""
+        enough = self.small >= LEAST and self.small * 2 >= self.files
+        return enough and self.unknown < SMALL * self.small // 2
 
 
 def evidence(workforce: Workforce) -> ir.Table:
     files = targets(workforce.roles, "job")
     read = ibis.greatest(files.bytes_read, files.bytes_received)
-    files = files.filter(files.layer == "hdfs", ~files.target.contains("/.staging/"), read > 0)
+    files = files.filter(files.layer == "hdfs", ~files.target.contains(STAGING), read > 0)
     files = files.mutate(job=files.job.fill_null(""), read=read, is_small=read < SMALL)
     jobs = files.group_by("job").agg(
         files=files.target.nunique(),
@@ -40,7 +52,31 @@ def evidence(workforce: Workforce) -> ir.Table:
         bytes=files.read.sum().cast("int64"),
         time=files.time.sum(where=files.is_small).fill_null(0).cast("int64"),
     )
-    return jobs.order_by("job")
+    opens, total = _opens(workforce), _read(workforce)
+    rows = jobs.left_join(opens, jobs.job == opens.opener).drop("opener")
+    rows = rows.left_join(total, rows.job == total.reader).drop("reader")
+    rows = rows.mutate(
+        opened=ibis.greatest(rows.opened.fill_null(0), rows.files),
+        unknown=ibis.greatest(rows.total.fill_null(0) - rows.bytes, 0),
+    )
+    return rows.drop("total").order_by("job")
+
+
+def _opens(workforce: Workforce) -> ir.Table:
+    """Files that jobs opened: each open is recorded individually, whatever becomes of the reads."""
+    rows = workforce.rows(CALLS)
+    rows = rows.filter(rows.layer == "hdfs", rows["op"] == "open", rows.error.isnull())
+    rows = rows.filter(~rows.target.contains(STAGING))
+    return rows.group_by(opener=rows.job.fill_null("")).agg(opened=rows.target.nunique())
+
+
+def _read(workforce: Workforce) -> ir.Table:
+    """Bytes that jobs read of HDFS, whatever file they were of."""
+    rows = workforce.rows(SUMS)
+    rows = rows.filter(rows.layer == "hdfs")
+    moved = bytes_by_direction(rows)
+    total = ibis.greatest(moved["read"], moved["received"])
+    return rows.group_by(reader=rows.job.fill_null("")).agg(total=total)
 
 
 @rule(
@@ -52,7 +88,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     explains=("short-tasks", "fs-creation", "metadata-storm", "open-churn", "localization"),
 )
 def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
-    jobs = [row for row in rows if row.small >= LEAST and row.small * 2 >= row.files]
+    jobs = [row for row in rows if row.are_small]
     if not jobs:
         return None
     files, small = sum(row.files for row in jobs), sum(row.small for row in jobs)
@@ -61,21 +97,24 @@ def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
     own_tasks = []
     for row in jobs:
         of_job = sum(worker.role == "map" for worker in facts.workers_of(row.job))
-        if of_job < row.small:  # a copy, or a format that packs files
+        if of_job < row.opened * row.small // row.files:  # a copy, or a format that packs files
             cost += row.time
             continue
         own_tasks.append(row.job)
         enough = max(facts.at_once, row.bytes // BLOCK + 1)
         maps, needed = maps + of_job, needed + enough
         cost += max(0, of_job - enough) * facts.start_up
+    opened = sum(row.opened for row in jobs)
+    known = f" ({count(opened - files)} more files were opened)" if opened > files else ""
     tasks = f", with {count(maps)} map tasks where {needed} would be enough" if maps else ""
     who = "the job" if len(jobs) == 1 else plural(len(jobs), "job")
     return Judgement(
         share=facts.share(cost),
-        text=f"{who} read {count(files)} files of {size(read // files)} on average{tasks}; this "
-        f"took {seconds(cost)}",
+        text=f"{who} read {count(files)} files of {size(read // files)} on average{known}{tasks}; "
+        f"this took {seconds(cost)}",
         evidence=[
-            Evidence("files that were read", files, "count"),
+            Evidence("files that were opened", opened, "count"),
+            Evidence("files that are known to have been read", files, "count"),
             Evidence(f"files smaller than {size(SMALL)}", small, "count"),
             Evidence("bytes of all files", read, "bytes"),
             Evidence("map tasks that read a file each", maps, "count"),

@@ -13,11 +13,12 @@ from iostrata.analyse.account import Account
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
 from iostrata.analyse.tables import SUMS, counted_once
+from iostrata.analyse.targets import busiest
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
 from iostrata.store.configuration import INPUT_FORMATS
-from iostrata.text import count, seconds, size
+from iostrata.text import count, seconds, shortened, size
 
 # What a job reads and writes, not what a JVM needs to start.
 DATA = ("input", "output", "hdfs", "file", "hfile", "wal", "spill", "shuffle")
@@ -52,7 +53,9 @@ class OperationSum(Account, frozen=True):
 
 
 class SmallRequests(Record, frozen=True):
-    """Small requests of a layer, with their time without waits; then requests of all sizes."""
+    """Small requests of a layer, with their time without waits; then requests of all sizes, and
+    the target that is known to have had most of these, '' for none.
+    """
 
     layer: str
     calls: Count
@@ -60,6 +63,8 @@ class SmallRequests(Record, frozen=True):
     time: Ns
     all_calls: Count
     all_bytes: Bytes
+    target: str
+    of_target: Count
 
 
 class Waiting(Record, frozen=True):
@@ -107,19 +112,29 @@ def small_requests(workforce: Workforce, direction: str, least: int, most: int) 
         rows.category.isin(DATA),
         counted_once(rows),
     )
-    small = (rows.size_class >= least) & (rows.size_class <= most)
-    mean = rows.timed_dur / rows.weight.fill_null(rows.timed).nullif(0)
-    mean = mean.fill_null(0.0)
-    each = ibis.least(mean, ibis.coalesce(3.0 * rows["min"], mean))
-    time = (rows["count"] * each).floor().cast("int64")
-    grouped = rows.group_by("layer").agg(
-        calls=rows["count"].sum(where=small).fill_null(0).cast("int64"),
-        bytes=rows.bytes.sum(where=small).fill_null(0).cast("int64"),
-        time=time.sum(where=small).fill_null(0).cast("int64"),
-        all_calls=rows["count"].sum().cast("int64"),
-        all_bytes=rows.bytes.sum().cast("int64"),
+    weight = rows.weight.fill_null(rows.timed)
+    mean = (rows.timed_dur / weight.nullif(0)).fill_null(0.0)
+    timed = weight * ibis.least(mean, ibis.coalesce(3.0 * rows["min"], mean))
+    kinds = rows.group_by("layer", "op", "point", "size_class").agg(
+        calls=rows["count"].sum(),
+        bytes=rows.bytes.sum().fill_null(0),
+        weight=weight.sum(),
+        timed=timed.sum(),
     )
-    return grouped.order_by(ibis.desc("time"), "layer")
+    time = (kinds.timed * kinds.calls / kinds.weight.nullif(0)).fill_null(0.0).floor()
+    small = (kinds.size_class >= least) & (kinds.size_class <= most)
+    grouped = kinds.group_by("layer").agg(
+        calls=kinds.calls.sum(where=small).fill_null(0).cast("int64"),
+        bytes=kinds.bytes.sum(where=small).fill_null(0).cast("int64"),
+        time=time.sum(where=small).fill_null(0).cast("int64"),
+        all_calls=kinds.calls.sum().cast("int64"),
+        all_bytes=kinds.bytes.sum().cast("int64"),
+    )
+    most_had = busiest(DIRECTIONS[direction], DATA, workforce.roles)
+    most_had = most_had.rename(of_layer="layer", of_target="calls")
+    both = grouped.left_join(most_had, grouped.layer == most_had.of_layer).drop("of_layer")
+    both = both.mutate(target=both.target.fill_null(""), of_target=both.of_target.fill_null(0))
+    return both.order_by(ibis.desc("time"), "layer")
 
 
 def below_4_kib(direction: str) -> Query[SmallRequests]:
@@ -138,19 +153,29 @@ def small_ones(
     if worst is None or worst.calls < least:
         return None
     mean = worst.bytes // worst.calls
+    has_most = worst.of_target * 2 > worst.all_calls
+    on = f"; most were on {shortened(worst.target, 48)}" if has_most else ""
+    hadoop = facts.kind != "program" or worst.layer in ("fs", "hdfs")
     return Judgement(
         share=facts.share(worst.time),
         text=f"{count(worst.calls)} {what} of {size(mean)} on average in layer "
-        f"{worst.layer} took {seconds(worst.time)}",
+        f"{worst.layer} took {seconds(worst.time)}{on}",
         evidence=[
             Evidence(f"{what} below 4 KiB", worst.calls, "count"),
             Evidence(f"bytes of these {what}", worst.bytes, "bytes"),
             Evidence(f"time of these {what}, without waits", worst.time, "ns"),
             Evidence(f"{what} of all sizes", worst.all_calls, "count"),
+            *_on_target(worst, what),
         ],
-        change=change,
+        change=[each for each in change if hadoop or not each.setting],
         gain=(0.7, 1.0),
     )
+
+
+def _on_target(requests: SmallRequests, what: str) -> list[Evidence]:
+    if not requests.target:
+        return []
+    return [Evidence(f"{what} on {requests.target}", requests.of_target, "count")]
 
 
 def work(*operations: str) -> Query[OperationSum]:

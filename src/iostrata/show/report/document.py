@@ -100,7 +100,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         tree=None,
         critical=None,
         lost_datanodes=lost_lines(known.lost_datanodes, known.run.start),
-        only_summed=known.only_summed,
+        without_target=known.without_target,
     )
     return _explained(whole, opened, step)
 

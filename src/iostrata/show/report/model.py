@@ -267,4 +267,4 @@ class ReportDocument(Record, frozen=True):
     tree: list[CallNode] | None
     critical: Critical | None
     lost_datanodes: list[str] = field(default_factory=list)  # lines of the summary, word by word
-    only_summed: list[OnlySummed] = field(default_factory=list)  # calls that no target has
+    without_target: list[OnlySummed] = field(default_factory=list)  # that any target may have more

@@ -69,7 +69,7 @@ def test_a_whole_summary(tmp_path: Path) -> None:
         "hottest   category  calls     read  written  time  target",
         "hdfs      hdfs          1  4.0 MiB      0 B  9 µs  /data/in\\x1b[2J",
         "datanode  file          1      0 B      0 B  8 µs  blk_77 of BP-1",
-        "(not in this table, since they are in sums only: 16 calls of hdfs (60.0 MiB))",
+        "(no target is known of 16 calls of hdfs (60.0 MiB): any of these may have had them, too)",
         "",
         "job or task                layer  calls      read  written    time",
         "attempt_1_0001_m_000000_0  hdfs      17  64.0 MiB      0 B  2.0 ms",

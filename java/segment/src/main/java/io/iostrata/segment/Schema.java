@@ -151,6 +151,7 @@ public final class Schema {
   public static final int ROW_WEIGHT = 96;
   public static final int ROW_SPREAD = 104;
   public static final int ROW_INSIDE = 112;
+  public static final int ROW_TARGET = 120;
   public static final int SIZE_CLASS_FOLD = 255;
   public static final int DICTIONARY_HEADER = 64;
   public static final int DICTIONARY_PROC = 8;
