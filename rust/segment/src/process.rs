@@ -9,7 +9,7 @@ use crate::schema::{
     PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START,
     PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL,
     PROCESS_START, PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE,
-    PROCESS_UID,
+    PROCESS_THROTTLED, PROCESS_UID,
 };
 
 pub const COUNTERS: usize = 7;
@@ -134,6 +134,9 @@ pub struct Scheduled {
     pub jvm: u64,
     /// All other threads could have run, and waited for a CPU.
     pub queued: u64,
+    /// Over all CPUs: the limit of its cgroup kept threads from running.
+    #[serde(default)]
+    pub throttled: u64,
 }
 
 impl Scheduled {
@@ -148,6 +151,7 @@ impl Scheduled {
         Scheduled {
             jvm: self.jvm.saturating_sub(before.jvm),
             queued: self.queued.saturating_sub(before.queued),
+            throttled: self.throttled.saturating_sub(before.throttled),
         }
     }
 }
@@ -193,6 +197,7 @@ pub fn account(memory: &impl Memory) -> Account {
         scheduled: Scheduled {
             jvm: memory.relaxed_u64(PROCESS_CPU_JVM),
             queued: memory.relaxed_u64(PROCESS_QUEUED),
+            throttled: memory.relaxed_u64(PROCESS_THROTTLED),
         },
         points: (0..PROCESS_MAX_POINTS)
             .map(|point| point_state(memory.relaxed_u64(PROCESS_POINTS + point * 8)))

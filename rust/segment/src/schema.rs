@@ -188,6 +188,7 @@ pub const PROCESS_DISK_WRITTEN: usize = 192;
 pub const PROCESS_NATIVE: usize = 200;
 pub const PROCESS_CPU_JVM: usize = 208;
 pub const PROCESS_QUEUED: usize = 216;
+pub const PROCESS_THROTTLED: usize = 224;
 pub const PROCESS_POINTS: usize = 256;
 pub const PROCESS_POINT_SUMMED: usize = 2;
 pub const PROCESS_MAX_POINTS: usize = 1024;
@@ -410,6 +411,7 @@ pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("native", "string"),
     ("cpu_jvm", "i64"),
     ("queued", "i64"),
+    ("throttled", "i64"),
 ];
 pub const SYSTEM_COLUMNS: &[(&str, &str)] = &[
     ("host", "string"),

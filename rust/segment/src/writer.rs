@@ -53,7 +53,7 @@ use crate::schema::{
     PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START,
     PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL,
     PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY,
-    PROCESS_TEXT_SIZE, PROCESS_UID,
+    PROCESS_TEXT_SIZE, PROCESS_THROTTLED, PROCESS_UID,
 };
 
 pub use self::context::Cause;
@@ -315,6 +315,7 @@ impl Process {
         let scheduled = locked(&self.scheduler).look(records);
         self.page.set_u64(PROCESS_CPU_JVM, scheduled.jvm);
         self.page.set_u64(PROCESS_QUEUED, scheduled.queued);
+        self.page.set_u64(PROCESS_THROTTLED, scheduled.throttled);
     }
 
     /// ns that a clock adds to what it measures.

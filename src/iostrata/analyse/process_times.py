@@ -14,7 +14,8 @@ class ProcessTime(Record, frozen=True):
     `lived` is their wall time together, null for those that run on. The rest is of all threads:
     `program` is CPU time without that of the JVM's own threads, `jvm` that of compilers and garbage
     collectors, at least, and `queued` is how long threads of the program could have run and waited
-    for a CPU, at least.
+    for a CPU, at least; `throttled`, over all CPUs, how long the CPU limit of their cgroup let them
+    wait.
     """
 
     role: str
@@ -23,6 +24,7 @@ class ProcessTime(Record, frozen=True):
     program: Ns
     jvm: Ns
     queued: Ns
+    throttled: Ns
 
 
 def process_times(processes: Sequence[Process]) -> list[ProcessTime]:
@@ -43,4 +45,5 @@ def _of_role(role: str, processes: Sequence[Process]) -> ProcessTime:
         program=max(0, sum(one.cpu or 0 for one in processes) - jvm),
         jvm=jvm,
         queued=sum(one.queued or 0 for one in processes),
+        throttled=sum(one.throttled or 0 for one in processes),
     )

@@ -12,7 +12,7 @@ class Process(Record, frozen=True):
     """A process that a collector saw: why it was not traced, what it counted, what tracing took.
 
     `dropped` calls are in sums alone, `collapsed` ones in sums without task and category, `lost` in
-    none; `rejected` are segments and names that could not be made. `start` to `queued` are as in
+    none; `rejected` are segments and names that could not be made. `start` to `throttled` are as in
     [process_columns] of schema/events.toml; null where the kernel did not say.
     """
 
@@ -50,6 +50,7 @@ class Process(Record, frozen=True):
     native: str | None
     cpu_jvm: Ns | None
     queued: Ns | None
+    throttled: Ns | None
 
 
 def processes() -> ir.Table:

@@ -192,6 +192,7 @@ PROCESS_COLUMNS = {
     "native": "string",
     "cpu_jvm": "i64",
     "queued": "i64",
+    "throttled": "i64",
 }
 SYSTEM_COLUMNS = {
     "host": "string",
@@ -260,7 +261,7 @@ EXTRACTOR = {
 # Columns that came after their version was frozen: older files lack them.
 ADDED = {
     "columns": (),
-    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued'),
+    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued', 'throttled'),
     "system_columns": (),
 }
 MAX_POINTS = 1024

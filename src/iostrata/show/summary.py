@@ -321,6 +321,8 @@ def _process_times(summary: Summary) -> list[str]:
         number("of the JVM", seconds, "jvm"),
         number("waited for a CPU", seconds, "queued"),
     ]
+    if any(row.throttled for row in summary.process_times):
+        shown.append(number("held back by a limit", seconds, "throttled"))
     return [
         *table(summary.process_times, shown),
         "(of the JVM: its compilers and garbage collectors; waited: threads of the program, all "

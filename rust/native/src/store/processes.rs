@@ -133,6 +133,7 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ProcessRow]) -
         "mapped" => long(&|row| Some(row.traced_bytes?.mapped)),
         "cpu_jvm" => long(&|row| Some(row.scheduled?.jvm)),
         "queued" => long(&|row| Some(row.scheduled?.queued)),
+        "throttled" => long(&|row| Some(row.scheduled?.throttled)),
         "native" => {
             let cells = rows.iter().map(|row| row.moved.map(|moved| native(moved.native)));
             Column::Text(cells.map(|text| Some(ByteArray::from(text?.as_str()))).collect())

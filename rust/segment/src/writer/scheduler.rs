@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags};
 
+use super::cgroup::Throttling;
 use crate::process::Scheduled;
 
 /// How names of threads begin that the JVM starts for itself: compilers, garbage collectors, and
@@ -38,6 +39,7 @@ pub(super) struct SchedulerAccount {
     looks: u32,
     /// Windows until the next one.
     left: usize,
+    throttling: Throttling,
 }
 
 #[derive(Debug)]
@@ -63,6 +65,7 @@ impl SchedulerAccount {
         if is_first && !records {
             return self.sum;
         }
+        self.sum.throttled += self.throttling.look(is_first);
         self.left = self.left.saturating_sub(1);
         if is_first || !records || self.left == 0 {
             self.count(is_first);

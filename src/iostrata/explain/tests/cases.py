@@ -411,6 +411,13 @@ CASES = (
         [{**PROGRAM, "cpu": 17 * SECOND, "cpu_jvm": 2 * SECOND, "queued": 5 * SECOND}],
     ),
     Case(
+        "cpu-limit",
+        "1 process ran for 60.00 s, and for 75 % of that their CPU limit let threads wait",
+        3 / 4,
+        [],
+        [{**PROGRAM, "cpu": 12 * SECOND, "throttled": 45 * SECOND}],
+    ),
+    Case(
         "uneven-ranks",
         "rank 3 spent 40.00 s in calls on files and moved 100.0 MiB, while the median of 4 ranks "
         "is 10.00 s and 100.0 MiB",

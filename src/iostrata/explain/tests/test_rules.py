@@ -66,22 +66,6 @@ def test_advice_names_settings_of_what_runs(facts_of: Made, role: str, setting: 
     assert (finding.rule, finding.change[0].setting) == ("gc-bound", setting)
 
 
-@pytest.mark.parametrize(("own", "is_found"), [(20, True), (90, False)])
-def test_a_cpu_that_others_use(facts_of: Made, own: int, is_found: bool) -> None:
-    """GIVEN 2 cores, busy for 50 s of 60 s, and a program that used `own` s of these 100 s."""
-    busy = [sample(second, cpu_idle=0, cpu_user=2 * SECOND) for second in range(50)]
-    idle = [sample(second) for second in range(50, 60)]
-    program = {**PROGRAM, "cpu": own * SECOND}
-    found = explain(facts_of([], processes=[program], system=busy + idle))
-    assert [each.rule for each in found] == (["cpu-taken"] if is_found else ["cpu-bound"])
-    if is_found:
-        assert found[0].seen == (
-            "the CPU of node was busy for 83 % of the run, and processes that were not traced had "
-            "80 % of it"
-        )
-        assert found[0].share == pytest.approx(80 / 120)
-
-
 def test_what_the_jvm_itself_used_is_said(facts_of: Made) -> None:
     program = {**PROGRAM, "cpu": 90 * SECOND, "cpu_jvm": 45 * SECOND, "queued": 0}
     (found,) = explain(facts_of([], processes=[program]))
@@ -93,7 +77,7 @@ def test_what_the_jvm_itself_used_is_said(facts_of: Made) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    assert {case.rule for case in CASES} | {"cpu-bound", "cpu-taken"} == set(RULES)
+    assert {case.rule for case in CASES} | {"cpu-bound", "cpu-taken", "disk-taken"} == set(RULES)
 
 
 def test_nothing_is_found_where_nothing_is_wrong(facts_of: Made) -> None:

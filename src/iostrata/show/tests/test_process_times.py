@@ -27,3 +27,14 @@ def test_roles_with_the_cpu_of_program_and_jvm(tmp_path: Path) -> None:
         "DataNode 1 1.00 s 2.00 s 1.00 s",
     ]
     assert not lines[begin + 3].startswith("client")
+
+
+def test_what_a_limit_held_back_is_said_where_there_is_one(tmp_path: Path) -> None:
+    knows = {"cpu": SECOND, "cpu_jvm": 0, "queued": 3 * SECOND, "throttled": 2 * SECOND}
+    limited = process("client", 1, start=START, end=START + 4 * SECOND, **knows)
+    make_run(tmp_path, "r", [row_of_sum("java", "read")], [limited])
+    with iostrata.open(tmp_path / "r") as run:
+        lines = [" ".join(line.split()) for line in summary_lines(run.summary)]
+    begin = next(i for i, line in enumerate(lines) if line.startswith("processes "))
+    assert lines[begin].endswith("waited for a CPU held back by a limit")
+    assert lines[begin + 1] == "client 1 4.00 s 1.00 s 0 µs 3.00 s 2.00 s"

@@ -189,6 +189,7 @@ public final class Schema {
   public static final int PROCESS_NATIVE = 200;
   public static final int PROCESS_CPU_JVM = 208;
   public static final int PROCESS_QUEUED = 216;
+  public static final int PROCESS_THROTTLED = 224;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_POINT_SUMMED = 2;
   public static final int PROCESS_MAX_POINTS = 1024;

@@ -1,0 +1,93 @@
+"""What others on a host take from a run: a limit of CPU time, and a disk that is busy."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.conftest import Iostrata
+
+SECONDS = 5
+CPU = Path("/sys/fs/cgroup/cpu")
+BLOCK = 4 << 20
+
+
+def findings(iostrata: Iostrata, *command: str) -> dict[str, dict[str, Any]]:
+    """Those of a run of the command, by rule."""
+    done = iostrata("record", "--run", "r", "--", *command)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(iostrata("findings", "r", "--json").stdout)["findings"]
+    return {each["rule"]: each for each in found}
+
+
+@contextmanager
+def cpu_limit(percent: int) -> Iterator[Path]:
+    """A cgroup that may use so much of one CPU; gone afterwards."""
+    group = CPU / f"iostrata-{os.getpid()}"
+    group.mkdir()
+    try:
+        period = int((group / "cpu.cfs_period_us").read_text())
+        (group / "cpu.cfs_quota_us").write_text(str(period * percent // 100))
+        yield group
+    finally:
+        group.rmdir()
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0 or not (CPU / "cpu.stat").exists(), reason="needs root and a cpu cgroup (v1)"
+)
+def test_a_program_in_a_container_with_little_cpu(program: Path, iostrata: Iostrata) -> None:
+    # less than it gets beside other tests
+    with cpu_limit(8) as group:
+        java = f"exec java -cp {program} Idles join {SECONDS}"
+        found = findings(iostrata, "sh", "-c", f"echo $$ > {group}/cgroup.procs; {java}")
+        # v1 says the time in ns
+        stat = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    limit = found["cpu-limit"]
+    assert not limit["because"]
+    (time,) = (
+        int(each["value"]) for each in limit["evidence"] if each["what"].startswith("time in which")
+    )
+    assert time <= int(stat["throttled_time"])
+
+
+@contextmanager
+def writers(folder: Path) -> Iterator[None]:
+    """Two other programs write past the cache all the time, each to a file of 64 MiB."""
+    dd = f"dd if=/dev/zero bs={BLOCK} count=16 oflag=direct conv=notrunc 2> {folder}/said"
+    loops = [f"while {dd} of={folder}/others-{n}; do :; done" for n in range(2)]
+    busy = [subprocess.Popen(["sh", "-c", loop], start_new_session=True) for loop in loops]
+    try:
+        yield
+        assert [each.poll() for each in busy] == [None, None]
+    finally:
+        for each in busy:
+            os.killpg(each.pid, signal.SIGTERM)
+            each.wait()
+
+
+def is_on_a_disk(folder: Path) -> bool:
+    """Of one that the kernel keeps statistics of; a tmpfs is on none."""
+    device = folder.stat().st_dev
+    disks = [line.split() for line in Path("/proc/diskstats").read_text().splitlines()]
+    return any((os.major(device), os.minor(device)) == (int(d[0]), int(d[1])) for d in disks)
+
+
+def test_a_disk_that_another_program_keeps_busy(
+    program: Path, iostrata: Iostrata, tmp_path: Path
+) -> None:
+    if not is_on_a_disk(tmp_path):
+        pytest.skip(f"{tmp_path} is on no disk")
+    with writers(tmp_path):
+        file = str(tmp_path / "own")
+        found = findings(iostrata, "java", "-cp", str(program), "Syncs", file, str(SECONDS))
+    taken = found["disk-taken"]
+    assert "processes that were not traced moved" in taken["seen"]
+    assert "local-sync" not in [rule for rule, each in found.items() if not each["because"]]
