@@ -27,7 +27,7 @@ export interface ReportDocument {
   tree: CallNode[] | null;
   critical: Critical | null;
   lost_datanodes: string[];
-  without_target: OnlySummed[];
+  without_target: WithoutTarget[];
 }
 /**
  * The run; times are 0 where they are not known.
@@ -688,9 +688,9 @@ export interface PathTime {
   idle: number;
 }
 /**
- * Of a layer: calls, nested ones too, and their bytes, each counted once.
+ * Of a layer and a category of targets: calls of which nothing says what they were on.
  */
-export interface OnlySummed {
+export interface WithoutTarget {
   layer: string;
   /**
    * a number of things
@@ -700,4 +700,5 @@ export interface OnlySummed {
    * bytes
    */
   bytes: number;
+  category: string;
 }

@@ -9,10 +9,11 @@ import { directions, moved, near } from "./layers.ts";
 export function targets({ targets: { rows, more }, without_target }: ReportDocument): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.time));
   const nameless = (without_target ?? []).map(
-    (row) => `${count(row.calls)} calls of ${printable(row.layer)} (${size(row.bytes)})`,
+    (row) =>
+      `${count(row.calls)} calls of ${printable(row.layer)} on ${printable(row.category)} (${size(row.bytes)})`,
   );
   const left = nameless.length
-    ? ` No target is known of ${nameless.join(", ")}: any of these may have had them, too.`
+    ? ` No target is known of ${nameless.join(", ")}: each may have been on any target of its kind.`
     : "";
   const sampled = rows.some((row) => row.estimated);
   const scaled = sampled

@@ -14,7 +14,7 @@ from iostrata.analyse.cost import Cost, cost
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostTotal, host_totals
 from iostrata.analyse.latencies import Latency, latencies
-from iostrata.analyse.only_summed import OnlySummed, without_target
+from iostrata.analyse.only_summed import UNKNOWN, WithoutTarget, without_target
 from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
 from iostrata.analyse.process_times import ProcessTime, process_times
 from iostrata.analyse.sizes import SizeClass, size_classes
@@ -89,7 +89,7 @@ class Summary(Completeness, frozen=True):
     ops: list[OperationTotal]
     latencies: list[Latency]
     targets: list[Target]
-    without_target: list[OnlySummed]  # calls of layers with targets that are in none of them
+    without_target: list[WithoutTarget]  # of layers and categories that have targets
     tasks: list[TaskTotal]
     sampled: bool
     sizes: list[Sizes]
@@ -151,10 +151,11 @@ def hottest_targets(opened: OpenedRun, most: int) -> list[Target]:
     return DuckDb(opened).records(targets().limit(most), Target)
 
 
-def _without_target(engine: DuckDb, hottest: list[Target]) -> list[OnlySummed]:
-    """Calls of which nothing says what they were on, in the layers of targets."""
-    layers = tuple(sorted({row.layer for row in hottest}))
-    return engine.records(without_target(layers), OnlySummed) if layers else []
+def _without_target(engine: DuckDb, hottest: list[Target]) -> list[WithoutTarget]:
+    """Calls of which nothing says what they were on, but that may have been on such targets."""
+    kinds = {(row.layer, row.category or UNKNOWN) for row in hottest}
+    nameless = engine.records(without_target(), WithoutTarget)
+    return [row for row in nameless if (row.layer, row.category) in kinds]
 
 
 def sizes(opened: OpenedRun) -> list[Sizes]:

@@ -33,6 +33,7 @@ from iostrata.text import (
     size,
 )
 
+MOST_NAMELESS = 4
 MOST_TARGETS = 10
 MOST_LATENCIES = 12
 MOST_TASKS = 12
@@ -261,11 +262,13 @@ def _of_detail(summary: Summary) -> list[str]:
 
 
 def _without_target(summary: Summary) -> str:
-    """`34 930 calls of java (35.8 MiB), 12 calls of hdfs (0 B)`."""
-    return ", ".join(
-        f"{plural(row.calls, 'call')} of {row.layer} ({size(row.bytes)})"
+    """`34 930 calls of java on jars (35.8 MiB), 12 calls of hdfs on blk (0 B)`."""
+    named = [
+        f"{plural(row.calls, 'call')} of {row.layer} on {row.category} ({size(row.bytes)})"
         for row in summary.without_target
-    )
+    ]
+    more = [f"{len(named) - MOST_NAMELESS} others"] if len(named) > MOST_NAMELESS else []
+    return ", ".join([*named[:MOST_NAMELESS], *more])
 
 
 def _name(target: Target) -> str:
@@ -283,8 +286,10 @@ def _targets(summary: Summary) -> list[str]:
     ]
     lines = table(summary.targets[:MOST_TARGETS], shown)
     if summary.without_target:
-        calls = _without_target(summary)
-        lines.append(f"(no target is known of {calls}: any of these may have had them, too)")
+        lines.append(
+            f"(no target is known of {_without_target(summary)}: each may have been on any target "
+            "of its kind)"
+        )
     if summary.sampled:
         lines.append(
             "(~ is scaled up from the requests that were recorded individually, and within ± for "

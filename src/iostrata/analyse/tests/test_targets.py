@@ -53,14 +53,14 @@ def test_what_sums_know_of_a_target_is_added_to_its_calls(traced: Traced) -> Non
     engine = traced(
         [
             row_of_call("java", "read", "/a", bytes=10, dur=5000),
-            row_of_sum("java", "read", count=1, bytes=10, timed_dur=5000),
+            row_of_sum("java", "read", category="file", count=1, bytes=10, timed_dur=5000),
             row_of_sum("java", "read", target="/a", category="file", count=20, bytes=200, timed=10,
                        weight=10, timed_dur=30_000),
             row_of_sum("java", "read", target="/a", category="file", count=10, bytes=99, timed=0,
                        timed_dur=0, tid=2),
             row_of_sum("java", "read", target="/a", category="file", count=7, bytes=70, timed_dur=7,
                        flags=INNER),
-            row_of_sum("java", "read", count=3, bytes=30),
+            row_of_sum("java", "read", category="file", count=3, bytes=30),
         ]
     )  # fmt: skip
     # THEN time is scaled up from what was timed, and nested calls are in the bytes only
@@ -68,8 +68,8 @@ def test_what_sums_know_of_a_target_is_added_to_its_calls(traced: Traced) -> Non
     assert [tuple(row[name] for name in names) for row in engine.records(targets(), dict)] == [
         ("/a", 31, 5000 + 90_000, 379)
     ]
-    assert engine.records(without_target(("java",)), dict) == [
-        {"layer": "java", "calls": 3, "bytes": 30}
+    assert engine.records(without_target(), dict) == [
+        {"layer": "java", "category": "file", "calls": 3, "bytes": 30}
     ]
 
 

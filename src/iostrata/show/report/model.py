@@ -13,7 +13,7 @@ from iostrata.analyse.axis import Axis, Series
 from iostrata.analyse.calltree.critical import PathPart, PathTime
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.categories import Category
-from iostrata.analyse.only_summed import OnlySummed
+from iostrata.analyse.only_summed import WithoutTarget
 from iostrata.analyse.totals import LayerTotal, OperationTotal
 from iostrata.explain.finding import Finding
 from iostrata.explain.verdict import Verdict
@@ -267,4 +267,4 @@ class ReportDocument(Record, frozen=True):
     tree: list[CallNode] | None
     critical: Critical | None
     lost_datanodes: list[str] = field(default_factory=list)  # lines of the summary, word by word
-    without_target: list[OnlySummed] = field(default_factory=list)  # that any target may have more
+    without_target: list[WithoutTarget] = field(default_factory=list)

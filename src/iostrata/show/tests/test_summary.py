@@ -31,8 +31,9 @@ def lines(store: Path) -> list[str]:
 def test_a_whole_summary(tmp_path: Path) -> None:
     # GIVEN a job of one map that read 64 MiB in 16 calls, and its DataNode
     events = [
-        row_of_sum("hdfs", "read", count=16, bytes=64 * MIB, size_class=23, point=2, **MAP),
-        row_of_sum("hdfs", "open", timed_dur=2_000_000, point=3, **MAP),
+        row_of_sum("hdfs", "read", count=16, bytes=64 * MIB, size_class=23, point=2,
+                   category="hdfs", **MAP),
+        row_of_sum("hdfs", "open", timed_dur=2_000_000, point=3, category="hdfs", **MAP),
         row_of_sum("java", "read", count=1000, bytes=8000, timed=10, timed_dur=50_000,
                    size_class=4, point=4),
         row_of_call("hdfs", "read", "/data/in\x1b[2J", bytes=4 * MIB, dur=9000, category="hdfs"),
@@ -69,7 +70,8 @@ def test_a_whole_summary(tmp_path: Path) -> None:
         "hottest   category  calls     read  written  time  target",
         "hdfs      hdfs          1  4.0 MiB      0 B  9 µs  /data/in\\x1b[2J",
         "datanode  file          1      0 B      0 B  8 µs  blk_77 of BP-1",
-        "(no target is known of 16 calls of hdfs (60.0 MiB): any of these may have had them, too)",
+        "(no target is known of 16 calls of hdfs on hdfs (60.0 MiB): each may have been on any "
+        "target of its kind)",
         "",
         "job or task                layer  calls      read  written    time",
         "attempt_1_0001_m_000000_0  hdfs      17  64.0 MiB      0 B  2.0 ms",
