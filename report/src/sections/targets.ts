@@ -6,12 +6,17 @@ import { table } from "../table.ts";
 import { count, printable, seconds, size } from "../text.ts";
 import { directions, moved, near } from "./layers.ts";
 
+/** Kinds of calls without a target that are named. */
+const MOST_NAMELESS = 4;
+
 export function targets({ targets: { rows, more }, without_target }: ReportDocument): HTMLElement {
   const longest = Math.max(1, ...rows.map((row) => row.time));
   const nameless = (without_target ?? []).map(
     (row) =>
       `${count(row.calls)} calls of ${printable(row.layer)} on ${printable(row.category)} (${size(row.bytes)})`,
   );
+  const others = nameless.splice(MOST_NAMELESS).length;
+  if (others) nameless.push(`${others} others`);
   const left = nameless.length
     ? ` No target is known of ${nameless.join(", ")}: each may have been on any target of its kind.`
     : "";
@@ -58,7 +63,7 @@ export function targets({ targets: { rows, more }, without_target }: ReportDocum
       },
     ),
     caption(
-      `The files, blocks and peers of the calls that were recorded individually, by time.` +
+      `The files, blocks and peers that calls took longest on. What is in sums counts where its target is known.` +
         `${left}${scaled}`,
     ),
   );
