@@ -27,7 +27,7 @@ function show(found: Comparison): void {
     h(
       "footer",
       {},
-      `Made by iostrata ${found.iostrata}. Aggregates only; nothing in this file is loaded from elsewhere.`,
+      `Made by iostrata ${found.iostrata}: nothing in this file is loaded from elsewhere.`,
     ),
   );
   document.body.dataset.ready = "true";

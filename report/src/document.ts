@@ -28,6 +28,7 @@ export interface ReportDocument {
   critical: Critical | null;
   lost_datanodes: string[];
   without_target: WithoutTarget[];
+  streams: BoundedAccessStream;
 }
 /**
  * The run; times are 0 where they are not known.
@@ -701,4 +702,45 @@ export interface WithoutTarget {
    */
   bytes: number;
   category: string;
+}
+/**
+ * The first rows of a list, and how many more there were.
+ */
+export interface BoundedAccessStream {
+  rows: AccessStream[];
+  /**
+   * a number of things
+   */
+  more: number;
+}
+/**
+ * What one process read from, or wrote to, one file or block (0: none), of the requests that
+ * were recorded individually: their access pattern (`analyse.patterns`), and `points`: ms since
+ * the begin of the axis and offset in bytes, of at most some 200 of them.
+ */
+export interface AccessStream {
+  host: string | null;
+  layer: string;
+  direction: string;
+  target: string;
+  block: number;
+  pattern: string;
+  /**
+   * a number of things
+   */
+  requests: number;
+  /**
+   * bytes
+   */
+  bytes: number;
+  /**
+   * bytes
+   */
+  size: number;
+  stride: number | null;
+  /**
+   * a number of things
+   */
+  again: number;
+  points: number[][];
 }

@@ -10,6 +10,7 @@ import { hosts } from "./sections/hosts.ts";
 import { layers } from "./sections/layers.ts";
 import { method } from "./sections/method.ts";
 import { overview } from "./sections/overview.ts";
+import { patterns } from "./sections/patterns.ts";
 import { sizes } from "./sections/sizes.ts";
 import { spent } from "./sections/spent.ts";
 import { targets } from "./sections/targets.ts";
@@ -33,6 +34,7 @@ const SECTIONS: [string, Make][] = [
   ["Time spent", spent],
   ["Hosts", hosts],
   ["Request sizes", sizes],
+  ["Access patterns", patterns],
   ["Findings", findings],
   ["Method", method],
 ];
@@ -55,7 +57,7 @@ function show(run: ReportDocument): void {
     h(
       "footer",
       {},
-      `Made by iostrata ${run.iostrata}. Aggregates only; nothing in this file is loaded from elsewhere.`,
+      `Made by iostrata ${run.iostrata}: nothing in this file is loaded from elsewhere.`,
     ),
   );
   document.body.dataset.ready = "true";

@@ -47,7 +47,7 @@ def test_the_example_shows_its_numbers(
         document["verdict"]["text"], "Bandwidth and operations over time", "Job and tasks",
         "Critical path", "Hottest targets", "Call tree", "What each layer did",
         "Bytes through the layers", "Where threads spent their time", "Hosts", "Request sizes",
-        "Findings in full", "Method and completeness",
+        "Access patterns", "Findings in full", "Method and completeness",
     ]  # fmt: skip
     assert len(found.texts(".sticky nav a")) == len(found.texts("h2")) - 1
     rows = [text.split("\t") for text in found.texts("#layers .table:first-of-type tbody tr")]

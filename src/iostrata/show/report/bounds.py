@@ -25,6 +25,7 @@ MOST_TASKS = 600
 MOST_ROWS = 400  # categories, time spent, operations, sizes
 MOST_PROCESSES = 200  # and lines on what is missing
 MOST_HOSTS = 24
+MOST_STREAMS = 24
 MOST_FINDINGS = 40
 MOST_EVIDENCE = 20  # and changes, each finding
 MOST_PARTS = 2000  # of the critical path
@@ -87,6 +88,7 @@ def _listed(document: ReportDocument, divisor: int) -> ReportDocument:
         system=replace(document.system, hosts=kept_hosts, more=more_hosts),
         ops=document.ops[:rows],
         sizes=document.sizes[:rows],
+        streams=_first(document.streams, MOST_STREAMS // divisor),
         completeness=_completeness(document.completeness, MOST_PROCESSES // divisor),
         findings=findings and [_finding(row, divisor) for row in findings[:MOST_FINDINGS]],
         tree=tree and cut(tree, MOST_NODES // divisor, MOST_DEPTH),

@@ -1,6 +1,7 @@
 """The document of a report: every number that its page shows, and nothing else.
 
-Aggregates only, within `bounds.py`: a run of a million tasks makes a document of the same size.
+Aggregates, and places of some requests, within `bounds.py`: a run of a million tasks makes a
+document of the same size.
 """
 
 from __future__ import annotations
@@ -49,12 +50,16 @@ from iostrata.show.report.model import (
     RequestSizes,
     TimeSpent,
 )
+from iostrata.show.report.streams import streams
 from iostrata.show.report.tasks import tasks
 from iostrata.show.summary import picture, reason_empty
 from iostrata.store.opened import OpenedRun
 from iostrata.version import __version__
 
-STEPS = (*SUMMARY_STEPS, "time line", "tasks", "flow", *RULE_STEPS, "call tree", "critical path")
+STEPS = (
+    *(*SUMMARY_STEPS, "time line", "tasks", "flow", "access patterns"),
+    *(*RULE_STEPS, "call tree", "critical path"),
+)
 _R = TypeVar("_R")
 
 
@@ -76,6 +81,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     steps = flow(engine.records(amplification(), Amplification))
     kinds = engine.records(categories(), Category)
     spent = engine.records(by_role(), RoleTotal)
+    step("access patterns")
     spent.sort(key=lambda row: (-row.time, layer_order(row.layer)))
     whole = ReportDocument(
         version=VERSION,
@@ -101,6 +107,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         critical=None,
         lost_datanodes=lost_lines(known.lost_datanodes, known.run.start),
         without_target=known.without_target,
+        streams=streams(engine, axis),
     )
     return _explained(whole, opened, step)
 

@@ -240,6 +240,26 @@ class Critical(Record, frozen=True):
     more: Count
 
 
+class AccessStream(Record, frozen=True):
+    """What one process read from, or wrote to, one file or block (0: none), of the requests that
+    were recorded individually: their access pattern (`analyse.patterns`), and `points`: ms since
+    the begin of the axis and offset in bytes, of at most some 200 of them.
+    """
+
+    host: str | None
+    layer: str
+    direction: str
+    target: str
+    block: int
+    pattern: str
+    requests: Count
+    bytes: Bytes
+    size: Bytes
+    stride: Bytes | None
+    again: Count
+    points: list[list[int]]
+
+
 class ReportDocument(Record, frozen=True):
     """Every number that a report's page shows; it leaves out what is null. `empty` says why there
     is nothing to show.
@@ -268,3 +288,4 @@ class ReportDocument(Record, frozen=True):
     critical: Critical | None
     lost_datanodes: list[str] = field(default_factory=list)  # lines of the summary, word by word
     without_target: list[WithoutTarget] = field(default_factory=list)
+    streams: Bounded[AccessStream] = field(default_factory=lambda: Bounded([], 0))
