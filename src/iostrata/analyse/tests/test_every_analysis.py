@@ -28,6 +28,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "over_time": (START, 10**9),
     "hosts": (START, 10**9),
     "targets_alike": (5,),
+    "largest_streams": (5,),
     "busiest": (("read",), ("file",)),
 }
 # Of what a made run has nothing: each has a test of its own with rows, on each engine.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iostrata.analyse.axis import Axis
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.merged import STREAM, Stream
-from iostrata.analyse.patterns import Pattern, patterns
+from iostrata.analyse.patterns import LargestStream, Pattern, largest_streams, patterns
 from iostrata.analyse.places import RequestPlace, places
 from iostrata.show.report.bounds import MOST_STREAMS
 from iostrata.show.report.model import AccessStream, Bounded
@@ -15,8 +15,8 @@ _MS = 1_000_000
 
 def streams(engine: DuckDb, axis: Axis) -> Bounded[AccessStream]:
     """Those that moved most bytes first; time in ms since the begin of the axis."""
-    known = engine.records(patterns(), Pattern)
-    shown = known[:MOST_STREAMS]
+    largest = engine.records(largest_streams(MOST_STREAMS), LargestStream)
+    shown = engine.records(patterns(most=MOST_STREAMS), Pattern) if largest else []
     points: dict[tuple[object, ...], list[list[int]]] = {_key(one): [] for one in shown}
     if shown:
         every = places()
@@ -31,7 +31,7 @@ def streams(engine: DuckDb, axis: Axis) -> Bounded[AccessStream]:
         )
         for one in shown
     ]
-    return Bounded(rows, len(known) - len(shown))
+    return Bounded(rows, (largest[0].streams if largest else 0) - len(rows))
 
 
 def _key(stream: Stream) -> tuple[object, ...]:
