@@ -29,7 +29,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "hosts": (START, 10**9),
     "targets_alike": (5,),
     "largest_streams": (5,),
-    "busiest": (("read",), ("file",)),
+    "busiest": (("read",), ("blk", "hdfs", "input", "spill")),
 }
 # Of what a made run has nothing: each has a test of its own with rows, on each engine.
 NOTHING = {
