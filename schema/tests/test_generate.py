@@ -86,8 +86,8 @@ def test_ids_of_points_are_unique_and_sorted() -> None:
 
 
 def test_layouts_do_not_overlap() -> None:
-    """Each field of a slot and of a counter row ends before the next begins; a row ends unused."""
-    for layout, last in (("slot", 8), ("row", 8 + 8)):
+    """Fields of slots and counter rows end before the next begins; the last has 8 bytes."""
+    for layout, last in (("slot", 8), ("row", 8)):
         fields = [value for name, value in SCHEMA[layout].items() if name != "size"]
         assert fields == sorted(set(fields))
         assert fields[-1] + last == SCHEMA[layout]["size"]
