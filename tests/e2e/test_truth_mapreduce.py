@@ -167,7 +167,11 @@ class TestNewest(MapReduceTruth):
         verifies(run, in_reduce, tally.where("REDUCE"))
 
     def killed_is_unfinished(self, cluster: Cluster, job: Job) -> None:
-        """What the map was in the middle of when SIGKILL met it, and nothing else in the run."""
+        """What the map was in the middle of when SIGKILL met it, and of no other task.
+
+        Other tasks end by System.exit, which waits for no thread: one that sends to its
+        ApplicationMaster just then (org.apache.hadoop.ipc.Client) never returns from the socket.
+        """
         rows = cluster.run(job.run).rows(
             "SELECT role, job, task, layer, op, target FROM events WHERE kind = 'unfinished' "
             "AND task IS NOT NULL ORDER BY layer, op"
@@ -179,7 +183,11 @@ class TestNewest(MapReduceTruth):
             ("task", "process", "org.apache.hadoop.mapred.YarnChild"),
             ("task", "run", None),
         ]
-        assert rows == [("map", job.id, attempt, *call) for call in calls]
+        assert [row for row in rows if row[2] == attempt] == [
+            ("map", job.id, attempt, *call) for call in calls
+        ]
+        others = {(layer, op) for _, _, task, layer, op, _ in rows if task != attempt}
+        assert others <= {("java", "send"), ("java", "receive")}
 
     def test_a_job_that_fails(self, cluster: Cluster, text: str, verifies: Verifies) -> None:
         """The only attempt of its only map fails at once: all of it is aborted."""
