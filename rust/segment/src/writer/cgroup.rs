@@ -13,17 +13,26 @@ pub(super) fn memory_limit() -> u64 {
 /// The smallest limit of the groups that `membership` names, versions 1 and 2.
 fn limit_of(membership: &Path, groups: &Path) -> u64 {
     let text = std::fs::read_to_string(membership).unwrap_or_default();
-    let limits = text.lines().filter_map(|line| {
+    let limits = paths(&text, "memory").map(|(is_version_2, path)| {
+        if is_version_2 {
+            along(groups, path, "memory.max")
+        } else {
+            along(&groups.join("memory"), path, "memory.limit_in_bytes")
+        }
+    });
+    limits.min().unwrap_or(u64::MAX)
+}
+
+/// The paths of the groups that a controller limits, and whether each is of version 2.
+fn paths<'a>(membership: &'a str, controller: &str) -> impl Iterator<Item = (bool, &'a str)> {
+    membership.lines().filter_map(move |line| {
         // hierarchy:controllers:path; version 2 names no controllers
         let (_, rest) = line.split_once(':')?;
         let (controllers, path) = rest.split_once(':')?;
-        if controllers.is_empty() {
-            return Some(along(groups, path, "memory.max"));
-        }
-        let memory = controllers.split(',').any(|name| name == "memory");
-        memory.then(|| along(&groups.join("memory"), path, "memory.limit_in_bytes"))
-    });
-    limits.min().unwrap_or(u64::MAX)
+        let is_its =
+            controllers.is_empty() || controllers.split(',').any(|name| name == controller);
+        is_its.then_some((controllers.is_empty(), path))
+    })
 }
 
 /// Smallest limit from the group up to the root; in a container the path may lie outside.
@@ -74,17 +83,9 @@ impl Throttling {
 fn cpu_stats(membership: &Path, groups: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(membership).unwrap_or_default();
     let mut found = Vec::new();
-    for line in text.lines() {
-        let Some((controllers, path)) =
-            line.split_once(':').and_then(|(_, rest)| rest.split_once(':'))
-        else {
-            continue;
-        };
-        if !controllers.is_empty() && !controllers.split(',').any(|name| name == "cpu") {
-            continue;
-        }
+    for (is_version_2, path) in paths(&text, "cpu") {
         // version 1 has the controllers' names as a folder, or one of them as a link to it
-        let mut group = if controllers.is_empty() { groups.to_owned() } else { groups.join("cpu") };
+        let mut group = if is_version_2 { groups.to_owned() } else { groups.join("cpu") };
         found.push(group.join("cpu.stat"));
         for name in path.split('/').filter(|name| !name.is_empty()).take_while(|name| *name != "..")
         {
