@@ -184,6 +184,15 @@ class RunFacts:
             most = max(most, running)
         return most
 
+    def without_others(self, job: str, begin: EpochNs, end: EpochNs) -> int:
+        """ns of the time from `begin` to `end` in which no worker of another job ran."""
+        alone, until = max(0, end - begin), begin
+        for worker in self.workers:
+            if worker.job != job:
+                beside = min(worker.end, end) - max(worker.start, until)
+                alone, until = alone - max(0, beside), max(until, worker.end)
+        return alone
+
     def share(self, ns: float) -> float:
         """The part of the run's wall time that `ns` of workers' time stand for."""
         return min(1.0, max(0.0, ns / self.worked)) * self.coverage

@@ -14,7 +14,9 @@ LEAST = 16 << 20  # bytes fetched by a reduce
 
 @dataclass(frozen=True)
 class FewReduces:
-    """The reduces of a job, which worked `alone` for so many ns after its last map."""
+    """The reduces of a job, which worked `alone` for so many ns after its last map: no task of
+    another job used the rest of the cluster.
+    """
 
     job: str
     reduces: int
@@ -68,6 +70,7 @@ def _few(name: str, job: list[Attempt], facts: RunFacts) -> FewReduces | None:
     if fetched < LEAST:
         return None
     maps_end, end = (max(row.end or 0 for row in ended) for ended in (maps, reduces))
-    alone = end - max(maps_end, min(row.start or facts.begin for row in reduces))
+    begin = max(maps_end, min(row.start or facts.begin for row in reduces))
+    alone = facts.without_others(name, begin, end)
     cost = max(0, alone - facts.start_up) * (1 - len(reduces) / room)
     return FewReduces(name, len(reduces), room, alone, fetched, cost)

@@ -120,3 +120,17 @@ def test_a_reduce_alone_has_ended_before_the_next_job(facts_of: Made) -> None:
     assert finding.seen == (
         "1 reduce worked alone for 20.00 s on up to 50.0 MiB, while there was room for 4 tasks"
     )
+
+
+def test_a_reduce_is_not_alone_beside_another_job(facts_of: Made) -> None:
+    """GIVEN a job with one reduce that works for 30 s after its maps, and another job, which has a
+    map in the middle 10 s of them and one before.
+    """
+    copied = did("task", "copy", 4, 0, "reduce", task="attempt_1_0001_r_000000_0", bytes=50 * MB)
+    mine = [*(attempt("map", n, 0, 10) for n in range(4)), attempt("reduce", 0, 10, 40)]
+    others = [attempt("map", 20 + n, 0, 8, job=OTHER) for n in range(4)]
+    others += [attempt("map", 30 + n, 20, 30, job=OTHER) for n in range(2)]
+    finding = named(found(facts_of, [copied], *mine, *others), "one-reduce")
+    assert finding.seen == (
+        "1 reduce worked alone for 20.00 s on up to 50.0 MiB, while there was room for 8 tasks"
+    )
