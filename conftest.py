@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             ignored = "ignore::pytest.PytestUnraisableExceptionWarning"
             item.add_marker(pytest.mark.filterwarnings(ignored))
             if lacks:
-                remedy = "scripts/test spark installs it"
+                remedy = "scripts/test spark runs them"
                 item.add_marker(pytest.mark.skip(f"pyspark is not installed: {remedy}"))
 
 

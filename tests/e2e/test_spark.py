@@ -15,7 +15,7 @@ from tests.e2e.labs import Labs
 from iostrata.schema.points import POINTS
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
-pytest.importorskip("pyspark", reason="pyspark is not installed: scripts/test spark installs it")
+pytest.importorskip("pyspark", reason="pyspark is not installed: scripts/test e2e has it")
 PROGRAM = Path(__file__).with_name("spark_program.py")
 # A sorter of serialized rows (point 623) that never was full writes one file: to Spark no spill.
 TRACED = """
@@ -94,6 +94,7 @@ def test_every_task_attempt_is_what_spark_says_of_it(
     verifies(run, points | {600: len(wanted), 613: shuffling})
 
 
+@pytest.mark.drawn("whole clusters", 3)
 def test_a_workload_on_spark_is_recorded_like_any_other(cluster: Cluster) -> None:
     sets = [f"--set={one}" for one in ("vertices=40", "edges=3", "hops=2", "partitions=2")]
     words = ("workload", "run", "nweight", "--lab", cluster.name, "--json", *sets)
