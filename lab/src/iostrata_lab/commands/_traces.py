@@ -60,15 +60,16 @@ def fit(
 ) -> None:
     """Fits gaps, sizes and shared inputs of a trace of SWIM, to draw jobs from them."""
     from iostrata.cli.files import whole_file
+    from iostrata.records import builtins
     from iostrata_lab.workload.swim.fitting import fitted
     from iostrata_lab.workload.swim.trace import read
 
     found = fitted(trace, read(trace))
     if out:
         with whole_file(out) as file:
-            file.write(json_module.dumps(found.as_dict(), indent=2).encode() + b"\n")
+            file.write(json_module.dumps(builtins(found.answer()), indent=2).encode() + b"\n")
     if json:
-        print_json(found.as_dict())
+        print_json(found.answer())
     else:
         _say_fit(found)
 
@@ -95,7 +96,7 @@ def history(
     with whole_file(out) as file:
         file.write(text(found.jobs).encode())
     if json:
-        print_json(found.as_dict())
+        print_json(found.answer())
     else:
         _say_history(found, out)
 
@@ -133,7 +134,7 @@ def model(
         with whole_file(out) as file:
             file.write("".join(f"{name}={value}\n" for name, value in said.items()).encode())
     if json:
-        print_json(found.as_dict() | {"settings": said})
+        print_json(found.answer(said))
     else:
         _say_model(found, said)
 

@@ -8,7 +8,7 @@ import shlex
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,7 +31,7 @@ from iostrata_lab.commands._recorded import (
 
 if TYPE_CHECKING:
     from iostrata_lab.studies.interface import Outcome, Study, StudyRun
-    from iostrata_lab.workload.runner import WorkloadOrder
+    from iostrata_lab.workload.runner import WorkloadOrder, WorkloadResult
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a study.")]
 LabOption = Annotated[
@@ -66,7 +66,7 @@ def list_(json: JsonOption = False) -> None:
     from iostrata_lab.studies.catalog import STUDIES
 
     if json:
-        print_json([study.as_dict() for study in STUDIES.values()])
+        print_json([study.answer() for study in STUDIES.values()])
         return
     rows = [[one.name, one.about, one.source.partition(", section")[0]] for one in STUDIES.values()]
     print_table(["study", "what it measures", "paper"], rows)
@@ -78,7 +78,7 @@ def describe(name: NameArgument, json: JsonOption = False) -> None:
 
     study = STUDIES.named(name)
     if json:
-        print_json(study.as_dict())
+        print_json(study.answer())
         return
     print(f"{study.name}: {study.about}\nafter: {study.source}")
     for difference in study.differences:
@@ -160,7 +160,7 @@ class _Clusters:
 
             take_down(self._own)
 
-    def record(self, asked: WorkloadOrder, run: str) -> dict[str, Any]:
+    def record(self, asked: WorkloadOrder, run: str) -> WorkloadResult:
         """Every call is kept, whatever that costs: what is compared is not speed with a tracer's
         own limits.
         """
@@ -173,7 +173,7 @@ class _Clusters:
         inner = RecordedWorkload(
             asked, lab, run, self._store, self._quiet, Detail("record", budget=0)
         ).inner
-        return perform(asked, cluster_of(lab), silent, inner).as_dict()
+        return perform(asked, cluster_of(lab), silent, inner).answer()
 
     def _started(self) -> str:
         if not self._own:
@@ -195,12 +195,13 @@ def _writable(folder: Path) -> None:
 def _keep(folder: Path, study: Study, outcome: Outcome, samples: list[StudyRun]) -> None:
     """Writes tables, figure and all that was measured."""
     from iostrata.cli.files import whole_file
+    from iostrata.records import builtins
     from iostrata_lab.studies.page import document, markdown
 
     command = shlex.join(["iostrata", *sys.argv[1:]])
     texts = {
         "md": markdown(study, outcome, samples, command),
-        "json": json_module.dumps(document(study, outcome, samples), indent=1) + "\n",
+        "json": json_module.dumps(builtins(document(study, outcome, samples)), indent=1) + "\n",
         "svg": outcome.figure,
     }
     for suffix, text in texts.items():

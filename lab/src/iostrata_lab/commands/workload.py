@@ -61,7 +61,7 @@ def list_(json: JsonOption = False) -> None:
     from iostrata_lab.workload.catalog import WORKLOADS
 
     if json:
-        print_json([workload.as_dict() for workload in WORKLOADS.values()])
+        print_json([workload.answer() for workload in WORKLOADS.values()])
         return
     rows = [[one.name, one.about, one.stresses] for one in WORKLOADS.values()]
     print_table(["workload", "what it does", "what it stresses"], rows)
@@ -74,7 +74,7 @@ def describe(name: NameArgument, json: JsonOption = False) -> None:
 
     workload = WORKLOADS.named(name)
     if json:
-        print_json(workload.as_dict())
+        print_json(workload.answer())
         return
     print(f"{workload.name}: {workload.about}\nstresses: {workload.stresses}")
     for source in workload.sources:
@@ -130,7 +130,7 @@ def run(
     with progress(steps(workload), quiet) as step:
         done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)
     if json:
-        print_json(done.as_dict() | {"run": recorded and recorded.run})
+        print_json(done.answer(recorded.run if recorded else None))
     else:
         _say(done)
 
@@ -138,6 +138,7 @@ def run(
 def inside(path: Path) -> None:
     """The run itself, of a workload that is recorded."""
     from iostrata.progress import silent
+    from iostrata.records import builtins
     from iostrata_lab.commands._recorded import RESULT, clean_up_at_every_end
     from iostrata_lab.recording import cluster_of
     from iostrata_lab.workload.catalog import WORKLOADS
@@ -147,18 +148,18 @@ def inside(path: Path) -> None:
     name = json_module.loads(path.read_text())["workload"]
     context = taken_over(path, cluster_of(None), silent)
     result = WORKLOADS.named(name).run(context)
-    (context.scratch / RESULT).write_text(json_module.dumps(dict(result)))
+    (context.scratch / RESULT).write_text(json_module.dumps(builtins(dict(result))))
 
 
 def _say(done: Done) -> None:
     """A line for each number, then one for each job, operation, trial."""
-    said = done.as_dict()
-    print(f"{said['workload']}: {said['run_s']:.1f} s, after {said['prepare_s']:.1f} s of input")
-    for key, value in said["result"].items():
+    said = done.answer()
+    print(f"{said.workload}: {said.run_s:.1f} s, after {said.prepare_s:.1f} s of input")
+    for key, value in said.result.items():
         if not isinstance(value, list):
             print(f"{key.replace('_', ' ')}: {value}")
-    parts = [value for value in said["result"].values() if isinstance(value, list)]
+    parts = [value for value in said.result.values() if isinstance(value, list)]
     for part in chain.from_iterable(parts):
         print(" · ".join(f"{name.replace('_', ' ')} {value}" for name, value in part.items()))
-    if said["folder"]:
-        print(f"kept: {said['folder']}")
+    if said.folder:
+        print(f"kept: {said.folder}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from iostrata.records import Record
 from iostrata.store.opened import OpenedRun
-from iostrata_lab.workload.parameters import Parameter, Value
+from iostrata_lab.workload.parameters import Parameter, ParameterAnswer, Value
 
 Row = dict[str, Any]
 
@@ -80,12 +81,26 @@ class Outcome:
     claims: Sequence[Claim]
     figure: str
 
-    def as_dict(self) -> Row:
-        """JSON values, without the figure."""
-        return {
-            "tables": [asdict(table) for table in self.tables],
-            "claims": [asdict(claim) for claim in self.claims],
-        }
+
+class StudyAnswer(Record, frozen=True):
+    """A study as JSON has it."""
+
+    name: str
+    about: str
+    source: str
+    differences: tuple[str, ...]
+    parameters: list[ParameterAnswer]
+
+
+class StudyDocument(Record, frozen=True):
+    """What a study came to, as JSON has it: without its figure, with what each run measured."""
+
+    study: str
+    source: str
+    differences: tuple[str, ...]
+    tables: Sequence[Table]
+    claims: Sequence[Claim]
+    samples: Sequence[StudyRun]
 
 
 @dataclass(frozen=True)
@@ -105,12 +120,11 @@ class Study:
     measure: Callable[[OpenedRun], Row]
     conclude: Callable[[Sequence[StudyRun]], Outcome]
 
-    def as_dict(self) -> Row:
-        """JSON values."""
-        return {
-            "name": self.name,
-            "about": self.about,
-            "source": self.source,
-            "differences": list(self.differences),
-            "parameters": [parameter.as_dict() for parameter in self.parameters],
-        }
+    def answer(self) -> StudyAnswer:
+        return StudyAnswer(
+            name=self.name,
+            about=self.about,
+            source=self.source,
+            differences=self.differences,
+            parameters=[parameter.answer() for parameter in self.parameters],
+        )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from iostrata.text import columns, count, plural
-from iostrata_lab.studies.interface import Outcome, Row, Study, StudyRun, Table
+from iostrata_lab.studies.interface import Outcome, Study, StudyDocument, StudyRun, Table
 
 
 def text(study: Study, outcome: Outcome, samples: Sequence[StudyRun]) -> list[str]:
@@ -39,15 +38,16 @@ def markdown(study: Study, outcome: Outcome, samples: Sequence[StudyRun], comman
     return "\n".join(lines) + "\n"
 
 
-def document(study: Study, outcome: Outcome, samples: Sequence[StudyRun]) -> Row:
-    """JSON values: what was measured in each run, and what it comes to."""
-    return {
-        "study": study.name,
-        "source": study.source,
-        "differences": list(study.differences),
-        **outcome.as_dict(),
-        "samples": [asdict(sample) for sample in samples],
-    }
+def document(study: Study, outcome: Outcome, samples: Sequence[StudyRun]) -> StudyDocument:
+    """What was measured in each run, and what it comes to."""
+    return StudyDocument(
+        study=study.name,
+        source=study.source,
+        differences=study.differences,
+        tables=outcome.tables,
+        claims=outcome.claims,
+        samples=samples,
+    )
 
 
 def _traced(samples: Sequence[StudyRun]) -> list[str]:

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from iostrata.api import TracedRun, open_run
 from iostrata.errors import UserError
+from iostrata.records import builtins
 from iostrata.store.runs import Run, list_runs
 from iostrata_lab.studies.interface import Row, Study, StudyRun, Wanted
 from iostrata_lab.workload.catalog import WORKLOADS
 from iostrata_lab.workload.parameters import Value, values
-from iostrata_lab.workload.runner import WorkloadOrder
+from iostrata_lab.workload.runner import WorkloadOrder, WorkloadResult
 
-# Runs a workload, recorded with every call in a run of that name: what `Done.as_dict` says.
-Record = Callable[[WorkloadOrder, str], Mapping[str, Any]]
+# Runs a workload, recorded with every call in a run of that name.
+RecordWorkload = Callable[[WorkloadOrder, str], WorkloadResult]
 Say = Callable[[str], None]
 NOTES = ".studies"  # of a store: what workloads said, a file for each run
 
@@ -67,7 +67,7 @@ def _name(order: WorkloadOrder, repeat: int, cluster: str) -> str:
     return f"study-{order.workload.name}-{sha256(key.encode()).hexdigest()[:8]}-{repeat}"
 
 
-def perform(request: StudyOrder, record: Record, say: Say) -> list[StudyRun]:
+def perform(request: StudyOrder, record: RecordWorkload, say: Say) -> list[StudyRun]:
     """Records what is not there yet and measures every run, in the order of the plan.
 
     Raises UserError where a run fails or has no events; those before it stay, and are taken the
@@ -148,9 +148,9 @@ def _noted(store: Path, name: str) -> Path:
     return store / NOTES / f"{name}.json"
 
 
-def _note(store: Path, name: str, said: Mapping[str, Any]) -> None:
+def _note(store: Path, name: str, said: WorkloadResult) -> None:
     path = _noted(store, name)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_suffix(".tmp")
-    draft.write_text(json.dumps(dict(said), indent=2) + "\n")
+    draft.write_text(json.dumps(builtins(said), indent=2) + "\n")
     draft.replace(path)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from iostrata.progress import Progress
+from iostrata.records import Record
 from iostrata_lab.workload.cluster import ClusterClient
-from iostrata_lab.workload.parameters import Parameter, Value
+from iostrata_lab.workload.parameters import Parameter, ParameterAnswer, Value
 
 Result = Mapping[str, Any]
 _T = TypeVar("_T", int, float, str, bool)
@@ -68,6 +69,16 @@ def _no_bytes(_: Context) -> int:
     return 0
 
 
+class WorkloadAnswer(Record, frozen=True):
+    """A workload as JSON has it."""
+
+    name: str
+    about: str
+    stresses: str
+    parameters: list[ParameterAnswer]
+    sources: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Workload:
     """What a cluster can be made to do.
@@ -89,12 +100,11 @@ class Workload:
     yarn: Callable[[Context], bool] = _yes  # it runs jobs there
     sources: tuple[str, ...] = field(default=())  # papers and data it follows
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        return {
-            "name": self.name,
-            "about": self.about,
-            "stresses": self.stresses,
-            "parameters": [parameter.as_dict() for parameter in self.parameters],
-            "sources": list(self.sources),
-        }
+    def answer(self) -> WorkloadAnswer:
+        return WorkloadAnswer(
+            name=self.name,
+            about=self.about,
+            stresses=self.stresses,
+            parameters=[parameter.answer() for parameter in self.parameters],
+            sources=self.sources,
+        )

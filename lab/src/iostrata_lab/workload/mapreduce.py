@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
+from iostrata.records import Bytes, Count, Record
 from iostrata_lab.workload.interface import Context
 
 _JOB = re.compile(r"Running job: (job_\d+_\d+)")
@@ -13,6 +13,20 @@ _GROUP = re.compile(r"^\t(\S.*)$")
 _COUNTER = re.compile(r"^\t\t(.+)=(-?\d+)$")
 FILES = "File System Counters"
 TASKS = "Map-Reduce Framework"
+
+
+class JobAnswer(Record, frozen=True):
+    """What a job did, by its own counters; they are 0 where it has them not."""
+
+    id: str
+    maps: Count
+    reduces: Count
+    map_input_records: Count
+    map_output_bytes: Bytes
+    shuffled_bytes: Bytes
+    reduce_output_records: Count
+    hdfs_read: Bytes
+    hdfs_written: Bytes
 
 
 @dataclass(frozen=True)
@@ -26,19 +40,18 @@ class Job:
         """0 where the job has it not."""
         return self.counters.get(group, {}).get(name, 0)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values; all in bytes and records."""
-        return {
-            "id": self.id,
-            "maps": self.counter("Launched map tasks", "Job Counters"),
-            "reduces": self.counter("Launched reduce tasks", "Job Counters"),
-            "map_input_records": self.counter("Map input records"),
-            "map_output_bytes": self.counter("Map output bytes"),
-            "shuffled_bytes": self.counter("Reduce shuffle bytes"),
-            "reduce_output_records": self.counter("Reduce output records"),
-            "hdfs_read": self.counter("HDFS: Number of bytes read", FILES),
-            "hdfs_written": self.counter("HDFS: Number of bytes written", FILES),
-        }
+    def answer(self) -> JobAnswer:
+        return JobAnswer(
+            id=self.id,
+            maps=self.counter("Launched map tasks", "Job Counters"),
+            reduces=self.counter("Launched reduce tasks", "Job Counters"),
+            map_input_records=self.counter("Map input records"),
+            map_output_bytes=self.counter("Map output bytes"),
+            shuffled_bytes=self.counter("Reduce shuffle bytes"),
+            reduce_output_records=self.counter("Reduce output records"),
+            hdfs_read=self.counter("HDFS: Number of bytes read", FILES),
+            hdfs_written=self.counter("HDFS: Number of bytes written", FILES),
+        )
 
 
 def jobs_of(output: str) -> list[Job]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from iostrata.errors import UserError
+from iostrata.records import Record
 from iostrata.text import size
 
 Value = int | float | str | bool
@@ -16,6 +16,19 @@ BYTES = "bytes"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgt]?)(i?b)?", re.IGNORECASE)
 _POWER = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class ParameterAnswer(Record, frozen=True):
+    """A parameter as JSON has it; `unit` is '' where it has none."""
+
+    name: str
+    about: str
+    default: Value
+    unit: str
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    scaled: bool
 
 
 @dataclass(frozen=True)
@@ -63,18 +76,8 @@ class Parameter:
             text = rounded if self.read(rounded) == value else text
         return f"{self.name}={text}"
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        return {
-            "name": self.name,
-            "about": self.about,
-            "default": self.default,
-            "unit": self.unit,
-            "low": self.low,
-            "high": self.high,
-            "choices": list(self.choices),
-            "scaled": self.scaled,
-        }
+    def answer(self) -> ParameterAnswer:
+        return ParameterAnswer(**vars(self))
 
     def read(self, text: str) -> Value:
         """The value that a text stands for; raises UserError for none, or one not allowed."""

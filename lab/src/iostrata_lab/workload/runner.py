@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from iostrata.errors import UserError
 from iostrata.progress import Progress
+from iostrata.records import Record, builtins
 from iostrata.text import size
 from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context, Result, Workload
@@ -54,6 +55,19 @@ class WorkloadOrder:
         return self.folder or f"/tmp/iostrata-{self.workload.name}-{self.name}"
 
 
+class WorkloadResult(Record, frozen=True):
+    """What became of a workload, as JSON has it: times in s; `result` is as the workload says."""
+
+    workload: str
+    values: dict[str, Value]
+    seed: int
+    folder: str | None
+    prepare_s: float
+    run_s: float
+    result: dict[str, Any]
+    run: str | None = None
+
+
 @dataclass(frozen=True)
 class Done:
     """What became of it; times in s."""
@@ -63,17 +77,18 @@ class Done:
     prepared: float
     ran: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        return {
-            "workload": self.order.workload.name,
-            "values": dict(self.order.values),
-            "seed": self.order.seed,
-            "folder": self.order.place if self.order.keep else None,
-            "prepare_s": round(self.prepared, 3),
-            "run_s": round(self.ran, 3),
-            "result": dict(self.result),
-        }
+    def answer(self, run: str | None = None) -> WorkloadResult:
+        """With the name of the run that was recorded of it."""
+        return WorkloadResult(
+            workload=self.order.workload.name,
+            values=dict(self.order.values),
+            seed=self.order.seed,
+            folder=self.order.place if self.order.keep else None,
+            prepare_s=round(self.prepared, 3),
+            run_s=round(self.ran, 3),
+            result=builtins(dict(self.result)),
+            run=run,
+        )
 
 
 Inner = Callable[[Context], Result]

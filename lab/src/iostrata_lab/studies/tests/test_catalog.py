@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
+from iostrata.records import builtins
 from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Study
 from iostrata_lab.studies.runner import StudyOrder, plan
@@ -20,7 +21,7 @@ def asked(study: Study, *given: str, repeats: int = 1) -> StudyOrder:
 @pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
 def test_each_says_what_it_is_and_plans_runs_that_workloads_allow(study: Study) -> None:
     assert STUDIES.named(study.name) is study
-    said = json.loads(json.dumps(study.as_dict()))
+    said = json.loads(json.dumps(builtins(study.answer())))
     assert said["differences"]
     assert study.source.startswith(("S1: ", "S2: "))
     planned = plan(asked(study))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from iostrata.records import builtins
 from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Claim, ClaimVerdict, Outcome, StudyRun, Table
 from iostrata_lab.studies.page import document, markdown, text
@@ -73,6 +74,6 @@ def test_a_terminal_gets_the_same() -> None:
 
 def test_samples_come_back_from_the_document() -> None:
     samples = [sample("a", {"x": 1}), sample("a", {"x": 2}, repeat=2, asked_bytes=5)]
-    said = json.loads(json.dumps(document(STUDY, OUTCOME, samples)))
+    said = json.loads(json.dumps(builtins(document(STUDY, OUTCOME, samples))))
     assert [StudyRun(**row) for row in said["samples"]] == samples
     assert said["claims"] == [{"says": "more above", "verdict": "agrees", "because": "12 over 3"}]

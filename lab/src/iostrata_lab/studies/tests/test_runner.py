@@ -13,7 +13,7 @@ from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import StudyRun
 from iostrata_lab.studies.runner import StudyOrder, perform, plan
 from iostrata_lab.workload.parameters import values
-from iostrata_lab.workload.runner import WorkloadOrder
+from iostrata_lab.workload.runner import WorkloadOrder, WorkloadResult
 
 CREATION = STUDIES.named("creation")
 
@@ -26,7 +26,7 @@ class Recorder:
         self.breaks_at = breaks_at
         self.names: list[str] = []
 
-    def __call__(self, order: WorkloadOrder, run: str) -> dict[str, Any]:
+    def __call__(self, order: WorkloadOrder, run: str) -> WorkloadResult:
         state = "interrupted" if len(self.names) == self.breaks_at else "ok"
         self.names.append(run)
         size = int(order.values["size"])
@@ -34,7 +34,11 @@ class Recorder:
         make_run(self.store, run, [made, row_of_sum("fs", "write", role="map")], [], state=state)
         if state == "interrupted":
             raise KeyboardInterrupt
-        return {"result": {"asked_bytes": size}}
+        return result_of(order, size)
+
+
+def result_of(order: WorkloadOrder, size: int) -> WorkloadResult:
+    return WorkloadResult(order.workload.name, {}, 1, None, 0.0, 0.0, {"asked_bytes": size})
 
 
 def request(store: Path, repeats: int = 1, seed: int = 1, cluster: str = "here") -> StudyOrder:
@@ -93,7 +97,7 @@ def test_an_interrupted_study_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_is_not_taken(tmp_path: Path) -> None:
-    def fails(order: WorkloadOrder, run: str) -> dict[str, Any]:
+    def fails(order: WorkloadOrder, run: str) -> WorkloadResult:
         raise UserError("no space")
 
     with pytest.raises(UserError, match="no space"):
@@ -104,9 +108,9 @@ def test_a_run_that_fails_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_a_run_in_which_nothing_was_traced_is_not_taken(tmp_path: Path) -> None:
-    def records(order: WorkloadOrder, run: str) -> dict[str, Any]:
+    def records(order: WorkloadOrder, run: str) -> WorkloadResult:
         make_run(tmp_path, run, [], [])
-        return {"result": {"asked_bytes": 1}}
+        return result_of(order, 1)
 
     with pytest.raises(UserError, match="has no events"):
         perform(request(tmp_path), records, lambda _: None)

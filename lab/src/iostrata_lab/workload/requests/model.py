@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from iostrata.errors import UserError
+from iostrata.records import Bytes, Count, Record
 from iostrata_lab.workload.requests.popularity import Popular, popular
 from iostrata_lab.workload.swim.fit import GapModel
 from iostrata_lab.workload.swim.fitting import models_of
@@ -47,6 +47,22 @@ class Observed:
     totals: Mapping[str, tuple[int, int]]
 
 
+class ModelAnswer(Record, frozen=True):
+    """A model as JSON has it, with the parameters of the generator; fields are as in `Model`."""
+
+    rate: float
+    seconds: float
+    operations: dict[str, int]
+    kept: Count
+    gaps: tuple[GapModel, ...]
+    session: float
+    think: float
+    files: Popular
+    read_size: Bytes
+    write_size: Bytes
+    settings: dict[str, str]
+
+
 @dataclass(frozen=True)
 class Model:
     """`rate` is requests/s, `operations` how many were asked for, `kept` how many of them were
@@ -72,9 +88,9 @@ class Model:
         phases = by_name.get(HYPEREXPONENTIAL, simple)
         return phases if simple.aic - phases.aic > STRONG else simple
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        return asdict(self) | {"settings": self.settings()}
+    def answer(self, settings: dict[str, str]) -> ModelAnswer:
+        """With what `settings` says, and what a user of them added."""
+        return ModelAnswer(**vars(self), settings=settings)
 
     def settings(self) -> dict[str, str]:
         """Parameters of the generator, which asks for the like of it with them."""

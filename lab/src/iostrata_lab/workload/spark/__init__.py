@@ -1,5 +1,4 @@
-"""Workloads on Spark, by pyspark of the extra `spark`, on the interface of all."""
+"""Workloads on Spark, by pyspark of the extra `spark`, on the interface of all.
 
-from iostrata_lab.workload.spark.workloads import BAYES, LOGISTIC, NWEIGHT, PAGERANK
-
-SPARK = (PAGERANK, LOGISTIC, BAYES, NWEIGHT)
+It imports nothing: a driver finds its program here, where no package but pyspark is installed.
+"""

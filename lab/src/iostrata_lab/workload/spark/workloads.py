@@ -134,3 +134,5 @@ NWEIGHT = _workload(
     _nweight_bytes,
     _nweight_check,
 )
+
+SPARK = (PAGERANK, LOGISTIC, BAYES, NWEIGHT)

@@ -59,7 +59,7 @@ def _dfsio_run(context: Context) -> Result:
     return {
         "asked_bytes": _dfsio_size(context),
         "mb_per_s_of_a_map": float(rate[1]) if rate else None,
-        "jobs": [job.as_dict() for job in jobs],
+        "jobs": [job.answer() for job in jobs],
     }
 
 
@@ -95,7 +95,7 @@ def _nnbench_run(context: Context) -> Result:
     return {
         "asked_operations": context.number("maps") * context.number("names"),
         "transactions_per_s": float(rate[1]) if rate else None,
-        "jobs": [job.as_dict() for job in jobs],
+        "jobs": [job.answer() for job in jobs],
     }
 
 

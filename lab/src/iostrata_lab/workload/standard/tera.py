@@ -31,7 +31,7 @@ def _generate(context: Context, folder: str) -> mapreduce.Job:
 def _teragen(context: Context) -> Result:
     context.step("run")
     job = _generate(context, context.folder)
-    return {"asked_bytes": _size(context), "jobs": [job.as_dict()]}
+    return {"asked_bytes": _size(context), "jobs": [job.answer()]}
 
 
 def _input(context: Context) -> None:
@@ -51,7 +51,7 @@ def _terasort(context: Context) -> Result:
         # it writes a checksum, and a line more for each row out of order
         if more[-1].counter("Reduce output records") != 1:
             raise UserError("TeraValidate found rows out of order", f"see {report}", exit_code=1)
-    return {"asked_bytes": _size(context), "jobs": [job.as_dict() for job in jobs]}
+    return {"asked_bytes": _size(context), "jobs": [job.answer() for job in jobs]}
 
 
 TERAGEN = Workload(

@@ -39,7 +39,7 @@ def _write(context: Context, folder: str) -> mapreduce.Job:
 def _randomtext(context: Context) -> Result:
     context.step("run")
     job = _write(context, context.folder)
-    return {"asked_bytes": context.number("size"), "jobs": [job.as_dict()]}
+    return {"asked_bytes": context.number("size"), "jobs": [job.answer()]}
 
 
 def _input(context: Context) -> None:
@@ -51,7 +51,7 @@ def _over_text(context: Context, program: str, *options: str, last: tuple[str, .
     context.step("run")
     places = (f"{context.folder}/in", f"{context.folder}/out")
     jobs, _ = mapreduce.run(context, f"{PACKAGE}.{program}", *options, *places, *last)
-    return {"asked_bytes": context.number("size"), "jobs": [job.as_dict() for job in jobs]}
+    return {"asked_bytes": context.number("size"), "jobs": [job.answer() for job in jobs]}
 
 
 def _reduces(context: Context) -> str:
@@ -76,7 +76,7 @@ def _identity(context: Context) -> Result:
     context.step("run")
     words = (str(context.number("reduces")), f"{context.folder}/in", f"{context.folder}/out")
     jobs = mapreduce.run_ours(context, "identity", *words)
-    return {"asked_bytes": context.number("size"), "jobs": [job.as_dict() for job in jobs]}
+    return {"asked_bytes": context.number("size"), "jobs": [job.answer() for job in jobs]}
 
 
 RANDOMTEXT = Workload(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isfinite, log
 from pathlib import Path
 from statistics import fmean, linear_regression, pstdev
 from typing import Any
 
 from iostrata.errors import UserError
+from iostrata.records import Count, Record
 from iostrata_lab.workload.swim.plan import Popularity
 from iostrata_lab.workload.swim.trace import TraceJob
 
@@ -55,6 +56,19 @@ class SizeFit:
     tail_from: int | None
 
 
+class FitAnswer(Record, frozen=True):
+    """A fit as JSON has it; `best` is the name of the best model of gaps."""
+
+    trace: str
+    jobs: Count
+    gaps: tuple[GapModel, ...]
+    input: SizeFit
+    shuffle: SizeFit
+    output: SizeFit
+    popularity: Popularity | None
+    best: str
+
+
 @dataclass(frozen=True)
 class Fit:
     """Of `jobs` jobs; `popularity` is None for a trace without paths."""
@@ -72,9 +86,8 @@ class Fit:
         """The model of the gaps with the least AIC."""
         return min(self.gaps, key=lambda model: model.aic)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        return asdict(self) | {"gaps": [asdict(one) for one in self.gaps], "best": self.best.name}
+    def answer(self) -> FitAnswer:
+        return FitAnswer(**vars(self), best=self.best.name)
 
     @classmethod
     def read(cls, path: Path) -> Fit:

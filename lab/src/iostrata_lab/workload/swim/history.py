@@ -8,14 +8,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from iostrata.errors import UserError
+from iostrata.records import Count, Record
 from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.swim.plan import total
 from iostrata_lab.workload.swim.trace import TraceJob
 
 _LEFT_OUT = ("UNFINISHED", "UNREADABLE")
+
+
+class HistoryAnswer(Record, frozen=True):
+    """A history as JSON has it, without its jobs: how many there are, ended in which state, those
+    left out with what was wrong; `seconds` from the first submission to the last.
+    """
+
+    jobs: Count
+    states: dict[str, int]
+    left_out: dict[str, str]
+    map_only: Count
+    seconds: int
+    bytes: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -43,17 +56,15 @@ class History:
         """Bytes of input, shuffle and output of all jobs."""
         return total(self.jobs)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values, without the jobs."""
-        sizes = dict(zip(("input", "shuffle", "output"), self.total, strict=True))
-        return {
-            "jobs": len(self.jobs),
-            "states": self.states,
-            "left_out": dict(self.left_out),
-            "map_only": self.map_only,
-            "seconds": self.seconds,
-            "bytes": sizes,
-        }
+    def answer(self) -> HistoryAnswer:
+        return HistoryAnswer(
+            jobs=len(self.jobs),
+            states=self.states,
+            left_out=dict(self.left_out),
+            map_only=self.map_only,
+            seconds=self.seconds,
+            bytes=dict(zip(("input", "shuffle", "output"), self.total, strict=True)),
+        )
 
 
 def jobs_of(cluster: ClusterClient, folders: Sequence[str]) -> History:

@@ -9,6 +9,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.progress import silent
+from iostrata.records import builtins
 from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context
 from iostrata_lab.workload.parameters import values
@@ -68,7 +69,7 @@ def test_a_preset_of_s3() -> None:
 
 def test_jobs_from_a_fit(tmp_path: Path) -> None:
     path = tmp_path / "fit.json"
-    path.write_text(json.dumps(fitted("fb-2009", read("fb-2009")).as_dict()))
+    path.write_text(json.dumps(builtins(fitted("fb-2009", read("fb-2009")).answer())))
     made, _ = plan(asked(f"fit={path}", "jobs=20"))
     assert len(made.jobs) == 20
     assert made == plan(asked(f"fit={path}", "jobs=20"))[0]

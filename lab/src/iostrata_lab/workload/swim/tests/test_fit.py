@@ -9,6 +9,7 @@ from statistics import fmean
 import pytest
 
 from iostrata.errors import UserError
+from iostrata.records import builtins
 from iostrata_lab.workload.swim.fit import Fit, popularity_of
 from iostrata_lab.workload.swim.fitting import fitted
 from iostrata_lab.workload.swim.synthesis import drawn
@@ -85,7 +86,7 @@ def test_what_is_drawn_has_the_fit_that_it_was_drawn_from(fit: Fit) -> None:
 
 def test_a_fit_is_read_back_as_it_was(fit: Fit, tmp_path: Path) -> None:
     path = tmp_path / "fit.json"
-    path.write_text(json.dumps(fit.as_dict()))
+    path.write_text(json.dumps(builtins(fit.answer())))
     assert Fit.read(path) == fit
 
 
@@ -105,7 +106,7 @@ def test_a_fit_is_read_back_as_it_was(fit: Fit, tmp_path: Path) -> None:
 )
 def test_what_is_no_fit(fit: Fit, tmp_path: Path, change: dict[str, object], said: str) -> None:
     path = tmp_path / "fit.json"
-    path.write_text(json.dumps(fit.as_dict() | change))
+    path.write_text(json.dumps(builtins(fit.answer()) | change))
     with pytest.raises(UserError, match=said) as raised:
         Fit.read(path)
     assert str(path) in raised.value.message
