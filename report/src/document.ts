@@ -288,6 +288,9 @@ export interface Histories {
   cpu_system: (number | null)[];
   cpu_iowait: (number | null)[];
   disk_busy: (number | null)[];
+  cpu_pressure: (number | null)[];
+  memory_pressure: (number | null)[];
+  io_pressure: (number | null)[];
   disk_read: (number | null)[];
   disk_written: (number | null)[];
   net_received: (number | null)[];

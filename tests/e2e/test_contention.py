@@ -1,4 +1,4 @@
-"""What others on a host take from a run: a limit of CPU time, and a disk that is busy."""
+"""What others on a host take from a run: a limit of CPU time, a disk that is busy, memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 from tests.e2e.conftest import Iostrata
+from tests.e2e.serving import wait_until
 
 SECONDS = 5
-CPU = Path("/sys/fs/cgroup/cpu")
+CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
+PRESSURE = Path("/proc/pressure/memory")
 BLOCK = 4 << 20
 
 
@@ -56,6 +58,50 @@ def test_a_program_in_a_container_with_little_cpu(program: Path, iostrata: Iostr
         int(each["value"]) for each in limit["evidence"] if each["what"].startswith("time in which")
     )
     assert time <= int(stat["throttled_time"])
+
+
+@contextmanager
+def too_little_memory(folder: Path) -> Iterator[None]:
+    """Two other programs read a file of 48 MiB again and again where 2 MiB may be in memory."""
+    group = MEMORY / f"iostrata-{os.getpid()}"
+    group.mkdir()
+    busy = []
+    try:
+        (group / "memory.limit_in_bytes").write_text(str(2 << 20))
+        for n in range(2):
+            file = folder / f"others-{n}"
+            into = f"echo $$ > {group}/cgroup.procs; head -c {48 << 20} /dev/zero > {file}"
+            loop = f"{into}; while :; do cat {file} > /dev/null; done"
+            busy.append(subprocess.Popen(["sh", "-c", loop], start_new_session=True))
+        yield
+        assert [each.poll() for each in busy] == [None, None]
+    finally:
+        for each in busy:
+            os.killpg(each.pid, signal.SIGTERM)
+            each.wait()
+        wait_until(lambda: not (group / "cgroup.procs").read_text())
+        group.rmdir()
+
+
+def stalled() -> int:
+    """ns in which a thread of the host was stalled for memory."""
+    some = PRESSURE.read_text().splitlines()[0]
+    return int(some.rpartition("total=")[2]) * 1000
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0 or not (MEMORY / "memory.limit_in_bytes").exists() or not PRESSURE.exists(),
+    reason="needs root, a memory cgroup (v1), and pressure stall information",
+)
+def test_a_host_whose_memory_is_short(program: Path, iostrata: Iostrata, tmp_path: Path) -> None:
+    if not is_on_a_disk(tmp_path):
+        pytest.skip(f"{tmp_path} is on no disk")
+    with too_little_memory(tmp_path):
+        before = stalled()
+        found = findings(iostrata, "java", "-cp", str(program), "Idles", "join", str(SECONDS))
+        grown = stalled() - before
+    values = {each["what"]: each["value"] for each in found["memory-short"]["evidence"]}
+    assert 0 < int(values["of it some thread was stalled for memory"]) <= grown
 
 
 @contextmanager

@@ -52,6 +52,16 @@ const HISTORIES: History[] = [
     tick: rate,
   },
   {
+    title: "Some thread was stalled",
+    lines: [
+      ["cpu_pressure", "for CPU"],
+      ["memory_pressure", "for memory"],
+      ["io_pressure", "for I/O"],
+    ],
+    tick: percent,
+    full: () => 1,
+  },
+  {
     title: "Memory used",
     lines: [["mem_used", "used"]],
     tick: level,
@@ -75,7 +85,7 @@ export function hosts({ system }: ReportDocument, selection: Selection): HTMLEle
       "div",
       { class: "panel" },
       h("h3", {}, name(host.host)),
-      h("div", { class: "grid" }, ...HISTORIES.map((history) => drawing(history, host, selection))),
+      h("div", { class: "grid" }, ...known(host).map((each) => drawing(each, host, selection))),
     ),
   );
   return section(
@@ -90,6 +100,12 @@ export function hosts({ system }: ReportDocument, selection: Selection): HTMLEle
       ...shown,
     ),
   );
+}
+
+/** A kernel without pressure stall information, or an older run, has no values of it. */
+function known(host: Host): History[] {
+  const has = (column: keyof Host["values"]) => host.values[column].some((each) => each !== null);
+  return HISTORIES.filter((history) => history.lines.some(([column]) => has(column)));
 }
 
 /** Points of a history: bins between two samples have none, a longer gap is a hole in the line. */

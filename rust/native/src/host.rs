@@ -31,6 +31,18 @@ pub struct Reading {
     pub disks: Vec<DeviceCounters>,
     pub interfaces: Vec<DeviceCounters>,
     pub space: Amount,
+    /// Not in a spool of a collector that did not know it.
+    #[serde(default)]
+    pub pressure: Pressure,
+}
+
+/// Ns in which at least one thread of the host was stalled for it, since boot; `None` where the
+/// kernel does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pressure {
+    pub cpu: Option<u64>,
+    pub memory: Option<u64>,
+    pub io: Option<u64>,
 }
 
 /// Ns over all cores.
@@ -73,6 +85,11 @@ impl Reading {
             disks: disks(&text("/proc/diskstats")),
             interfaces: interfaces(&text("/proc/net/dev")),
             space: places.iter().filter_map(|place| space(place)).fold(Amount::default(), add),
+            pressure: Pressure {
+                cpu: stalled(&text("/proc/pressure/cpu")),
+                memory: stalled(&text("/proc/pressure/memory")),
+                io: stalled(&text("/proc/pressure/io")),
+            },
         }
     }
 }
@@ -140,6 +157,14 @@ pub fn memory(meminfo: &str) -> Amount {
     let total = value("MemTotal:").unwrap_or(0);
     let free = value("MemAvailable:").or_else(|| value("MemFree:")).unwrap_or(0);
     Amount { used: total.saturating_sub(free), total }
+}
+
+/// A file of `/proc/pressure`: its line `some` ends in a total of µs. Without `CONFIG_PSI`, or with
+/// `psi=0`, there is no file or it cannot be read.
+pub fn stalled(pressure: &str) -> Option<u64> {
+    let some = pressure.lines().map(words).find(|fields| fields.first() == Some(&"some"))?;
+    let total = some.iter().find_map(|field| field.strip_prefix("total="))?;
+    Some(total.parse::<u64>().ok()?.saturating_mul(1000))
 }
 
 /// The whole disks of `/proc/diskstats`.
@@ -248,6 +273,16 @@ mod tests {
     }
 
     #[test]
+    fn pressure_is_the_time_in_which_some_thread_was_stalled() {
+        let io = "some avg10=0.01 avg60=0.16 avg300=0.21 total=1130506799\n\
+                  full avg10=0.00 avg60=0.00 avg300=0.03 total=269052462\n";
+        assert_eq!(stalled(io), Some(1_130_506_799_000));
+        for text in ["", "some", "some total=", "some total=-1", "full total=7", "total=7"] {
+            assert_eq!(stalled(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn only_whole_disks_count() {
         let counters = "10 0 4 7 20 0 6 9 0 5 16";
         let names = [
@@ -334,6 +369,7 @@ mod tests {
                 disks(&text);
                 interfaces(&text);
                 mounts(&text);
+                stalled(&text);
             }
         }
     }

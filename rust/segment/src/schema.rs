@@ -432,4 +432,7 @@ pub const SYSTEM_COLUMNS: &[(&str, &str)] = &[
     ("net_loopback", "i64"),
     ("space_used", "i64"),
     ("space_total", "i64"),
+    ("cpu_pressure", "i64"),
+    ("memory_pressure", "i64"),
+    ("io_pressure", "i64"),
 ];

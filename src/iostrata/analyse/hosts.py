@@ -11,6 +11,8 @@ from iostrata.records import Bytes, Count, Ns, Rate, Record, Share
 
 _CPU = ("cpu_user", "cpu_system", "cpu_iowait", "cpu_idle")
 _RATES = ("disk_read", "disk_written", "net_received", "net_sent", "net_loopback")
+_PRESSURE = ("cpu_pressure", "memory_pressure", "io_pressure")
+_OF_TIME = ("disk_busy", *_PRESSURE)
 _LONG = 500_000_000  # ns; clocks tick 100 times a second, so a shorter sample says little
 _LEVELS = ("cores", "mem_used", "mem_total", "space_used", "space_total")
 
@@ -19,7 +21,8 @@ class HostBin(Record, frozen=True):
     """What a host did in a bin of the time axis (from 0), of which `sampled` ns have samples.
 
     Shares of the CPU are of the time of all cores, and together 1; that of the disks is of the
-    busiest. Levels are the most of the bin. Shares and rates are null where no time passed.
+    busiest; those of pressure are of the time, in which some thread was stalled for it. Levels are
+    the most of the bin. Shares and rates are null where no time passed, or nobody counted.
     """
 
     host: str
@@ -30,6 +33,9 @@ class HostBin(Record, frozen=True):
     cpu_iowait: Share | None
     cpu_idle: Share | None
     disk_busy: Share | None
+    cpu_pressure: Share | None
+    memory_pressure: Share | None
+    io_pressure: Share | None
     disk_read: Rate | None
     disk_written: Rate | None
     net_received: Rate | None
@@ -90,7 +96,7 @@ def hosts(start: int, width: int) -> ir.Table:
     found = rows.group_by("host", "bin").agg(
         sampled=rows.interval.sum().cast("int64"),
         passed=sum((rows[name] for name in _CPU[1:]), start=rows[_CPU[0]]).sum().cast("int64"),
-        **{name: rows[name].sum().cast("int64") for name in (*_CPU, "disk_busy", *_RATES)},
+        **{name: rows[name].sum().cast("int64") for name in (*_CPU, *_OF_TIME, *_RATES)},
         **{name: rows[name].max() for name in _LEVELS},
     )
     seconds = found.sampled.nullif(0).cast("float64") / 1e9  # in SQL 1e9 alone is a decimal
@@ -99,7 +105,7 @@ def hosts(start: int, width: int) -> ir.Table:
         "bin",
         "sampled",
         **{name: found[name] / found.passed.nullif(0) for name in _CPU},
-        disk_busy=found.disk_busy / found.sampled.nullif(0),
+        **{name: found[name] / found.sampled.nullif(0) for name in _OF_TIME},
         **{name: found[name] / seconds for name in _RATES},
         **{name: found[name] for name in _LEVELS},
     ).order_by("host", "bin")

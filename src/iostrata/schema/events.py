@@ -213,6 +213,9 @@ SYSTEM_COLUMNS = {
     "net_loopback": "i64",
     "space_used": "i64",
     "space_total": "i64",
+    "cpu_pressure": "i64",
+    "memory_pressure": "i64",
+    "io_pressure": "i64",
 }
 EXTRACTOR = {
     "file": "target",
@@ -262,7 +265,7 @@ EXTRACTOR = {
 ADDED = {
     "columns": (),
     "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued', 'throttled'),
-    "system_columns": (),
+    "system_columns": ('cpu_pressure', 'memory_pressure', 'io_pressure'),
 }
 MAX_POINTS = 1024
 ALL_REQUESTS = 1000000000

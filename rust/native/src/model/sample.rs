@@ -4,7 +4,7 @@
 //! in which nobody looked.
 
 use super::run::Run;
-use crate::host::{Amount, DeviceCounters, Reading};
+use crate::host::{Amount, DeviceCounters, Pressure, Reading};
 
 const LOOPBACK: &str = "lo";
 
@@ -27,6 +27,7 @@ pub struct HostSample {
     pub net_sent: u64,
     pub net_loopback: u64,
     pub space: Amount,
+    pub pressure: Pressure,
 }
 
 impl HostSample {
@@ -56,8 +57,17 @@ impl HostSample {
             net_sent: sum(&network, |flow| flow.outgoing),
             net_loopback: sum(&loopback, |flow| flow.incoming),
             space: after.space,
+            pressure: Pressure {
+                cpu: grown(before.pressure.cpu, after.pressure.cpu),
+                memory: grown(before.pressure.memory, after.pressure.memory),
+                io: grown(before.pressure.io, after.pressure.io),
+            },
         })
     }
+}
+
+fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    Some(after?.saturating_sub(before?))
 }
 
 fn growth(before: &[DeviceCounters], after: &[DeviceCounters]) -> Vec<DeviceCounters> {
@@ -118,6 +128,7 @@ mod tests {
             disks: vec![flow("sda", grown, 2 * grown, 3 * grown), flow("sdb", grown, 0, grown)],
             interfaces: vec![flow("lo", grown, grown, 0), flow("eth0", 5 * grown, 7 * grown, 0)],
             space: Amount { used: grown, total: 1000 },
+            pressure: Pressure { cpu: Some(grown), memory: Some(3 * grown), io: None },
         }
     }
 
@@ -139,6 +150,7 @@ mod tests {
             net_sent: 14,
             net_loopback: 2,
             space: Amount { used: 7, total: 1000 },
+            pressure: Pressure { cpu: Some(2), memory: Some(6), io: None },
         };
         assert_eq!(HostSample::between(&reading(10, 5), &reading(30, 7)), Some(expected));
     }
@@ -155,6 +167,7 @@ mod tests {
             cores: 4,
             memory: after.memory,
             space: after.space,
+            pressure: Pressure { cpu: Some(0), memory: Some(0), io: None },
             ..HostSample::default()
         };
         assert_eq!(sample, counts);

@@ -22,10 +22,12 @@ pub fn write<W: Write + Send>(
 }
 
 fn column(name: &str, host: &str, anchor: i64, samples: &[&HostSample]) -> Column {
-    let long = |cell: &dyn Fn(&HostSample) -> u64| {
-        let cells = samples.iter().map(|sample| i64::try_from(cell(sample)).unwrap_or(i64::MAX));
-        Column::Long(cells.map(Some).collect())
+    let known = |cell: &dyn Fn(&HostSample) -> Option<u64>| {
+        let cells = samples.iter().map(|sample| cell(sample));
+        let signed = |cell| i64::try_from(cell).unwrap_or(i64::MAX);
+        Column::Long(cells.map(|cell| cell.map(signed)).collect())
     };
+    let long = |cell: &dyn Fn(&HostSample) -> u64| known(&|sample| Some(cell(sample)));
     match name {
         "host" => Column::Text(samples.iter().map(|_| Some(ByteArray::from(host))).collect()),
         "time" => long(&|sample| (sample.time as i64).wrapping_add(anchor) as u64),
@@ -45,6 +47,9 @@ fn column(name: &str, host: &str, anchor: i64, samples: &[&HostSample]) -> Colum
         "net_loopback" => long(&|sample| sample.net_loopback),
         "space_used" => long(&|sample| sample.space.used),
         "space_total" => long(&|sample| sample.space.total),
+        "cpu_pressure" => known(&|sample| sample.pressure.cpu),
+        "memory_pressure" => known(&|sample| sample.pressure.memory),
+        "io_pressure" => known(&|sample| sample.pressure.io),
         unknown => unreachable!("column {unknown} of events.toml is not written"),
     }
 }

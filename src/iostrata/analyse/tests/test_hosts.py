@@ -19,17 +19,18 @@ def test_samples_of_a_bin_are_one(traced: Traced) -> None:
         system=[
             sample(-1, disk_read=10**9),  # its middle is before
             sample(0, disk_read=3000, mem_used=5, **busy),
-            sample(1, disk_read=1000, mem_used=9, disk_busy=SECOND // 4),
+            sample(1, disk_read=1000, mem_used=9, disk_busy=SECOND // 4, io_pressure=SECOND),
             sample(2, net_sent=50, interval=SECOND // 2, cpu_idle=0),  # no core was asked
-            sample(1, host="other"),
+            sample(1, host="other", io_pressure=None),
         ],
     )
-    names = ("host", "bin", *CPU[:3], "disk_busy", "disk_read", "net_sent", "mem_used")
+    names = ("host", "bin", *CPU[:3], "disk_busy", "io_pressure")
+    moved = ("disk_read", "net_sent", "mem_used")
     found = engine.records(hosts(START, 2 * SECOND), HostBin)
-    assert list(map(attrgetter(*names), found)) == [
-        ("node", 0, 0.25, 0.0, 0.125, 0.125, 2000.0, 0.0, 9),
-        ("node", 1, None, None, None, 0.0, 0.0, 100.0, 0),
-        ("other", 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0),
+    assert list(map(attrgetter(*names, *moved), found)) == [
+        ("node", 0, 0.25, 0.0, 0.125, 0.125, 0.5, 2000.0, 0.0, 9),
+        ("node", 1, None, None, None, 0.0, 0.0, 0.0, 100.0, 0),
+        ("other", 0, 0.0, 0.0, 0.0, 0.0, None, 0.0, 0.0, 0),
     ]
     assert [row.sampled for row in found] == [2 * SECOND, SECOND // 2, SECOND]
 

@@ -27,6 +27,19 @@ def test_a_cpu_that_others_use(facts_of: Made, own: int, is_found: bool) -> None
         assert found[0].share == pytest.approx(80 / 120)
 
 
+def test_a_cpu_that_other_machines_use(facts_of: Made) -> None:
+    """GIVEN 2 cores, of whose 120 s a hypervisor gave other machines 72, and a program that used
+    40 s of the rest.
+    """
+    busy = [sample(n, cpu_idle=0, cpu_user=SECOND * 8 // 10) for n in range(60)]
+    (found,) = explain(facts_of([], processes=[{**PROGRAM, "cpu": 40 * SECOND}], system=busy))
+    assert found.seen == (
+        "the CPU of node was busy for 100 % of the run, and its hypervisor gave other machines "
+        "60 % of it"
+    )
+    assert [each.what for each in found.change] == ["use machines whose CPUs no others share"]
+
+
 @pytest.mark.parametrize(("own", "is_found"), [(1000, True), (3900, False)])
 def test_a_disk_that_others_use(facts_of: Made, own: int, is_found: bool) -> None:
     """GIVEN a disk that is busy for 54 s of 60 s and moves 4,000 MiB, and a program that moved
@@ -47,3 +60,24 @@ def test_a_disk_that_others_use(facts_of: Made, own: int, is_found: bool) -> Non
             "2.9 GiB of 3.9 GiB"
         )
         assert found[0].share == pytest.approx(3 / 8)
+
+
+@pytest.mark.parametrize(("stalled", "is_found"), [(30, True), (5, False), (None, False)])
+def test_memory_that_is_short(facts_of: Made, stalled: int | None, is_found: bool) -> None:
+    """GIVEN a host whose threads stood still for memory in `stalled` s of 60 s, or a kernel that
+    does not say, and another one that has enough.
+    """
+    one = {"mem_used": 900 * MB, "mem_total": 1000 * MB}
+    short = [
+        sample(n, **one, memory_pressure=None if stalled is None else SECOND * (n < stalled))
+        for n in range(60)
+    ]
+    enough = [sample(n, host="other") for n in range(60)]
+    found = explain(facts_of([], processes=[PROGRAM], system=short + enough))
+    assert [each.rule for each in found] == (["memory-short"] if is_found else [])
+    if is_found:
+        assert found[0].seen == (
+            "threads of node stood still for memory in 50 % of the time; up to 900.0 MiB of "
+            "1000.0 MiB were in use"
+        )
+        assert found[0].share == pytest.approx(1 / 4)

@@ -77,7 +77,12 @@ def test_what_the_jvm_itself_used_is_said(facts_of: Made) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    assert {case.rule for case in CASES} | {"cpu-bound", "cpu-taken", "disk-taken"} == set(RULES)
+    assert {case.rule for case in CASES} | {
+        "cpu-bound",
+        "cpu-taken",
+        "disk-taken",
+        "memory-short",
+    } == set(RULES)
 
 
 def test_nothing_is_found_where_nothing_is_wrong(facts_of: Made) -> None:

@@ -10,7 +10,8 @@ from iostrata.analyse.axis import Axis
 from iostrata.analyse.hosts import HostBin
 from iostrata.show.report.model import Histories, Host, Hosts, HostSizes
 
-_SHARES = ("cpu_user", "cpu_system", "cpu_iowait", "disk_busy")
+_PRESSURE = ("cpu_pressure", "memory_pressure", "io_pressure")
+_SHARES = ("cpu_user", "cpu_system", "cpu_iowait", "disk_busy", *_PRESSURE)
 
 
 def hosts(samples: Sequence[HostBin], axis: Axis, sampled: bool) -> Hosts:

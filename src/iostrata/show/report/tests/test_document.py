@@ -184,7 +184,7 @@ def sample(second: int, **more: Any) -> dict[str, Any]:
         "cpu_user": SECOND, "cpu_system": 0, "cpu_iowait": SECOND // 2, "cpu_idle": SECOND // 2,
         "cores": 2, "mem_used": 10, "mem_total": 100, "disk_read": 4096, "disk_written": 0,
         "disk_busy": SECOND // 4, "net_received": 1, "net_sent": 2, "net_loopback": 3,
-        "space_used": 50 + second, "space_total": 1000,
+        "space_used": 50 + second, "space_total": 1000, "memory_pressure": SECOND // 10,
     }  # fmt: skip
     return {**given, **more}
 
@@ -202,6 +202,7 @@ def test_histories_of_hosts_are_shares_and_rates(tmp_path: Path) -> None:
     assert host["values"]["cpu_user"] == [None, 0.5, None, None, None, 0.5, None]
     assert {name: values[1] for name, values in host["values"].items()} == {
         "cpu_user": 0.5, "cpu_system": 0.0, "cpu_iowait": 0.25, "disk_busy": 0.25,
+        "cpu_pressure": None, "memory_pressure": 0.1, "io_pressure": None,
         "disk_read": 4096, "disk_written": 0, "net_received": 1, "net_sent": 2,
         "net_loopback": 3, "mem_used": 10, "space_used": 51,
     }  # fmt: skip
