@@ -1,9 +1,11 @@
-"""The tables of the matrix: what was planted, what ranked first."""
+"""The tables of the matrix: what was planted, what ranked first, and what would by gain alone."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
+
+from iostrata.explain.finding import SEVERITIES
 
 Row = dict[str, Any]
 
@@ -16,8 +18,42 @@ def first(row: Row) -> str:
     return str(found[0]["rule"])
 
 
+def by_gain(row: Row) -> list[str]:
+    """Rules in the order that severities and gains give, whatever explains what."""
+    order = [name for _, name in SEVERITIES]
+
+    def place(found: Row) -> tuple[int, float, str]:
+        gain = found["gain"]
+        return (
+            order.index(found["severity"]),
+            -sum((gain["low"], gain["high"])) if gain else 0,
+            found["rule"],
+        )
+
+    return [found["rule"] for found in sorted(row["findings"], key=place)]
+
+
+def without_causes(rows: list[Row]) -> list[str]:
+    """How the planted causes rank without `explains`: a sentence, and a line for each that is not
+    first then.
+    """
+    planted = [(row, by_gain(row)) for row in rows if row["cause"]]
+    at = [
+        names.index(row["cause"]) if row["cause"] in names else len(names) for row, names in planted
+    ]
+    lines = [
+        f"Without `explains`, {at.count(0)} of {len(at)} causes rank first, and "
+        f"{sum(place < 2 for place in at)} among the first two.",
+        "",
+        "| planted | seed | first without `explains` |",
+        "|---|---:|---|",
+    ]
+    late = [(row, names) for (row, names), place in zip(planted, at, strict=True) if place]
+    return lines + [f"| {row['cause']} | {row['seed']} | {names[0]} |" for row, names in late]
+
+
 def page(rows: list[Row]) -> str:
-    """Two tables in Markdown: one line a planted cause, and one line a run."""
+    """Markdown: a line a planted cause, those that depend on `explains`, and a line a run."""
     lines = ["| planted | runs | ranked first | instead |", "|---|---:|---:|---|"]
     for cause in dict.fromkeys(row["cause"] for row in rows):
         of_cause = [first(row) for row in rows if row["cause"] == cause]
@@ -25,6 +61,7 @@ def page(rows: list[Row]) -> str:
         wrong = Counter(name or "nothing" for name in of_cause if name != cause)
         instead = ", ".join(f"{name} {n}" for name, n in wrong.items())
         lines.append(f"| {cause or 'nothing'} | {len(of_cause)} | {right} | {instead} |")
+    lines += ["", *without_causes(rows)]
     lines += ["", "| job | seed | size | wall | findings |", "|---|---:|---|---:|---|"]
     for row in rows:
         found = ", ".join(
