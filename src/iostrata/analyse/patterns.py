@@ -18,8 +18,11 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
+from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.merged import STREAM, Stream, requests
-from iostrata.records import Bytes, Count
+from iostrata.analyse.only_summed import OnlySummed, only_summed
+from iostrata.records import Bytes, Count, Record
+from iostrata.store.opened import OpenedRun
 
 LEAST = 8  # requests; fewer say little
 _MOST = 20  # of that many, one may be another
@@ -27,11 +30,15 @@ _MOST = 20  # of that many, one may be another
 
 class Pattern(Stream, frozen=True):
     """The signature of a stream: `offset` of its first request, `size` of most, its strides by how
-    often they come (null: none); `again`: requests at a place that was met before.
+    often they come (null: none). `sequential`: requests that begin where the one before ended;
+    `again`: those at a place that was met before.
     """
 
+    role: str | None
+    pid: int | None
     requests: Count
     bytes: Bytes
+    sequential: Count
     offset: Bytes
     size: Bytes
     stride: Bytes | None
@@ -47,6 +54,30 @@ class LargestStream(Stream, frozen=True):
     requests: Count
     bytes: Bytes
     streams: Count
+
+
+class AccessPatterns(Record, frozen=True):
+    """The streams of a run that moved most, and how many more there are.
+
+    Of calls that were recorded individually: `only_summed` has the others of the same layers, and
+    those without a place. `incomplete`: what of the run is in no readable file.
+    """
+
+    streams: list[Pattern]
+    more: Count
+    only_summed: list[OnlySummed]
+    incomplete: list[str]
+
+
+def access_patterns(opened: OpenedRun, most: int, least: int = LEAST) -> AccessPatterns:
+    """The `most` streams of at least `least` requests, those that moved most bytes first."""
+    engine = DuckDb(opened)
+    largest = engine.records(largest_streams(most, least), LargestStream)
+    shown = engine.records(patterns(least, most), Pattern) if largest else []
+    layers = tuple(sorted({stream.layer for stream in shown}))
+    rest = engine.records(only_summed(layers=layers), OnlySummed)
+    more = largest[0].streams - len(shown) if largest else 0
+    return AccessPatterns(shown, more, rest, opened.incomplete)
 
 
 def largest_streams(most: int, least: int = LEAST) -> ir.Table:
@@ -73,8 +104,11 @@ def patterns(least: int = LEAST, most: int | None = None) -> ir.Table:
     streams = streams.filter(streams.requests >= least)
     return streams.select(
         *STREAM,
+        "role",
+        "pid",
         "requests",
         "bytes",
+        "sequential",
         "offset",
         "size",
         "stride",
@@ -92,7 +126,7 @@ def _name(streams: ir.Table) -> ir.StringValue:
     regular = all_of(streams.regular, streams.breaks)
     two = streams.times + streams.times_2
     return ibis.cases(
-        (all_of(streams.contiguous, streams.strides), "contiguous"),
+        (all_of(streams.sequential, streams.strides), "contiguous"),
         (
             (streams.times_3 >= 3) & all_of(two + streams.times_3, streams.strides) & regular,
             "3-d strided",
@@ -116,9 +150,9 @@ def _strides(rows: ir.Table) -> ir.Table:
 
 
 def _ranked(rows: ir.Table) -> ir.Table:
-    """Per stream: strides, contiguous, and the three strides that come most often."""
+    """Per stream: strides, sequential, and the three strides that come most often."""
     counted = rows.group_by(*STREAM, "stride").agg(
-        times=rows.count(), contiguous=(rows.gap == 0).cast("int64").sum().cast("int64")
+        times=rows.count(), sequential=(rows.gap == 0).cast("int64").sum().cast("int64")
     )
     window = ibis.window(group_by=STREAM, order_by=[ibis.desc(counted.times), counted.stride])
     counted = counted.mutate(place=ibis.row_number().over(window))
@@ -131,7 +165,7 @@ def _ranked(rows: ir.Table) -> ir.Table:
 
     return counted.group_by(*STREAM).agg(
         strides=counted.times.sum().cast("int64"),
-        contiguous=counted.contiguous.sum().cast("int64"),
+        sequential=counted.sequential.sum().cast("int64"),
         times=times(0),
         times_2=times(1),
         times_3=times(2),
@@ -158,7 +192,7 @@ def _breaks(rows: ir.Table) -> ir.Table:
 
 
 def _facts(rows: ir.Table) -> ir.Table:
-    """Per stream: requests, bytes, offset of the first, size of most, again."""
+    """Per stream: role, pid, requests, bytes, offset of the first, size of most, again."""
     sized = rows.group_by(*STREAM, "bytes").agg(times=rows.count())
     window = ibis.window(group_by=STREAM, order_by=[ibis.desc(sized.times), sized.bytes])
     sized = sized.mutate(place=ibis.row_number().over(window))
@@ -166,6 +200,8 @@ def _facts(rows: ir.Table) -> ir.Table:
     window = ibis.window(group_by=STREAM, order_by=[rows.start, rows.offset, rows.bytes])
     placed = rows.mutate(place=ibis.row_number().over(window))
     first = placed.group_by(*STREAM).agg(
+        role=placed.role.max(),
+        pid=placed.pid.max(),
         requests=placed.count(),
         bytes=placed.bytes.sum().cast("int64"),
         offset=placed.offset.max(where=placed.place == 0),
