@@ -31,11 +31,12 @@ _MOST = 20  # of that many, one may be another
 class Pattern(Stream, frozen=True):
     """The signature of a stream: `offset` of its first request, `size` of most, its strides by how
     often they come (null: none). `sequential`: requests that begin where the one before ended;
-    `again`: those at a place that was met before.
+    `again`: those at a place that was met before. `task`: the only one that made requests.
     """
 
     role: str | None
     pid: int | None
+    task: str | None
     requests: Count
     bytes: Bytes
     sequential: Count
@@ -106,6 +107,7 @@ def patterns(least: int = LEAST, most: int | None = None) -> ir.Table:
         *STREAM,
         "role",
         "pid",
+        "task",
         "requests",
         "bytes",
         "sequential",
@@ -192,7 +194,7 @@ def _breaks(rows: ir.Table) -> ir.Table:
 
 
 def _facts(rows: ir.Table) -> ir.Table:
-    """Per stream: role, pid, requests, bytes, offset of the first, size of most, again."""
+    """Per stream: role, pid, task, requests, bytes, offset of the first, size of most, again."""
     sized = rows.group_by(*STREAM, "bytes").agg(times=rows.count())
     window = ibis.window(group_by=STREAM, order_by=[ibis.desc(sized.times), sized.bytes])
     sized = sized.mutate(place=ibis.row_number().over(window))
@@ -202,6 +204,7 @@ def _facts(rows: ir.Table) -> ir.Table:
     first = placed.group_by(*STREAM).agg(
         role=placed.role.max(),
         pid=placed.pid.max(),
+        task=ibis.ifelse(placed.task.nunique() == 1, placed.task.max(), None),
         requests=placed.count(),
         bytes=placed.bytes.sum().cast("int64"),
         offset=placed.offset.max(where=placed.place == 0),

@@ -37,8 +37,9 @@ def pattern_lines(found: AccessPatterns, width: int = WIDTH) -> list[str]:
 def _whose(stream: Pattern, hosts: bool, width: int) -> str:
     """What was read or written, by whom, and its strides; the name gives way to the rest."""
     target = f"blk_{stream.block}" if stream.block else printable(stream.target) or "unknown"
-    by = f" by {stream.role or 'process'}"
-    by += f" {stream.pid}" if stream.pid is not None else ""
+    by = f" by {stream.role or 'process'} {stream.pid}"
+    if stream.pid is None:  # ranks of a log of Darshan have no pid
+        by = f" by {stream.task or stream.role or 'a process'}"
     by += f" on {stream.host}" if hosts and stream.host else ""
     tail = printable(by) + _strides(stream)
     room = max(12, width - len(_INDENT) - len(stream.direction) - 1 - len(tail))

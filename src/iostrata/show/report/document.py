@@ -36,6 +36,7 @@ from iostrata.show.pipelines import lost_lines
 from iostrata.show.report.bounds import MOST_TARGETS, fitted
 from iostrata.show.report.flow import flow
 from iostrata.show.report.hosts import hosts
+from iostrata.show.report.merging import merged_sizes
 from iostrata.show.report.model import (
     VERSION,
     Bounded,
@@ -107,6 +108,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         critical=None,
         lost_datanodes=lost_lines(known.lost_datanodes, known.run.start),
         without_target=known.without_target,
+        merged=merged_sizes(engine),
         streams=streams(engine, axis),
     )
     return _explained(whole, opened, step)
