@@ -21,7 +21,7 @@ from ibis.expr import types as ir
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.merged import STREAM, Stream, requests
 from iostrata.analyse.only_summed import OnlySummed, only_summed
-from iostrata.records import Bytes, Count, Record
+from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.store.opened import OpenedRun
 
 LEAST = 8  # requests; fewer say little
@@ -211,3 +211,49 @@ def _facts(rows: ir.Table) -> ir.Table:
         again=placed.count() - placed.offset.nunique(),
     )
     return first.join(usual, list(STREAM), how="inner")
+
+
+class FarReads(Record, frozen=True):
+    """Reads of a file or block by all processes: `far` begin more than FAR from where the one
+    before of their thread ended, `back` of them before it; `time` is that of the far ones. `reach`
+    is from the first byte to the last that were read.
+    """
+
+    layer: str
+    target: str
+    block: int
+    reads: Count
+    bytes: Bytes
+    far: Count
+    back: Count
+    reach: Bytes
+    time: Ns
+
+
+FAR = 128 << 10  # bytes: what lies nearer comes with the readahead of Linux
+
+
+def far_reads(roles: tuple[str, ...] = (), categories: tuple[str, ...] = ()) -> ir.Table:
+    """`FarReads` of calls that were recorded individually; of `roles` and of targets of some
+    categories where any are given; most time first.
+
+    Each thread counts for itself, since each may go through the file in order.
+    """
+    rows = requests()
+    whose = [rows.role.isin(roles)] if roles else []
+    whose += [rows.category.isin(categories)] if categories else []
+    rows = rows.filter(rows.direction == "read", *whose)
+    order = [rows.start, rows.offset, rows.bytes]
+    window = ibis.window(group_by=[*STREAM, "tid"], order_by=order)
+    gap = rows.offset - (rows.offset + rows.bytes).lag().over(window)
+    rows = rows.mutate(gap=gap.fill_null(0))
+    far = (rows.gap > FAR) | (rows.gap < -FAR)
+    found = rows.group_by("layer", "target", "block").agg(
+        reads=rows.count(),
+        bytes=rows.bytes.sum().cast("int64"),
+        far=rows.count(where=far),
+        back=rows.count(where=rows.gap < -FAR),
+        reach=((rows.offset + rows.bytes).max() - rows.offset.min()).cast("int64"),
+        time=rows.dur.sum(where=far).fill_null(0).cast("int64"),
+    )
+    return found.order_by(ibis.desc("time"), "layer", "target", "block")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from iostrata.analyse.patterns import Pattern, patterns
+from iostrata.analyse.patterns import FAR, FarReads, Pattern, far_reads, patterns
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import row_of_call
 
@@ -96,3 +96,15 @@ def test_each_stream_has_its_own_and_few_requests_have_none(traced: Traced) -> N
         (1, 0, "contiguous"),
         (2, 0, "fixed strided"),
     ]
+
+
+def test_a_read_is_far_if_readahead_does_not_bring_it(traced: Traced) -> None:
+    """GIVEN a thread that skips, once further than readahead goes, and one that goes back."""
+    calls = [
+        *reads([0, KB, KB + FAR, 2 * KB + FAR, 4 * KB + 2 * FAR], tid=1, role="map"),
+        *reads([3 * FAR, 0], tid=2, role="map"),
+        *reads([9 * FAR, 0], tid=3, role="DataNode"),
+    ]
+    (found,) = traced(calls).records(far_reads(("map",), ("file",)), FarReads)
+    assert (found.reads, found.far, found.back, found.time) == (7, 2, 1, 1000)
+    assert (found.bytes, found.reach) == (7 * KB, 3 * FAR + KB)
