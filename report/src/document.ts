@@ -310,7 +310,8 @@ export interface BoundedTask {
 /**
  * A task, or what a job did outside of its tasks (without task); null: it was not traced.
  *
- * `time` is that of all its threads in calls.
+ * `time` is that of all its threads in calls, `in_io` how long any of them was in I/O, of calls
+ * that were recorded individually (null: there was none).
  */
 export interface Task {
   job: string;
@@ -326,6 +327,7 @@ export interface Task {
   time: number;
   phases: TaskPhase[];
   layers: TaskLayer[];
+  in_io: number | null;
 }
 /**
  * A phase of a task.

@@ -21,6 +21,7 @@ from iostrata.analyse.categories import Category, categories
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostBin
 from iostrata.analyse.hosts import hosts as host_bins
+from iostrata.analyse.overlap import Overlap, overlap
 from iostrata.analyse.phases import Phase, phases
 from iostrata.analyse.summary import SIZES, SUMMARY_STEPS, Sizes, Summary, summary
 from iostrata.analyse.targets import Target
@@ -77,7 +78,8 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     lines, system = series(opened, axis), _hosts(opened, axis)
     step("tasks")
     ran = engine.records(attempts(), Attempt)
-    all_tasks = tasks(known.tasks, ran, engine.records(phases(), Phase))
+    parts, in_io = engine.records(phases(), Phase), engine.records(overlap(), Overlap)
+    all_tasks = tasks(known.tasks, ran, parts, in_io)
     step("flow")
     steps = flow(engine.records(amplification(), Amplification))
     kinds = engine.records(categories(), Category)

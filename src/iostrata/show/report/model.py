@@ -126,7 +126,8 @@ class TaskLayer(Record, frozen=True):
 class Task(Record, frozen=True):
     """A task, or what a job did outside of its tasks (without task); null: it was not traced.
 
-    `time` is that of all its threads in calls.
+    `time` is that of all its threads in calls, `in_io` how long any of them was in I/O, of calls
+    that were recorded individually (null: there was none).
     """
 
     job: str
@@ -139,6 +140,7 @@ class Task(Record, frozen=True):
     time: Ns
     phases: list[TaskPhase]
     layers: list[TaskLayer]
+    in_io: Ns | None = None
 
 
 class Step(Record, frozen=True):
