@@ -21,7 +21,7 @@ from ibis.expr import types as ir
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.merged import STREAM, Stream, requests
 from iostrata.analyse.only_summed import OnlySummed, only_summed
-from iostrata.records import Bytes, Count, Ns, Record
+from iostrata.records import Bytes, Count, Record
 from iostrata.store.opened import OpenedRun
 
 LEAST = 8  # requests; fewer say little
@@ -214,28 +214,29 @@ def _facts(rows: ir.Table) -> ir.Table:
 
 
 class FarReads(Record, frozen=True):
-    """Reads of a file or block by all processes: `far` begin more than FAR from where the one
-    before of their thread ended, `back` of them before it; `time` is that of the far ones. `reach`
-    is from the first byte to the last that were read.
+    """Reads of a file or block by all processes that were recorded individually: `far` begin more
+    than FAR from where the one before of their thread ended, `back` of them before it. `direct` and
+    the rest are of the reads that begin so soon after it that none can be missing in between.
+    `reach` is from the first byte to the last that were read.
     """
 
     layer: str
     target: str
     block: int
     reads: Count
-    bytes: Bytes
+    reach: Bytes
     far: Count
     back: Count
-    reach: Bytes
-    time: Ns
+    direct: Count
+    direct_far: Count
+    direct_back: Count
 
 
 FAR = 128 << 10  # bytes: what lies nearer comes with the readahead of Linux
 
 
 def far_reads(roles: tuple[str, ...] = (), categories: tuple[str, ...] = ()) -> ir.Table:
-    """`FarReads` of calls that were recorded individually; of `roles` and of targets of some
-    categories where any are given; most time first.
+    """`FarReads` of `roles` and of targets of some categories where any are given.
 
     Each thread counts for itself, since each may go through the file in order.
     """
@@ -245,15 +246,20 @@ def far_reads(roles: tuple[str, ...] = (), categories: tuple[str, ...] = ()) -> 
     rows = rows.filter(rows.direction == "read", *whose)
     order = [rows.start, rows.offset, rows.bytes]
     window = ibis.window(group_by=[*STREAM, "tid"], order_by=order)
-    gap = rows.offset - (rows.offset + rows.bytes).lag().over(window)
-    rows = rows.mutate(gap=gap.fill_null(0))
-    far = (rows.gap > FAR) | (rows.gap < -FAR)
+    rows = rows.mutate(
+        gap=(rows.offset - (rows.offset + rows.bytes).lag().over(window)).fill_null(0),
+        pause=rows.start - (rows.start + rows.dur).lag().over(window),
+        quickest=rows.dur.min().over(ibis.window(group_by=STREAM)),
+    )
+    far, back = (rows.gap > FAR) | (rows.gap < -FAR), rows.gap < -FAR
+    direct = rows.pause < rows.quickest
     found = rows.group_by("layer", "target", "block").agg(
         reads=rows.count(),
-        bytes=rows.bytes.sum().cast("int64"),
-        far=rows.count(where=far),
-        back=rows.count(where=rows.gap < -FAR),
         reach=((rows.offset + rows.bytes).max() - rows.offset.min()).cast("int64"),
-        time=rows.dur.sum(where=far).fill_null(0).cast("int64"),
+        far=rows.count(where=far),
+        back=rows.count(where=back),
+        direct=rows.count(where=direct),
+        direct_far=rows.count(where=direct & far),
+        direct_back=rows.count(where=direct & back),
     )
-    return found.order_by(ibis.desc("time"), "layer", "target", "block")
+    return found.order_by("layer", "target", "block")

@@ -76,6 +76,17 @@ class SmallFiles(Record, frozen=True):
     time: Ns
 
 
+class RequestedTarget(Record, frozen=True):
+    """A file or block (0: none), and all calls of some operations on it."""
+
+    layer: str
+    target: str
+    block: int
+    calls: Count
+    bytes: Bytes
+    time: Ns
+
+
 class WrittenTogether(Record, frozen=True):
     """A file that several processes wrote: how many are known to have (0: only that there were
     several), and their writes.
@@ -115,6 +126,20 @@ def busiest(
     order = [ibis.desc("calls"), ibis.asc("target")]
     each = each.mutate(place=ibis.row_number().over(group_by="layer", order_by=order))
     return each.filter(each.place == 0).drop("place").order_by("layer")
+
+
+def requested(
+    operations: tuple[str, ...], categories: tuple[str, ...], roles: tuple[str, ...] = ()
+) -> ir.Table:
+    """Each `RequestedTarget` of operations on targets of some categories; most time first."""
+    rows = _targeted(roles, ())
+    rows = rows.filter(
+        rows["op"].isin(operations), rows.category.isin(categories), counted_once(rows)
+    )
+    found = rows.mutate(block=rows.block.fill_null(0)).group_by("layer", "target", "block")
+    names = ("calls", "bytes", "time")
+    sums = found.agg(**{name: rows[name].sum().fill_null(0).cast("int64") for name in names})
+    return sums.order_by(ibis.desc("time"), "layer", "target", "block")
 
 
 def written_together(categories: tuple[str, ...] = (), roles: tuple[str, ...] = ()) -> ir.Table:

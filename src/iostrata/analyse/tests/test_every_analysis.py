@@ -30,6 +30,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "targets_alike": (5,),
     "largest_streams": (5,),
     "busiest": (("read",), ("blk", "hdfs", "input", "spill")),
+    "requested": (("read",), ("blk", "hdfs", "input", "spill")),
 }
 # Of what a made run has nothing: each has a test of its own with rows, on each engine.
 NOTHING = {

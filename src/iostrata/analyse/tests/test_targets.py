@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from iostrata.analyse.only_summed import without_target
 from iostrata.analyse.targets import (
+    RequestedTarget,
     WrittenTogether,
+    requested,
     small_files,
     targets,
     targets_alike,
@@ -136,4 +138,19 @@ def test_files_that_several_processes_wrote(traced: Traced) -> None:
     assert engine.records(written_together(("file",)), WrittenTogether) == [
         WrittenTogether("posix", "/all", 0, 7, 700, 70),
         WrittenTogether("fs", "/two", 2, 2, 20, 10),
+    ]
+
+
+def test_all_calls_of_an_operation_on_a_target(traced: Traced) -> None:
+    engine = traced(
+        [
+            row_of_call("fs", "read", "/a", bytes=10, dur=5),
+            row_of_call("fs", "open", "/a", dur=99),
+            row_of_sum("fs", "read", target="/a", category="file", count=7, bytes=700, timed_dur=70,
+                       timed=7),
+            row_of_call("fs", "read", "/a.jar", bytes=10, dur=5, category="jars"),
+        ]
+    )  # fmt: skip
+    assert engine.records(requested(("read",), ("file",)), RequestedTarget) == [
+        RequestedTarget("fs", "/a", 0, 8, 710, 75)
     ]

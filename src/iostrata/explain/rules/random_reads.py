@@ -2,73 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.patterns import far_reads
-from iostrata.analyse.tables import CALLS, SUMS, counted_once
+from iostrata.analyse.patterns import FarReads, far_reads
+from iostrata.analyse.targets import requested
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import DATA
-from iostrata.records import Bytes, Count, Ns, Record
+from iostrata.records import Bytes, Count, Ns
 from iostrata.schema.directions import DIRECTIONS
-from iostrata.text import count, plural, seconds, shortened, size
+from iostrata.text import count, percent, plural, seconds, shortened, size
 
 LEAST = 500  # reads
+SEEN = 30  # of which the one before is known
+WHOLE = 0.9  # of the reads: as many are all
 SMALL = 64 << 10  # bytes of a read
 LARGE = 16 << 20  # bytes of a file
 LAYERS = ("fs", "hdfs", "java", "posix")
+MOST = 1000  # files
 
 
-class RandomReads(Record, frozen=True):
-    """Files and blocks of a layer that were read at random: `far` reads, which took `time`, of all
-    their reads; the one that took longest. `recorded` of `all_reads` of the layer were recorded
-    individually.
-    """
+class RandomReads(FarReads, frozen=True):
+    """Small reads of a large file: with all reads of it, those in sums only, too."""
 
-    layer: str
-    files: Count
-    target: str
-    reads: Count
+    calls: Count
     bytes: Bytes
-    far: Count
-    reach: Bytes
     time: Ns
-    recorded: Count
-    all_reads: Count
+
+    @property
+    def share(self) -> float:
+        """The part of its reads that went far; 0 where they did not go back and forth, or too few
+        are known. One who skips goes forward, as one seems to of whose reads some are missing.
+        """
+        seen, far, back = self.reads, self.far, self.back
+        if self.reads < WHOLE * self.calls:
+            seen, far, back = self.direct, self.direct_far, self.direct_back
+        return far / seen if seen >= SEEN and far * 2 >= seen and back * 4 >= far else 0.0
+
+    @property
+    def cost(self) -> int:
+        """ns in reads that went far."""
+        return int(self.time * self.share)
 
 
 def evidence(workforce: Workforce) -> ir.Table:
     rows = far_reads(workforce.roles, DATA)
-    # A reader that skips what it need not read goes forward, as one does of which calls were only
-    # summed: of random places half lie behind.
-    rows = rows.filter(
-        rows.reads >= LEAST,
-        rows.bytes < SMALL * rows.reads,
-        rows.reach >= LARGE,
-        rows.far * 2 >= rows.reads,
-        rows.back * 4 >= rows.far,
-    )
-    found = rows.group_by("layer").agg(
-        files=rows.count(),
-        target=rows.target.argmax(rows.time),
-        **{name: rows[name].sum().cast("int64") for name in ("reads", "bytes", "far", "time")},
-        reach=rows.reach.max(),
-    )
-    found = found.inner_join(_recorded(workforce), "layer")
-    return found.filter(found.layer.isin(LAYERS)).order_by(ibis.desc("time"), "layer")
-
-
-def _recorded(workforce: Workforce) -> ir.Table:
-    """Per layer: reads of data, and those that were recorded individually."""
-
-    def reads(rows: ir.Table) -> ir.Table:
-        return rows.filter(
-            rows["op"].isin(DIRECTIONS["read"]), rows.category.isin(DATA), counted_once(rows)
-        )
-
-    sums, calls = reads(workforce.rows(SUMS)), reads(workforce.rows(CALLS))
-    summed = sums.group_by("layer").agg(all_reads=sums["count"].sum().cast("int64"))
-    return summed.inner_join(calls.group_by("layer").agg(recorded=calls.count()), "layer")
+    rows = rows.filter(rows.layer.isin(LAYERS), rows.reach >= LARGE)
+    every = requested(DIRECTIONS["read"], DATA, workforce.roles)
+    every = every.filter(every.calls >= LEAST, every.bytes < SMALL * every.calls)
+    found = rows.inner_join(every, ["layer", "target", "block"])
+    return found.order_by(ibis.desc("time"), "layer", "target", "block").limit(MOST)
 
 
 @rule(
@@ -81,32 +66,45 @@ def _recorded(workforce: Workforce) -> ir.Table:
     of_imports=True,
 )
 def judge(rows: list[RandomReads], facts: RunFacts) -> Judgement | None:
-    # a stream of which most calls are in sums only has holes
-    known = [row for row in rows if row.recorded * 2 >= row.all_reads]
-    if not known:
+    layers = {row.layer: [one for one in rows if one.layer == row.layer] for row in rows}
+    files = max(layers.values(), key=_cost, default=[])
+    files = [row for row in files if row.share]
+    if not files:
         return None
-    worst = known[0]
+    worst = max(files, key=lambda row: row.cost)
+    calls, moved = (sum(getattr(row, name) for row in files) for name in ("calls", "bytes"))
     where = shortened(worst.target, 48)
-    if worst.files > 1:
-        where = f"{plural(worst.files, 'file')}, most time in {where}"
-    of_hdfs = [Change("read all ranges at once with readVectored(), or at least with pread")]
+    if len(files) > 1:
+        where = f"{plural(len(files), 'file')}, most time on {where}"
     return Judgement(
-        share=facts.share(worst.time),
-        text=f"{count(worst.far)} of {count(worst.reads)} reads of "
-        f"{size(worst.bytes // worst.reads)} on average in layer {worst.layer} went to places far "
-        f"from the one before, back and forth, and took {seconds(worst.time)}: {where}",
-        evidence=[
-            Evidence("reads of these files", worst.reads, "count"),
-            Evidence("reads far from the one before of their thread", worst.far, "count"),
-            Evidence("time of these reads", worst.time, "ns"),
-            Evidence("bytes from the first place to the last", worst.reach, "bytes"),
-            Evidence("reads in the layer that were recorded individually", worst.recorded, "count"),
-            Evidence("reads in the layer", worst.all_reads, "count"),
-        ],
+        share=facts.share(_cost(files)),
+        text=f"{count(calls)} reads of {size(moved // calls)} on average in layer {worst.layer} "
+        f"went to places far from each other, back and forth, and took {seconds(_cost(files))}: "
+        f"{where}",
+        evidence=_evidence(worst, files),
         change=[
             Change("sort the places before reading, and read neighbours with one request"),
             Change("keep what is read often in memory, or lay the file out in the order of reads"),
-            *(of_hdfs if worst.layer == "hdfs" else []),
+            *([_OF_HDFS] if worst.layer == "hdfs" else []),
         ],
         gain=(0.3, 0.9),
     )
+
+
+_OF_HDFS = Change("read all ranges at once with readVectored()")
+
+
+def _cost(rows: Sequence[RandomReads]) -> int:
+    return sum(row.cost for row in rows)
+
+
+def _evidence(worst: RandomReads, files: Sequence[RandomReads]) -> list[Evidence]:
+    calls = sum(row.calls for row in files)
+    recorded = sum(row.reads for row in files)
+    return [
+        Evidence("reads of these files", calls, "count"),
+        Evidence("of them recorded individually, with their place", recorded, "count"),
+        Evidence(f"time of the reads of {worst.target}", worst.time, "ns"),
+        Evidence(f"of them far from the one before, {percent(worst.share)}", worst.cost, "ns"),
+        Evidence("bytes from its first place to its last", worst.reach, "bytes"),
+    ]

@@ -14,10 +14,10 @@ RANKS = attempts("rank", [60, 60, 60, 60])
 
 
 def reads(places: list[int], layer: str = "hdfs", **more: Any) -> list[dict[str, Any]]:
-    """Reads of 4 KiB, 50 ms each, and their sum."""
+    """Reads of 4 KiB, 50 ms each unless `more` says otherwise, and their sum."""
     calls = [
-        call(layer, "read", "/index", 50 * MS, offset=place, bytes=4 * KB,
-             start=START + n * 50 * MS, **more)
+        call(layer, "read", "/index", 50 * MS,
+             **{"offset": place, "bytes": 4 * KB, "start": START + n * 50 * MS, **more})
         for n, place in enumerate(places)
     ]  # fmt: skip
     return [*calls, did(layer, "read", len(places), 50 * MS, bytes=4 * KB * len(places),
@@ -38,8 +38,8 @@ def counted(target: str, **counts: int) -> dict[str, Any]:
 CASES_OF_FILES = (
     Case(
         "random-reads",
-        "599 of 600 reads of 4.0 KiB on average in layer hdfs went to places far from the one "
-        "before, back and forth, and took 29.95 s: /index",
+        "600 reads of 4.0 KiB on average in layer hdfs went to places far from each other, back "
+        "and forth, and took 29.95 s: /index",
         29.95 / 60,
         reads(PLACES),
     ),

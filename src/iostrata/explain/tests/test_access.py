@@ -14,6 +14,7 @@ from iostrata.store.tests.made import SECOND
 
 FORWARD = [n * MB for n in range(READS)]
 IN_TURNS = [place for pair in zip(FORWARD[:300], FORWARD[300:], strict=True) for place in pair]
+SUMMED = [did("hdfs", "read", READS, 50 * MS, bytes=4096 * READS, category="file", target="/index")]
 
 
 def of_threads(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -33,9 +34,9 @@ def rules(facts_of: Made, events: list[dict[str, Any]], **tables: Any) -> set[st
         ("two threads, each of them forward", of_threads(reads(IN_TURNS)), False),
         ("the same places by one thread", reads(IN_TURNS), True),
         ("a small file", reads([place // 100 for place in PLACES]), False),
-        ("the longer part in sums only", [
-            *reads(PLACES), did("hdfs", "read", READS + 1, MS, category="file", size_class=13),
-        ], False),
+        ("back and forth, and as often in sums only", [*reads(PLACES), *SUMMED], True),
+        ("likewise, with room for others in between", [*reads(PLACES, dur=MS), *SUMMED], False),
+        ("too few of those that are in sums only", [*reads(PLACES[:30]), *SUMMED], False),
     ],
 )  # fmt: skip
 def test_reads_are_random_if_nothing_else_explains_them(
