@@ -22,6 +22,7 @@ from iostrata.analyse.calltree.bottlenecks import Bottlenecks
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.comparison import Comparison
 from iostrata.analyse.live import LiveView
+from iostrata.analyse.patterns import AccessPatterns
 from iostrata.analyse.summary import Summary
 from iostrata.cli.answers import ListedPoint, RunDetail
 from iostrata.explain.verdict import Explanation
@@ -43,6 +44,7 @@ TYPES: dict[str, Any] = {
     "detach": list[AgentChange],
     "findings": Explanation,
     "level": RunDetail,
+    "patterns": AccessPatterns,
     "points": list[ListedPoint],
     "report": ReportDocument,
     "runs": list[Run],

@@ -56,6 +56,7 @@ public final class Client {
         CAUSES.put("namenode-lock", Client::lock);
         CAUSES.put("open-churn", Client::openChurn);
         CAUSES.put("read-amplification", Client::seeks);
+        CAUSES.put("random-reads", Client::positions);
         CAUSES.put("rereading", Client::rereading);
         CAUSES.put("small-blocks", client -> client.write(client.path("blocks"), (long) client.times * MB, MB));
         CAUSES.put("gc-bound", Client::garbage);
@@ -297,6 +298,17 @@ public final class Client {
             for (int i = 0; i < times; i++) {
                 in.seek((long) (random.nextDouble() * (size - buffer.length)));
                 in.readFully(buffer);
+            }
+        }
+    }
+
+    /** Positional reads, which bring no more than they ask for. */
+    private void positions() throws IOException {
+        byte[] buffer = new byte[8 * KB];
+        long size = hdfs.getFileStatus(path("input")).getLen();
+        try (FSDataInputStream in = hdfs.open(path("input"))) {
+            for (int i = 0; i < times; i++) {
+                in.readFully((long) (random.nextDouble() * (size - buffer.length)), buffer);
             }
         }
     }

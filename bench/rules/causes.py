@@ -137,6 +137,7 @@ BROKEN = (
     _client("namenode-lock", 2000, 3000, lab="long-lock"),
     _client("open-churn", 1200, 2000),
     _client("read-amplification", 1500, 2500),
+    _client("random-reads", 3000, 5000),
     _client("rereading", 24, 40),
     _client("small-blocks", 192, 320, options="-Ddfs.blocksize=1048576"),
     _client("gc-bound", 6, 10, jvm="-Xmx48m"),

@@ -28,6 +28,7 @@ export interface ReportDocument {
   critical: Critical | null;
   lost_datanodes: string[];
   without_target: WithoutTarget[];
+  merged: MergedSizes[];
   streams: BoundedAccessStream;
 }
 /**
@@ -312,7 +313,8 @@ export interface BoundedTask {
 /**
  * A task, or what a job did outside of its tasks (without task); null: it was not traced.
  *
- * `time` is that of all its threads in calls.
+ * `time` is that of all its threads in calls, `in_io` how long any of them was in I/O, of calls
+ * that were recorded individually (null: there was none).
  */
 export interface Task {
   job: string;
@@ -328,6 +330,7 @@ export interface Task {
   time: number;
   phases: TaskPhase[];
   layers: TaskLayer[];
+  in_io: number | null;
 }
 /**
  * A phase of a task.
@@ -705,6 +708,45 @@ export interface WithoutTarget {
    */
   bytes: number;
   category: string;
+}
+/**
+ * Requests of a layer that were recorded individually, with their place: how many there were,
+ * how many are left when those that follow each other are merged (`analyse.merged`), and sizes.
+ */
+export interface MergedSizes {
+  layer: string;
+  direction: string;
+  /**
+   * a number of things
+   */
+  requests: number;
+  /**
+   * a number of things
+   */
+  merged: number;
+  /**
+   * bytes
+   */
+  bytes: number;
+  classes: MergedClass[];
+}
+/**
+ * Bytes in requests of at least `size` bytes and less than twice that, as the requests were,
+ * and once those that follow each other were merged.
+ */
+export interface MergedClass {
+  /**
+   * bytes
+   */
+  size: number;
+  /**
+   * bytes
+   */
+  before: number;
+  /**
+   * bytes
+   */
+  after: number;
 }
 /**
  * The first rows of a list, and how many more there were.

@@ -16,7 +16,10 @@ import pytest
 
 from iostrata.cli.tests.here import here
 
-READING = ("summary", "query", "findings", "points", "export", "bottlenecks", "calltree", "runs")
+READING = (
+    *("summary", "query", "findings", "points", "export", "bottlenecks", "patterns", "calltree"),
+    "runs",
+)
 
 
 def run(

@@ -1,10 +1,10 @@
 // Request sizes: calls per class of size, per layer and operation.
 
 import * as Plot from "@observablehq/plot";
-import type { ReportDocument } from "../document.ts";
+import type { MergedSizes, ReportDocument } from "../document.ts";
 import { h, section } from "../dom.ts";
-import { drawn, figure, legend, OPERATIONS, SERIES } from "../figure.ts";
-import { count } from "../text.ts";
+import { COLOURS, drawn, figure, legend, OPERATIONS, SERIES } from "../figure.ts";
+import { count, shortSize, size } from "../text.ts";
 
 const HEIGHT = 168;
 
@@ -42,6 +42,68 @@ export function sizes(run: ReportDocument): HTMLElement {
       legend(ops.map((op) => [op, colour.get(op) ?? ""])),
       h("div", { class: "grid" }, ...grid),
     ),
+    merging(run.merged ?? []),
+  );
+}
+
+/** What a disk could merge: bytes by the size of their request, before and after. */
+function merging(rows: MergedSizes[]): HTMLElement | null {
+  if (!rows.length) return null;
+  const sizes = rows.flatMap((row) => row.classes.map((of) => of.size));
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  const domain: number[] = [];
+  for (let at = least; at <= most; at *= 2) domain.push(at);
+  return figure(
+    "Bytes by the size of the request that moved them: as requests were, and once those that " +
+      "follow each other in their file, within a second, are merged into one. Of the requests " +
+      "of one process on one file that were recorded individually, with their place.",
+    legend([
+      ["as they were", UNMERGED],
+      ["merged: read or received", COLOURS.read ?? ""],
+      ["merged: written or sent", COLOURS.written ?? ""],
+    ]),
+    h("div", { class: "grid" }, ...rows.map((row) => merged(row, domain))),
+  );
+}
+
+const UNMERGED = "var(--rule)";
+const INWARD = new Set(["read", "received"]);
+
+function merged(row: MergedSizes, domain: number[]): HTMLElement {
+  const mean = (requests: number) => size(Math.round(row.bytes / Math.max(1, requests)));
+  const said =
+    `${count(row.requests)} × ${mean(row.requests)}, ` +
+    `merged ${count(row.merged)} × ${mean(row.merged)}`;
+  const every = Math.ceil(domain.length / 6);
+  const ticks = domain.filter((_, place) => place % every === 0);
+  const colour = (INWARD.has(row.direction) ? COLOURS.read : COLOURS.written) ?? "";
+  const title = (of: { size: number; before: number; after: number }) =>
+    `${size(of.size)} to ${size(of.size * 2)}: ${size(of.before)} as they were, ` +
+    `${size(of.after)} merged`;
+  const label = `Request sizes of layer ${row.layer}, bytes ${row.direction}: ${said}`;
+  return h(
+    "div",
+    { class: "small" },
+    h("h3", {}, `${row.layer} ${row.direction}`),
+    drawn(label, HEIGHT, (width) =>
+      Plot.plot({
+        width,
+        height: HEIGHT,
+        marginLeft: 4,
+        marginRight: 4,
+        marginTop: 8,
+        marginBottom: 24,
+        x: { domain, label: null, padding: 0.1 },
+        y: { axis: null },
+        marks: [
+          Plot.axisX({ ticks, tickFormat: shortSize, tickSize: 0, fill: "var(--muted)" }),
+          Plot.barY(row.classes, { x: "size", y: "before", fill: UNMERGED, title }),
+          Plot.barY(row.classes, { x: "size", y: "after", fill: colour, inset: 2, title }),
+          Plot.ruleY([0], { stroke: "var(--rule)" }),
+        ],
+      }),
+    ),
+    h("p", { class: "caption" }, said),
   );
 }
 

@@ -55,7 +55,8 @@ export function tasks(run: ReportDocument, selection: Selection): HTMLElement {
     }),
     caption(
       "Bytes are those of a layer for the task, in all directions, on its own host and on the " +
-        "DataNodes. Calls are the time of all its threads in traced calls of all layers. A phase " +
+        "DataNodes. In I/O is how long at least one of its threads was in a call that moves data or " +
+        "asks for it, of the calls that were recorded individually. Calls are the time of all its threads in traced calls of all layers. A phase " +
         "lasts from its first to its last traced call. The numbers are those of whole tasks; a " +
         "selected interval decides only which tasks are shown.",
     ),
@@ -94,6 +95,7 @@ function columns(run: ReportDocument, layers: string[]): Column<Task>[] {
       cell: (row) => (lived(row) ? seconds(lived(row)) : "–"),
       by: lived,
     },
+    ...inIo(run.tasks.rows),
     ...phaseNames(run.tasks.rows).map((phase) => ({
       title: printable(phase.toLowerCase()),
       number: true,
@@ -108,6 +110,14 @@ function columns(run: ReportDocument, layers: string[]): Column<Task>[] {
     })),
     { title: "calls", number: true, cell: (row) => seconds(row.time), by: (row) => row.time },
   ];
+}
+
+/** How long any thread of a task was in I/O; no column where nobody knows. */
+function inIo(rows: Task[]): Column<Task>[] {
+  const known = (row: Task) => row.in_io ?? null;
+  if (rows.every((row) => known(row) === null)) return [];
+  const cell = (row: Task) => (known(row) === null ? "–" : seconds(row.in_io ?? 0));
+  return [{ title: "in I/O", number: true, cell, by: (row) => row.in_io ?? 0 }];
 }
 
 /** Time of a task in a phase: the bars of the timeline as numbers. */

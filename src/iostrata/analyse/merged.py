@@ -38,7 +38,7 @@ class MergedRequest(Stream, frozen=True):
 
 
 class MergedSize(Record, frozen=True):
-    """Merged requests whose bytes are of one bucket (`analyse.buckets`)."""
+    """Requests whose bytes are of one bucket (`analyse.buckets`): `runs` of `calls`."""
 
     layer: str
     direction: str
@@ -89,7 +89,15 @@ def runs(together: int = TOGETHER) -> ir.Table:
 
 def merged(together: int = TOGETHER) -> ir.Table:
     """Per layer, direction and bucket a `MergedSize`."""
-    merges = runs(together)
+    return _by_size(runs(together))
+
+
+def unmerged() -> ir.Table:
+    """Likewise, of the requests as they were: each is a run of one call."""
+    return _by_size(requests().mutate(calls=ibis.literal(1, "int64")))
+
+
+def _by_size(merges: ir.Table) -> ir.Table:
     merges = merges.mutate(bucket=bucket(merges.bytes))
     return (
         merges.group_by("layer", "direction", "bucket")

@@ -7,7 +7,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction, counted_once, outer
 from iostrata.records import Bytes, Count, Ns, Record
-from iostrata.schema.directions import BYTES_COLUMN
+from iostrata.schema.directions import BYTES_COLUMN, DIRECTIONS
 
 SMALL = 1 << 20  # bytes
 # What differs between two runs of the same job: numbers of jobs, blocks, ports, and times.
@@ -76,6 +76,30 @@ class SmallFiles(Record, frozen=True):
     time: Ns
 
 
+class RequestedTarget(Record, frozen=True):
+    """A file or block (0: none), and all calls of some operations on it."""
+
+    layer: str
+    target: str
+    block: int
+    calls: Count
+    bytes: Bytes
+    time: Ns
+
+
+class WrittenTogether(Record, frozen=True):
+    """A file that several processes wrote: how many are known to have (0: only that there were
+    several), and their writes.
+    """
+
+    layer: str
+    target: str
+    writers: Count
+    calls: Count
+    bytes: Bytes
+    time: Ns
+
+
 def targets(roles: tuple[str, ...] = (), *by: str) -> ir.Table:
     """Each `Target`, without estimates; the longest first. Of calls of `roles` where any are given;
     `by`: columns that tell more rows apart, as `job` does.
@@ -102,6 +126,39 @@ def busiest(
     order = [ibis.desc("calls"), ibis.asc("target")]
     each = each.mutate(place=ibis.row_number().over(group_by="layer", order_by=order))
     return each.filter(each.place == 0).drop("place").order_by("layer")
+
+
+def requested(
+    operations: tuple[str, ...], categories: tuple[str, ...], roles: tuple[str, ...] = ()
+) -> ir.Table:
+    """Each `RequestedTarget` of operations on targets of some categories; most time first."""
+    rows = _targeted(roles, ())
+    rows = rows.filter(
+        rows["op"].isin(operations), rows.category.isin(categories), counted_once(rows)
+    )
+    found = rows.mutate(block=rows.block.fill_null(0)).group_by("layer", "target", "block")
+    names = ("calls", "bytes", "time")
+    sums = found.agg(**{name: rows[name].sum().fill_null(0).cast("int64") for name in names})
+    return sums.order_by(ibis.desc("time"), "layer", "target", "block")
+
+
+def written_together(categories: tuple[str, ...] = (), roles: tuple[str, ...] = ()) -> ir.Table:
+    """Each target `WrittenTogether`, of some categories where any are given; most time first.
+
+    Rows without a process are of several, of which an imported trace says no more.
+    """
+    rows = _targeted(roles, ("proc",))
+    of = [rows.category.isin(categories)] if categories else []
+    rows = rows.filter(rows["op"].isin(DIRECTIONS["written"]), counted_once(rows), *of)
+    found = rows.group_by("layer", "target").agg(
+        writers=rows.proc.nunique(),
+        of_several=rows.count(where=rows.proc.isnull()),
+        calls=rows.calls.sum().cast("int64"),
+        bytes=rows.bytes.sum().fill_null(0).cast("int64"),
+        time=rows.time.sum().fill_null(0).cast("int64"),
+    )
+    found = found.filter((found.writers > 1) | (found.of_several > 0)).drop("of_several")
+    return found.order_by(ibis.desc("time"), "layer", "target")
 
 
 def targets_alike(most: int) -> ir.Table:

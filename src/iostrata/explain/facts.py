@@ -14,6 +14,7 @@ from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS
 from iostrata.records import EpochNs, Ns, Record
 from iostrata.schema.roles import SERVERS
 from iostrata.store.configuration import of_command
+from iostrata.store.facts import CountedFile
 from iostrata.store.runs import Run
 
 _R = TypeVar("_R", bound=Record)
@@ -149,6 +150,11 @@ class RunFacts:
     def is_imported(self) -> bool:
         """Whether another tool traced it: settings of Hadoop and classes of Java are no advice."""
         return self.run.source is not None
+
+    @property
+    def counted(self) -> dict[str, CountedFile]:
+        """Files by name of which another tool counted more than events say."""
+        return {file.target: file for file in self.run.source.counted} if self.run.source else {}
 
     @cached_property
     def kind(self) -> Kind:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, Record
+from iostrata.store.facts import CountedFile
+
+MOST_FILES = 16
 
 
 class ImportFacts(Record, frozen=True):
@@ -15,7 +20,7 @@ class ImportFacts(Record, frozen=True):
     how many were not understood, and where the first of them was.
 
     `left_out` counts what was understood and is not imported, by reason; `incomplete` says why the
-    trace has no end, or why not all of it was imported.
+    trace has no end, or why not all of it was imported. `counted`: MOST_FILES that took longest.
     """
 
     format: str
@@ -27,6 +32,7 @@ class ImportFacts(Record, frozen=True):
     incomplete: str
     notes: list[str]
     files: list[str]
+    counted: list[CountedFile]
 
 
 @dataclass
@@ -42,6 +48,7 @@ class ImportAccount:
     first_not_understood: str = ""
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    counted: list[CountedFile] = field(default_factory=list)
     incomplete: str = ""
     command: tuple[str, ...] = ()
     exit: int | None = None
@@ -55,6 +62,11 @@ class ImportAccount:
         sizes = [file.stat().st_size for file in self.files if file.is_file()]
         before = sum(sizes[: self.files.index(path)])
         self.progress("import", min(1.0, (before + position) / max(1, sum(sizes))))
+
+    def took_longest(self, files: Iterable[CountedFile]) -> None:
+        """Keeps those files that took longest, of all logs."""
+        every = (*self.counted, *files)
+        self.counted = heapq.nlargest(MOST_FILES, every, key=lambda file: file.time)
 
     def puzzled(self, where: str) -> None:
         """Counts something that was not understood, and remembers where the first was."""

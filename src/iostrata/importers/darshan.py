@@ -19,6 +19,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from iostrata.errors import UserError
 from iostrata.importers import histogram
 from iostrata.importers.account import ImportAccount
@@ -26,6 +28,7 @@ from iostrata.importers.lines import open_bytes
 from iostrata.importers.names import CallTarget, of_path
 from iostrata.importers.tables import SummedCalls, Thread, TracedCall
 from iostrata.importers.writer import RunWriter
+from iostrata.store.facts import CountedFile
 
 HINT = "a log of Darshan 3 ends in .darshan; darshan-parser of its own tools may say more"
 _MAGIC = 6567223
@@ -148,6 +151,7 @@ class _Log:
     moves: int = 0  # reads and writes, all and individually
     segments: int = 0
     negative: int = 0  # times that a log has below 0
+    counted: dict[str, CountedFile] = field(default_factory=dict)  # by name
 
     def line(self, line: dict[str, Any]) -> None:
         """Takes a line of the dump."""
@@ -176,6 +180,7 @@ class _Log:
                 self.thread(rank)
         elif self.ranks:
             self.account.note(f"ranks without a record of their own, of {self.ranks:,}: not listed")
+        self.account.took_longest(self.counted.values())
         if self.negative:
             self.account.note(f"{self.negative:,} times below 0 in {self.file} count as 0")
         if not self.traced:
@@ -233,7 +238,19 @@ class _Log:
         names, fnames = self.counters[line["of"]]
         values = dict(zip(names, line["c"], strict=False))
         times = dict(zip(fnames, line["f"], strict=False))
-        DarshanRecord(self, module, line["rank"], self._target(line["id"]), values, times).write()
+        target = self._target(line["id"])
+        record = DarshanRecord(self, module, line["rank"], target, values, times)
+        record.write()
+        if line["of"] == "POSIX":
+            self.count(record.counted())
+
+    def count(self, file: CountedFile) -> None:
+        """Adds what a rank counted of a file to what others did; each has the same alignment."""
+        known = self.counted.get(file.target, CountedFile(file.target, alignment=file.alignment))
+        added = ("requests", "unaligned", "consecutive", "time")
+        sums = {name: getattr(known, name) + getattr(file, name) for name in added}
+        slowest = max(known.slowest, file.slowest)
+        self.counted[file.target] = msgspec.structs.replace(known, slowest=slowest, **sums)
 
     def _segments(self, line: dict[str, Any]) -> None:
         self.traced = True
@@ -277,6 +294,22 @@ class DarshanRecord:
                     left, timed = left - share, timed - count
                 when = self._when("OPEN_START", "CLOSE_END")
                 self._sum(op, when, histogram.SizeCount(count, 0, 0), share, estimated=True)
+
+    def counted(self) -> CountedFile:
+        """Counters of POSIX that become no rows; the slowest rank only of what ranks share."""
+
+        def time(*names: str) -> int:
+            return sum(_nanoseconds(self.times.get(f"POSIX_F_{name}_TIME", 0.0)) for name in names)
+
+        return CountedFile(
+            self.target.name,
+            self._count(("READS", "WRITES")),
+            self._count(("FILE_NOT_ALIGNED",)),
+            self._count(("CONSEC_READS", "CONSEC_WRITES")),
+            self._count(("FILE_ALIGNMENT",)),
+            time("READ", "WRITE", "META"),
+            time("SLOWEST_RANK") if self.rank == _SHARED else 0,
+        )
 
     def _data(self, op: str, count: int) -> None:
         way, moved = _MOVED[op]

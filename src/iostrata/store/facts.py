@@ -54,11 +54,29 @@ class Cluster(_Facts, frozen=True):
     unasked: tuple[str, ...] = ()
 
 
+class CountedFile(_Facts, frozen=True):
+    """Of a file that other tools counted requests of, what no column of events says.
+
+    `requests` are reads and writes; `unaligned` of them do not begin at a multiple of `alignment`
+    bytes, `consecutive` begin where the one before ended. `time` (ns) is that of all calls of all
+    ranks, `slowest` that of the rank that needed most, where several ranks share the file, else 0.
+    """
+
+    target: str
+    requests: Number = 0
+    unaligned: Number = 0
+    consecutive: Number = 0
+    alignment: Number = 0
+    time: Number = 0
+    slowest: Number = 0
+
+
 class ImportSource(_Facts, frozen=True):
     """What an imported run was made of, and what of it is not in the run.
 
     `unit` is what its files consist of: lines, records; `left_out` counts what was understood and
     is not imported, by reason; `incomplete` says why the trace has no end, or the import not all.
+    `counted`: files that took longest, of tools that count their requests.
     """
 
     format: str = ""
@@ -69,6 +87,7 @@ class ImportSource(_Facts, frozen=True):
     left_out: dict[str, int] = {}
     incomplete: str = ""
     notes: tuple[str, ...] = ()
+    counted: tuple[CountedFile, ...] = ()
 
 
 class RecordedFacts(_Facts, frozen=True):

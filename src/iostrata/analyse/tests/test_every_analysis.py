@@ -30,11 +30,12 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "targets_alike": (5,),
     "largest_streams": (5,),
     "busiest": (("read",), ("blk", "hdfs", "input", "spill")),
+    "requested": (("read",), ("blk", "hdfs", "input", "spill")),
 }
 # Of what a made run has nothing: each has a test of its own with rows, on each engine.
 NOTHING = {
     *("gaps", "hdfs_requests", "long_pipe_reads", "lost_datanodes", "orphans", "pauses"),
-    *("pipe_reads", "pipeline_failures", "queues", "shuffle", "slow_mirrors", "spills"),
+    *("pipe_reads", "pipeline_failures", "queues", "slow_mirrors", "spills"),
     *("woven_points",),
 }
 # Their rows are calls, with all columns of these.

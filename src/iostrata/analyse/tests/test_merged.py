@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from iostrata.analyse.merged import TOGETHER, MergedRequest, MergedSize, merged, runs
+from iostrata.analyse.merged import TOGETHER, MergedRequest, MergedSize, merged, runs, unmerged
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import row_of_call
 
@@ -42,9 +42,15 @@ def test_requests_that_follow_each_other_in_place_and_time_are_one(traced: Trace
 
 def test_a_read_is_not_merged_with_a_write(traced: Traced) -> None:
     calls = [read(0, 0), read(1, 4096) | {"op": "write"}, read(2, 4096)]
-    found = traced(calls).records(merged(), MergedSize)
+    engine = traced(calls)
+    found = engine.records(merged(), MergedSize)
     assert [(row.direction, row.runs, row.calls, row.bytes) for row in found] == [
         ("read", 1, 2, 8192),
+        ("written", 1, 1, 4096),
+    ]
+    were = engine.records(unmerged(), MergedSize)
+    assert [(row.direction, row.runs, row.calls, row.bytes) for row in were] == [
+        ("read", 2, 2, 8192),
         ("written", 1, 1, 4096),
     ]
 

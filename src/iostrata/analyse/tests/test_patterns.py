@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from iostrata.analyse.patterns import Pattern, patterns
+from iostrata.analyse.patterns import FAR, FarReads, Pattern, far_reads, patterns
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.store.tests.made import row_of_call
 
@@ -96,3 +96,26 @@ def test_each_stream_has_its_own_and_few_requests_have_none(traced: Traced) -> N
         (1, 0, "contiguous"),
         (2, 0, "fixed strided"),
     ]
+
+
+def test_a_read_is_far_if_readahead_does_not_bring_it(traced: Traced) -> None:
+    """GIVEN a thread that skips, once further than readahead goes, and one that goes back, after
+    each other; and one of a server.
+    """
+    calls = [
+        *reads([0, KB, KB + FAR, 2 * KB + FAR, 4 * KB + 2 * FAR], tid=1, role="map", dur=900),
+        *reads([3 * FAR, 0], tid=2, role="map", dur=900),
+        *reads([9 * FAR, 0], tid=3, role="DataNode"),
+    ]
+    (found,) = traced(calls).records(far_reads(("map",), ("file",)), FarReads)
+    assert (found.reads, found.reach) == (7, 3 * FAR + KB)
+    assert (found.far, found.back) == (2, 1)
+    # there is no room for another read between two of them
+    assert (found.direct, found.direct_far, found.direct_back) == (5, 2, 1)
+
+
+def test_where_another_read_may_be_missing_nobody_knows_how_far_the_next_one_is(
+    traced: Traced,
+) -> None:
+    (found,) = traced(reads([3 * FAR, 0], dur=400)).records(far_reads(), FarReads)
+    assert (found.far, found.direct, found.direct_far) == (1, 0, 0)

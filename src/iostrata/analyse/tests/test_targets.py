@@ -1,7 +1,15 @@
 from __future__ import annotations
 
 from iostrata.analyse.only_summed import without_target
-from iostrata.analyse.targets import small_files, targets, targets_alike
+from iostrata.analyse.targets import (
+    RequestedTarget,
+    WrittenTogether,
+    requested,
+    small_files,
+    targets,
+    targets_alike,
+    written_together,
+)
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.events import FLAG
@@ -113,4 +121,36 @@ def test_small_files_are_counted_by_file_system(traced: Traced) -> None:
             "calls": 6,
             "time": 6000,
         }
+    ]
+
+
+def test_files_that_several_processes_wrote(traced: Traced) -> None:
+    """GIVEN files of two processes, of one, and one of all ranks together, as Darshan has it."""
+    engine = traced(
+        [
+            *(row_of_call("fs", "write", "/two", bytes=10, dur=5, proc=n) for n in (1, 2)),
+            *(row_of_call("fs", "write", "/one", bytes=10, dur=99, proc=1) for _ in range(2)),
+            row_of_call("fs", "read", "/one", bytes=10, dur=99, proc=2),
+            row_of_sum("posix", "write", target="/all", category="file", point=None, count=7,
+                       bytes=700, timed_dur=70),
+        ]
+    )  # fmt: skip
+    assert engine.records(written_together(("file",)), WrittenTogether) == [
+        WrittenTogether("posix", "/all", 0, 7, 700, 70),
+        WrittenTogether("fs", "/two", 2, 2, 20, 10),
+    ]
+
+
+def test_all_calls_of_an_operation_on_a_target(traced: Traced) -> None:
+    engine = traced(
+        [
+            row_of_call("fs", "read", "/a", bytes=10, dur=5),
+            row_of_call("fs", "open", "/a", dur=99),
+            row_of_sum("fs", "read", target="/a", category="file", count=7, bytes=700, timed_dur=70,
+                       timed=7),
+            row_of_call("fs", "read", "/a.jar", bytes=10, dur=5, category="jars"),
+        ]
+    )  # fmt: skip
+    assert engine.records(requested(("read",), ("file",)), RequestedTarget) == [
+        RequestedTarget("fs", "/a", 0, 8, 710, 75)
     ]

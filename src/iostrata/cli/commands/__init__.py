@@ -37,6 +37,7 @@ COMMANDS = (
     Command("summary", "Says what held a run back, how completely it was traced, and what it did."),
     Command("findings", "Says what held a run back and what to change."),
     Command("bottlenecks", "Ranks the functions that held a run back."),
+    Command("patterns", "Shows in which order files and blocks were read and written."),
     Command("calltree", "Shows what calls cause, across threads, processes and hosts."),
     Command("report", "Writes a run as one HTML file."),
     Command("compare", "Says what changed from some runs to others."),

@@ -36,6 +36,7 @@ COMMANDS = (
     ("summary", "r"),
     ("findings", "r"),
     ("bottlenecks", "r"),
+    ("patterns", "r"),
     ("calltree", "r"),
     ("report", "r", "--json"),
     ("compare", "r", "whole"),
@@ -357,7 +358,7 @@ def test_every_command_says_that_a_run_is_incomplete(store: Path, command: tuple
     ]
 
 
-@pytest.mark.parametrize("command", ["findings", "bottlenecks", "report"])
+@pytest.mark.parametrize("command", ["findings", "bottlenecks", "patterns", "report"])
 def test_json_says_that_a_run_is_incomplete(store: Path, command: str) -> None:
     damage, lines = SHOWN["a part cut short"]
     damage(store / "r")

@@ -65,6 +65,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "summary",
         "findings",
         "bottlenecks",
+        "patterns",
         "calltree",
         "report",
         "compare",

@@ -47,7 +47,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     why="Each open looks the file up again; in HDFS it asks the NameNode for its blocks, and the "
     "first read after it connects to a DataNode.",
     unless="the file changes between the opens.",
-    explains=("metadata-storm", "read-amplification", "rereading", "small-reads"),
+    explains=("metadata-storm", "random-reads", "read-amplification", "rereading", "small-reads"),
     of_imports=True,
 )
 def judge(rows: list[Reopened], facts: RunFacts) -> Judgement | None:

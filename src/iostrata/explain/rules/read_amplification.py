@@ -18,7 +18,7 @@ LEAST = 8 << 20  # bytes
     why="After a seek the stream asks for the rest of the block. When the next seek comes, the "
     "bytes that are on their way are thrown away.",
     unless="the reads are rare and the network is idle.",
-    explains=("small-reads", "low-locality", "rereading"),
+    explains=("random-reads", "small-reads", "low-locality", "rereading"),
 )
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     sent = one(rows, "datanode.send_packet").sent

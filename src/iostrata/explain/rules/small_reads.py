@@ -13,7 +13,7 @@ _LARGER = Change("read larger parts, and divide them in memory; let ranks read t
     evidence=below_4_kib("read"),
     why="A call costs the same for 100 bytes as for 100 000 bytes. In HDFS, each positional read "
     "also asks a DataNode for a block again.",
-    unless="the places are far apart (then see read-amplification), or the stream below has a "
+    unless="the places are far apart (then see random-reads), or the stream below has a "
     "buffer and the time is spent elsewhere.",
     of_imports=True,
 )

@@ -13,6 +13,7 @@ _LARGER = Change("collect data before writing it; let ranks write together (coll
     evidence=below_4_kib("written"),
     why="Each unbuffered write is a system call, however few bytes it writes.",
     unless="each write has to be on its way before the next one (a log that others follow).",
+    explains=("shared-file",),
     of_imports=True,
 )
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:

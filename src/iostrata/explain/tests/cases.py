@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
-from iostrata.explain.tests.made import JOB, MS, PROGRAM, attempt, attempts, call, did, link
+from iostrata.explain.tests.cases_of_files import CASES_OF_FILES
+from iostrata.explain.tests.made import (
+    JOB,
+    KB,
+    MB,
+    MS,
+    PROGRAM,
+    US,
+    Case,
+    attempt,
+    attempts,
+    call,
+    did,
+    link,
+)
 from iostrata.store.tests.made import SECOND, START, process
 
-US = 1000
-KB, MB = 1 << 10, 1 << 20
 DATA: dict[str, Any] = {"category": "hdfs", "size_class": 11}
 SOCKET = {"category": "socket"}
 POOL = "current/BP-1/current/finalized"
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a run did, and what its first finding must be."""
-
-    rule: str
-    seen: str
-    share: float
-    events: list[dict[str, Any]]
-    processes: list[dict[str, Any]] = field(default_factory=list)
 
 
 def disk(proc: int, each: int) -> dict[str, Any]:
@@ -45,6 +45,7 @@ def at(second: int) -> int:
 
 TASKS = attempts("map", [30, 30, 30, 30])  # two minutes of work
 CASES = (
+    *CASES_OF_FILES,
     Case(
         "small-reads",
         "20 000 reads of 1.0 KiB on average in layer hdfs took 20.00 s",

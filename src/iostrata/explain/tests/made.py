@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from iostrata.schema.events import FLAG
 from iostrata.store.tests.made import SECOND, START, process, row_of_call, row_of_sum
 
 MINUTE = 60 * SECOND
-MS = SECOND // 1000
+MS, US = SECOND // 1000, SECOND // 1_000_000
+KB, MB = 1 << 10, 1 << 20
 JOB = "job_1_0001"
 # A program that ran the whole minute.
 PROGRAM = process("client", 1, proc=1, host="node", start=START, end=START + MINUTE, cpu=SECOND)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a run did, and what its first finding must be; `facts` of its run.json."""
+
+    rule: str
+    seen: str
+    share: float
+    events: list[dict[str, Any]]
+    processes: list[dict[str, Any]] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def did(

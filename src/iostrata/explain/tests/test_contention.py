@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from iostrata.explain.rank import explain
-from iostrata.explain.tests.cases import MB
 from iostrata.explain.tests.conftest import Made
-from iostrata.explain.tests.made import MS, PROGRAM, did
+from iostrata.explain.tests.made import MB, MS, PROGRAM, did
 from iostrata.store.tests.made import SECOND, sample
 
 

@@ -10,9 +10,9 @@ from iostrata.analyse.spark import Spark
 from iostrata.explain.facts import Workforce
 from iostrata.explain.rank import explain
 from iostrata.explain.rules import RULES
-from iostrata.explain.tests.cases import CASES, MB, TASKS, US, Case
+from iostrata.explain.tests.cases import CASES, TASKS
 from iostrata.explain.tests.conftest import Made
-from iostrata.explain.tests.made import MS, PROGRAM, attempt, call, did
+from iostrata.explain.tests.made import MB, MS, PROGRAM, US, Case, attempt, call, did
 from iostrata.store.files import run_files
 from iostrata.store.tests.made import SECOND, sample
 
@@ -20,7 +20,7 @@ from iostrata.store.tests.made import SECOND, sample
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_the_cause_ranks_first(facts_of: Made, case: Case) -> None:
     tables = {"processes": case.processes} if case.processes else {}
-    findings = explain(facts_of(case.events, **tables))
+    findings = explain(facts_of(case.events, **tables, **case.facts))
     first = findings[0]
     assert (first.rule, first.seen) == (case.rule, case.seen)
     assert first.share == pytest.approx(case.share, rel=0.01)

@@ -8,9 +8,8 @@ import pytest
 
 from iostrata.explain.finding import Finding
 from iostrata.explain.rank import explain
-from iostrata.explain.tests.cases import KB, MB
 from iostrata.explain.tests.conftest import Made
-from iostrata.explain.tests.made import JOB, MS, attempt, call, did
+from iostrata.explain.tests.made import JOB, KB, MB, MS, attempt, call, did
 from iostrata.store.tests.made import SECOND
 
 OTHER = "job_1_0002"

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from iostrata.explain.rank import explain
-from iostrata.explain.tests.cases import KB, MB
 from iostrata.explain.tests.conftest import Made
-from iostrata.explain.tests.made import JOB, MS, attempt, call, did
+from iostrata.explain.tests.made import JOB, KB, MB, MS, attempt, call, did
 
 READS = [call("hdfs", "read", f"/in/{n}", MS, "map", bytes=KB, job=JOB) for n in range(40)]
 OPENS = [call("hdfs", "open", f"/in/{n}", MS, "map", job=JOB) for n in range(300)]

@@ -64,6 +64,7 @@ SAMPLES = {
     "mpi": "tests/input/sample.darshan",
     "stdio": "tests/input/noposix.darshan",
     "bad": "tests/input/sample-badost.darshan",
+    "simple": "tests/input/sample-dxt-simple.darshan",
     "macsio": "examples/example_logs/shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158"
     ".darshan",
 }
@@ -181,3 +182,15 @@ def test_logs_of_one_run_are_added_up(tmp_path: Path, imported: Imported) -> Non
     assert row["n"] == 2 * (counts["POSIX_BYTES_WRITTEN"] + counts["STDIO_BYTES_WRITTEN"])
     (row,) = opened.rows("SELECT count(DISTINCT proc) AS n FROM processes")
     assert row["n"] == 2 * 48
+
+
+def test_what_only_counters_say_of_files_is_a_fact_of_the_run(imported: Imported) -> None:
+    """GIVEN a log of two files of which one is written by all ranks, at no boundary of 1 MiB."""
+    source = imported(sample("mpi")).run.source
+    assert source is not None
+    longest, *rest = source.counted
+    assert longest.target.endswith("/vpicio.hdf5")
+    assert (longest.requests, longest.unaligned, longest.alignment) == (16402, 16401, 1 << 20)
+    assert (longest.consecutive, longest.slowest // 10**9) == (0, 85)
+    assert longest.time == pytest.approx(100408.9e9, rel=1e-6)
+    assert rest == []

@@ -88,6 +88,7 @@ def _listed(document: ReportDocument, divisor: int) -> ReportDocument:
         system=replace(document.system, hosts=kept_hosts, more=more_hosts),
         ops=document.ops[:rows],
         sizes=document.sizes[:rows],
+        merged=document.merged[:rows],
         streams=_first(document.streams, MOST_STREAMS // divisor),
         completeness=_completeness(document.completeness, MOST_PROCESSES // divisor),
         findings=findings and [_finding(row, divisor) for row in findings[:MOST_FINDINGS]],

@@ -21,6 +21,7 @@ from iostrata.analyse.categories import Category, categories
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostBin
 from iostrata.analyse.hosts import hosts as host_bins
+from iostrata.analyse.overlap import Overlap, overlap
 from iostrata.analyse.phases import Phase, phases
 from iostrata.analyse.summary import SIZES, SUMMARY_STEPS, Sizes, Summary, summary
 from iostrata.analyse.targets import Target
@@ -36,6 +37,7 @@ from iostrata.show.pipelines import lost_lines
 from iostrata.show.report.bounds import MOST_TARGETS, fitted
 from iostrata.show.report.flow import flow
 from iostrata.show.report.hosts import hosts
+from iostrata.show.report.merging import merged_sizes
 from iostrata.show.report.model import (
     VERSION,
     Bounded,
@@ -76,7 +78,8 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     lines, system = series(opened, axis), _hosts(opened, axis)
     step("tasks")
     ran = engine.records(attempts(), Attempt)
-    all_tasks = tasks(known.tasks, ran, engine.records(phases(), Phase))
+    parts, in_io = engine.records(phases(), Phase), engine.records(overlap(), Overlap)
+    all_tasks = tasks(known.tasks, ran, parts, in_io)
     step("flow")
     steps = flow(engine.records(amplification(), Amplification))
     kinds = engine.records(categories(), Category)
@@ -107,6 +110,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         critical=None,
         lost_datanodes=lost_lines(known.lost_datanodes, known.run.start),
         without_target=known.without_target,
+        merged=merged_sizes(engine),
         streams=streams(engine, axis),
     )
     return _explained(whole, opened, step)

@@ -126,7 +126,8 @@ class TaskLayer(Record, frozen=True):
 class Task(Record, frozen=True):
     """A task, or what a job did outside of its tasks (without task); null: it was not traced.
 
-    `time` is that of all its threads in calls.
+    `time` is that of all its threads in calls, `in_io` how long any of them was in I/O, of calls
+    that were recorded individually (null: there was none).
     """
 
     job: str
@@ -139,6 +140,7 @@ class Task(Record, frozen=True):
     time: Ns
     phases: list[TaskPhase]
     layers: list[TaskLayer]
+    in_io: Ns | None = None
 
 
 class Step(Record, frozen=True):
@@ -263,6 +265,29 @@ class AccessStream(Record, frozen=True):
     points: list[list[int]]
 
 
+class MergedClass(Record, frozen=True):
+    """Bytes in requests of at least `size` bytes and less than twice that, as the requests were,
+    and once those that follow each other were merged.
+    """
+
+    size: Bytes
+    before: Bytes
+    after: Bytes
+
+
+class MergedSizes(Record, frozen=True):
+    """Requests of a layer that were recorded individually, with their place: how many there were,
+    how many are left when those that follow each other are merged (`analyse.merged`), and sizes.
+    """
+
+    layer: str
+    direction: str
+    requests: Count
+    merged: Count
+    bytes: Bytes
+    classes: list[MergedClass]
+
+
 class ReportDocument(Record, frozen=True):
     """Every number that a report's page shows; it leaves out what is null. `empty` says why there
     is nothing to show.
@@ -291,4 +316,5 @@ class ReportDocument(Record, frozen=True):
     critical: Critical | None
     lost_datanodes: list[str] = field(default_factory=list)  # lines of the summary, word by word
     without_target: list[WithoutTarget] = field(default_factory=list)
+    merged: list[MergedSizes] = field(default_factory=list)
     streams: Bounded[AccessStream] = field(default_factory=lambda: Bounded([], 0))

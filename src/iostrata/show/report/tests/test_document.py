@@ -118,7 +118,8 @@ def test_tasks_have_phases_and_bytes_of_all_layers(tmp_path: Path) -> None:
     # GIVEN a map task with calls in two phases, and the DataNode's bytes for it
     events = [
         row_of_sum("hdfs", "read", bytes=50, **KNOWN, **grown(0, SECOND), phase="MAP"),
-        row_of_call("hdfs", "read", "/in", **KNOWN, phase="MAP", dur=3 * MS, start=CALLED),
+        row_of_call("hdfs", "read", "/in", **KNOWN, phase="MAP", dur=3 * MS, start=CALLED,
+                    host="node"),
         row_of_sum("java", "write", bytes=9, **KNOWN, **grown(0, 2 * SECOND), phase="SORT"),
         row_of_sum("datanode", "send_packet", bytes=50, proc=6, phase="MAP", **MAP),
         row_of_sum("rpc", "call", proc=7, job="job_1_0001"),
@@ -131,6 +132,8 @@ def test_tasks_have_phases_and_bytes_of_all_layers(tmp_path: Path) -> None:
     assert (job["job"], job["task"], job["start"], job["phases"]) == ("job_1_0001", "", None, [])
     assert (task["role"], task["host"], task["exit"]) == ("map", "node", "ended")
     assert (task["start"], task["end"]) == (lived["start"], lived["end"])
+    # of the job's own process no call was recorded individually
+    assert (task["in_io"], job.get("in_io")) == (3 * MS, None)
     # a phase begins with a call where there is one, else when its first counter was seen
     assert task["phases"] == [
         {"phase": "MAP", "start": CALLED, "end": START + SECOND, "time": 3 * MS},

@@ -1,0 +1,64 @@
+"""Runs whose cause is how they go through their files: see `cases`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iostrata.explain.tests.made import KB, MB, MS, Case, attempts, call, did
+from iostrata.store.tests.made import SECOND, START
+
+READS = 600
+# Back and forth in a file of 1 GB.
+PLACES = [n * 7919 % 1000 * MB for n in range(READS)]
+RANKS = attempts("rank", [60, 60, 60, 60])
+
+
+def reads(places: list[int], layer: str = "hdfs", **more: Any) -> list[dict[str, Any]]:
+    """Reads of 4 KiB, 50 ms each unless `more` says otherwise, and their sum."""
+    calls = [
+        call(layer, "read", "/index", 50 * MS,
+             **{"offset": place, "bytes": 4 * KB, "start": START + n * 50 * MS, **more})
+        for n, place in enumerate(places)
+    ]  # fmt: skip
+    return [*calls, did(layer, "read", len(places), 50 * MS, bytes=4 * KB * len(places),
+                        category="file", size_class=13)]  # fmt: skip
+
+
+def wrote(target: str, writes: int, each: int, size: int, **more: Any) -> dict[str, Any]:
+    """Writes of a rank, or of all of them together, as a log of Darshan has them."""
+    shared = {"proc": None, "target": target, "point": None, "category": "file", "flags": 0}
+    return did("posix", "write", writes, each, "rank", bytes=writes * size, **{**shared, **more})
+
+
+def counted(target: str, **counts: int) -> dict[str, Any]:
+    """A run that was made of a log of Darshan, which counted these of a file."""
+    return {"source": {"format": "darshan", "counted": [{"target": target, **counts}]}}
+
+
+CASES_OF_FILES = (
+    Case(
+        "random-reads",
+        "600 reads of 4.0 KiB on average in layer hdfs went to places far from each other, back "
+        "and forth, and took 29.95 s: /index",
+        29.95 / 60,
+        reads(PLACES),
+    ),
+    Case(
+        "shared-file",
+        "4 ranks wrote /out together; the slowest spent 40.00 s in calls on it, the mean is "
+        "10.00 s",
+        1 / 2,
+        [wrote("/out", 40, SECOND, 64 * MB)],
+        RANKS,
+        counted("/out", requests=40, time=40 * SECOND, slowest=40 * SECOND),
+    ),
+    Case(
+        "misaligned",
+        "400 of 400 requests on /own did not begin at a multiple of 1.0 MiB, nor where the one "
+        "before ended; the parts of blocks at their ends took up to 20.00 s",
+        1 / 12,
+        [wrote("/own", 400, 100 * MS, 4 * MB, proc=100)],
+        RANKS,
+        counted("/own", requests=400, unaligned=400, alignment=MB, time=40 * SECOND),
+    ),
+)
