@@ -69,6 +69,10 @@ def test_every_operation_is_what_hbase_says_of_it(
     requests = ROWS + 1 + ROWS // BATCH
     assert called(run, "wait_sync", f"{OF_TABLE} AND parent IN (SELECT span FROM events "
                   "WHERE kind = 'call' AND op IN ('mutate', 'multi'))")[0] == requests  # fmt: skip
+    client = "target = 'load'"
+    assert called(run, "put", client)[0] == ROWS + 1
+    assert called(run, "put_list", client)[0] == ROWS // BATCH
+    assert called(run, "get_row", client)[0] == ROWS
     # AND the layers below have its files by what they are: the log has keys and headers, too
     log, files = (
         run.one(
@@ -85,7 +89,7 @@ def test_every_operation_is_what_hbase_says_of_it(
     )
     assert logs == [("wal",)]
     once = Between(1)  # how often is HBase's to decide
-    others = (640, 645, 647, *POINTS[of_meta], wait, wait_all, 661, 663, 664, 665)
+    others = (640, 645, 647, *range(666, 671), *POINTS[of_meta], wait, wait_all, 661, 663, 664, 665)
     exact = {641: says["gets"], 642: says["mutates"], 643: says["multis"], 644: says["scans"]}
     exact |= {append: says["append_count"], sync: says["syncs"], 662: says["compactions"]}
     verifies(run, dict.fromkeys((*others, 660), once) | exact)

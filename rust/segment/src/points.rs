@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 1380573159520256462;
+pub const POINTS_HASH: u64 = 7686030490567055625;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -285,4 +285,9 @@ pub const POINTS: &[Point] = &[
     Point { id: 663, layer: "hbase", op: "open_file", class: "org.apache.hadoop.hbase.io.hfile.HFileInfo", method: "initMetaAndIndex", counted_only: false, woven: true },
     Point { id: 664, layer: "hbase", op: "read_block", class: "org.apache.hadoop.hbase.io.hfile.HFileBlock$FSReaderImpl", method: "readBlockData", counted_only: false, woven: true },
     Point { id: 665, layer: "hbase", op: "get_block", class: "org.apache.hadoop.hbase.io.hfile.HFileReaderImpl", method: "readBlock", counted_only: true, woven: true },
+    Point { id: 666, layer: "hbase", op: "put", class: "org.apache.hadoop.hbase.client.HTable", method: "put", counted_only: false, woven: true },
+    Point { id: 667, layer: "hbase", op: "put_list", class: "org.apache.hadoop.hbase.client.HTable", method: "put", counted_only: false, woven: true },
+    Point { id: 668, layer: "hbase", op: "get_row", class: "org.apache.hadoop.hbase.client.HTable", method: "get", counted_only: false, woven: true },
+    Point { id: 669, layer: "hbase", op: "fetch_rows", class: "org.apache.hadoop.hbase.client.ClientScanner", method: "loadCache", counted_only: false, woven: true },
+    Point { id: 670, layer: "hbase", op: "next_row", class: "org.apache.hadoop.hbase.client.ClientScanner", method: "nextWithSyncCache", counted_only: true, woven: true },
 ];

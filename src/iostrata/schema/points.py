@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 1380573159520256462
+POINTS_HASH = 7686030490567055625
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -301,4 +301,9 @@ POINTS = (
     Point(663, "hbase", "open_file", "org.apache.hadoop.hbase.io.hfile.HFileInfo", "initMetaAndIndex", "(Lorg/apache/hadoop/hbase/io/hfile/HFile$Reader;)V", "call", "", "", "", (), ""),
     Point(664, "hbase", "read_block", "org.apache.hadoop.hbase.io.hfile.HFileBlock$FSReaderImpl", "readBlockData", "(JJZZZ)Lorg/apache/hadoop/hbase/io/hfile/HFileBlock;", "call", "block_size(ret)", "", "", ("pathName",), ""),
     Point(665, "hbase", "get_block", "org.apache.hadoop.hbase.io.hfile.HFileReaderImpl", "readBlock", "(JJZZZZLorg/apache/hadoop/hbase/io/hfile/BlockType;Lorg/apache/hadoop/hbase/io/encoding/DataBlockEncoding;Z)Lorg/apache/hadoop/hbase/io/hfile/HFileBlock;", "counted", "", "", "", (), ""),
+    Point(666, "hbase", "put", "org.apache.hadoop.hbase.client.HTable", "put", "(Lorg/apache/hadoop/hbase/client/Put;)V", "call", "", "", "", ("tableName",), ""),
+    Point(667, "hbase", "put_list", "org.apache.hadoop.hbase.client.HTable", "put", "(Ljava/util/List;)V", "call", "", "", "", ("tableName",), ""),
+    Point(668, "hbase", "get_row", "org.apache.hadoop.hbase.client.HTable", "get", "(Lorg/apache/hadoop/hbase/client/Get;)Lorg/apache/hadoop/hbase/client/Result;", "call", "", "", "", ("tableName",), ""),
+    Point(669, "hbase", "fetch_rows", "org.apache.hadoop.hbase.client.ClientScanner", "loadCache", "()V", "call", "", "", "", ("tableName",), ""),
+    Point(670, "hbase", "next_row", "org.apache.hadoop.hbase.client.ClientScanner", "nextWithSyncCache", "()Lorg/apache/hadoop/hbase/client/Result;", "counted", "", "", "", ("tableName",), ""),
 )

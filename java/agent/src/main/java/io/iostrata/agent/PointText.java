@@ -273,6 +273,11 @@ final class PointText {
         + "662\thbase\tcompact\torg.apache.hadoop.hbase.regionserver.HStore\tcompact\t(Lorg/apache/hadoop/hbase/regionserver/compactions/CompactionContext;Lorg/apache/hadoop/hbase/regionserver/throttle/ThroughputController;Lorg/apache/hadoop/hbase/security/User;)Ljava/util/List;\tcall\t1\t1\tstore_files(ret)\t\t\tregion(this.region)\t\t\t\t\t\n"
         + "663\thbase\topen_file\torg.apache.hadoop.hbase.io.hfile.HFileInfo\tinitMetaAndIndex\t(Lorg/apache/hadoop/hbase/io/hfile/HFile$Reader;)V\tcall\t0\t0\t\t\t\thfile(arg1)\t\t\t\t\t\n"
         + "664\thbase\tread_block\torg.apache.hadoop.hbase.io.hfile.HFileBlock$FSReaderImpl\treadBlockData\t(JJZZZ)Lorg/apache/hadoop/hbase/io/hfile/HFileBlock;\tcall\t0\t0\tblock_size(ret)\t\targ1\thfile(this.pathName)\t\t\t\t\t\n"
-        + "665\thbase\tget_block\torg.apache.hadoop.hbase.io.hfile.HFileReaderImpl\treadBlock\t(JJZZZZLorg/apache/hadoop/hbase/io/hfile/BlockType;Lorg/apache/hadoop/hbase/io/encoding/DataBlockEncoding;Z)Lorg/apache/hadoop/hbase/io/hfile/HFileBlock;\tcounted\t0\t0\t\t\t\t\t\t\t\t\t\n";
+        + "665\thbase\tget_block\torg.apache.hadoop.hbase.io.hfile.HFileReaderImpl\treadBlock\t(JJZZZZLorg/apache/hadoop/hbase/io/hfile/BlockType;Lorg/apache/hadoop/hbase/io/encoding/DataBlockEncoding;Z)Lorg/apache/hadoop/hbase/io/hfile/HFileBlock;\tcounted\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "666\thbase\tput\torg.apache.hadoop.hbase.client.HTable\tput\t(Lorg/apache/hadoop/hbase/client/Put;)V\tcall\t0\t0\t\t\t\tregion(this.tableName)\t\t\t\t\t\n"
+        + "667\thbase\tput_list\torg.apache.hadoop.hbase.client.HTable\tput\t(Ljava/util/List;)V\tcall\t0\t0\t\t\t\tregion(this.tableName)\t\t\t\t\t\n"
+        + "668\thbase\tget_row\torg.apache.hadoop.hbase.client.HTable\tget\t(Lorg/apache/hadoop/hbase/client/Get;)Lorg/apache/hadoop/hbase/client/Result;\tcall\t0\t0\t\t\t\tregion(this.tableName)\t\t\t\t\t\n"
+        + "669\thbase\tfetch_rows\torg.apache.hadoop.hbase.client.ClientScanner\tloadCache\t()V\tcall\t0\t0\t\t\t\tregion(this.tableName)\t\t\t\t\t\n"
+        + "670\thbase\tnext_row\torg.apache.hadoop.hbase.client.ClientScanner\tnextWithSyncCache\t()Lorg/apache/hadoop/hbase/client/Result;\tcounted\t0\t0\t\t\t\tregion(this.tableName)\t\t\t\t\t\n";
   }
 }

@@ -5,7 +5,7 @@ import io.iostrata.segment.Schema;
 /**
  * {@code region(what)}: a region of HBase as TABLE/ENCODED_NAME; of a request, of what serves it,
  * or of an entry of the WAL. Of a list of actions it is that of the first; a request that names a
- * scanner names no region.
+ * scanner names no region. A client knows the table alone.
  */
 final class RegionTarget extends Extractor {
   private static final Getter INFO = new Getter("getRegionInfo");
@@ -28,6 +28,9 @@ final class RegionTarget extends Extractor {
     String type = what.getClass().getName();
     if (type.endsWith("Request")) {
       return ofRequest(probe, what, type);
+    }
+    if (type.endsWith(".TableName")) {
+      return named(probe, (String) NAME.of(what));
     }
     Object serves = type.endsWith("$RegionScannerHolder") ? HELD.of(what) : what;
     Object info = INFO.of(serves);
