@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from iostrata.schema.events import FLAG
@@ -12,6 +13,17 @@ MS = SECOND // 1000
 JOB = "job_1_0001"
 # A program that ran the whole minute.
 PROGRAM = process("client", 1, proc=1, host="node", start=START, end=START + MINUTE, cpu=SECOND)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a run did, and what its first finding must be."""
+
+    rule: str
+    seen: str
+    share: float
+    events: list[dict[str, Any]]
+    processes: list[dict[str, Any]] = field(default_factory=list)
 
 
 def did(

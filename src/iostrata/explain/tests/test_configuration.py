@@ -9,9 +9,9 @@ import pytest
 from iostrata.explain.finding import Change, Finding
 from iostrata.explain.rank import finding_of
 from iostrata.explain.rules import RULES
-from iostrata.explain.tests.cases import CASES, KB, MB, TASKS, Case, maps
+from iostrata.explain.tests.cases import CASES, KB, MB, TASKS, maps
 from iostrata.explain.tests.conftest import Made
-from iostrata.explain.tests.made import JOB, MS, attempt, attempts, call, did
+from iostrata.explain.tests.made import JOB, MS, Case, attempt, attempts, call, did
 from iostrata.store.tests.made import SECOND
 
 OTHER = "job_1_0002"

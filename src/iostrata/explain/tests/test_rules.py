@@ -10,9 +10,9 @@ from iostrata.analyse.spark import Spark
 from iostrata.explain.facts import Workforce
 from iostrata.explain.rank import explain
 from iostrata.explain.rules import RULES
-from iostrata.explain.tests.cases import CASES, MB, TASKS, US, Case
+from iostrata.explain.tests.cases import CASES, MB, TASKS, US
 from iostrata.explain.tests.conftest import Made
-from iostrata.explain.tests.made import MS, PROGRAM, attempt, call, did
+from iostrata.explain.tests.made import MS, PROGRAM, Case, attempt, call, did
 from iostrata.store.files import run_files
 from iostrata.store.tests.made import SECOND, sample
 
@@ -56,6 +56,7 @@ def test_a_busy_core_is_no_matter_of_storage(facts_of: Made) -> None:
     [
         ("map", "mapreduce.map.java.opts"),
         ("executor", "spark.executor.memory"),
+        ("HRegionServer", "-Xmx in HBASE_OPTS"),
         ("org.h2.Main", "-Xmx"),
     ],
 )
