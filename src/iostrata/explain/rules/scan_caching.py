@@ -23,8 +23,9 @@ FEW = 10  # rows a request
 )
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     fetch, found = one(rows, "hbase.fetch_rows"), one(rows, "hbase.next_row").calls
-    if not fetch.calls:  # no client was traced: a get, too, is a scan of one row
-        fetch = one(rows, "hbase.scan")
+    scan = one(rows, "hbase.scan")
+    if fetch.calls * 2 < scan.calls:  # clients were not traced; a get, too, is a scan of one row
+        fetch = scan
         found = one(rows, "hbase.next").calls - one(rows, "hbase.get").calls
     each = max(0, found) / max(1, fetch.calls)
     if fetch.calls < LEAST or each >= FEW:

@@ -23,8 +23,10 @@ LEAST = 500  # requests of one row
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     put, mutate = one(rows, "hbase.put"), one(rows, "hbase.mutate")
     wait, sync = one(rows, "hbase.wait_sync"), one(rows, "hbase.sync_wal")
-    single = put if put.calls else mutate  # by the client, or by the server alone
-    lists = one(rows, "hbase.put_list").calls if put.calls else one(rows, "hbase.multi").calls
+    # a server writes some rows to others itself
+    of_client = put.calls * 2 > mutate.calls
+    single = put if of_client else mutate
+    lists = one(rows, "hbase.put_list" if of_client else "hbase.multi").calls
     if single.calls < LEAST or lists > single.calls:
         return None
     synced = f"; the log was synced {count(sync.calls)} times" if sync.calls else ""

@@ -40,6 +40,8 @@ def test_a_server_alone_shows_single_rows_and_short_scans(facts_of: Made) -> Non
         for op, calls, each in (
             ("mutate", 10_000, 2 * MS), ("multi", 10, MS),
             ("scan", 10_000, MS), ("next", 12_000, 0), ("get", 2000, 0),
+            # its own
+            ("put", 12, MS), ("fetch_rows", 12, MS), ("next_row", 12, MS),
         )
     ]  # fmt: skip
     found = [finding.seen for finding in explain(facts_of(events, processes=[SERVER]))]
