@@ -27,7 +27,7 @@ def test_the_contract_is_what_its_version_froze(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("section", "values"),
     [
-        ("layer", {"hbase": 12}),
+        ("layer", {"mpi": 13}),
         ("category", {"stage": 29}),
         ("kept", {"stage": "phase"}),
         ("process_counter", {"late_calls": 6}),

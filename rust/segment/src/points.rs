@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 8270306584039496459;
+pub const POINTS_HASH: u64 = 7686030490567055625;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -263,4 +263,31 @@ pub const POINTS: &[Point] = &[
     Point { id: 631, layer: "task", op: "fetch", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "next", counted_only: false, woven: true },
     Point { id: 632, layer: "task", op: "local_block", class: "org.apache.spark.storage.BlockManager", method: "getLocalBlockData", counted_only: false, woven: true },
     Point { id: 633, layer: "task", op: "receive", class: "org.apache.spark.storage.ShuffleBlockFetcherIterator", method: "shuffleMetricsUpdate", counted_only: false, woven: true },
+    Point { id: 640, layer: "hbase", op: "call", class: "org.apache.hadoop.hbase.ipc.AbstractRpcClient", method: "callMethod", counted_only: false, woven: true },
+    Point { id: 641, layer: "hbase", op: "get", class: "org.apache.hadoop.hbase.regionserver.RSRpcServices", method: "get", counted_only: false, woven: true },
+    Point { id: 642, layer: "hbase", op: "mutate", class: "org.apache.hadoop.hbase.regionserver.RSRpcServices", method: "mutate", counted_only: false, woven: true },
+    Point { id: 643, layer: "hbase", op: "multi", class: "org.apache.hadoop.hbase.regionserver.RSRpcServices", method: "multi", counted_only: false, woven: true },
+    Point { id: 644, layer: "hbase", op: "scan", class: "org.apache.hadoop.hbase.regionserver.RSRpcServices", method: "scan", counted_only: false, woven: true },
+    Point { id: 645, layer: "hbase", op: "scan_region", class: "org.apache.hadoop.hbase.regionserver.RSRpcServices", method: "scan", counted_only: false, woven: true },
+    Point { id: 646, layer: "hbase", op: "scan_region", class: "org.apache.hadoop.hbase.regionserver.RSRpcServices", method: "scan", counted_only: false, woven: true },
+    Point { id: 647, layer: "hbase", op: "next", class: "org.apache.hadoop.hbase.regionserver.RegionScannerImpl", method: "nextRaw", counted_only: true, woven: true },
+    Point { id: 650, layer: "hbase", op: "append_wal", class: "org.apache.hadoop.hbase.regionserver.wal.FSHLog", method: "doAppend", counted_only: false, woven: true },
+    Point { id: 651, layer: "hbase", op: "append_wal", class: "org.apache.hadoop.hbase.regionserver.wal.AsyncFSWAL", method: "doAppend", counted_only: false, woven: true },
+    Point { id: 652, layer: "hbase", op: "sync_wal", class: "org.apache.hadoop.hbase.regionserver.wal.ProtobufLogWriter", method: "sync", counted_only: false, woven: true },
+    Point { id: 653, layer: "hbase", op: "sync_wal", class: "org.apache.hadoop.hbase.regionserver.wal.AsyncFSWAL", method: "sync", counted_only: false, woven: true },
+    Point { id: 654, layer: "hbase", op: "wait_sync", class: "org.apache.hadoop.hbase.regionserver.wal.FSHLog", method: "doSync", counted_only: false, woven: true },
+    Point { id: 655, layer: "hbase", op: "wait_sync", class: "org.apache.hadoop.hbase.regionserver.wal.FSHLog", method: "doSync", counted_only: false, woven: true },
+    Point { id: 656, layer: "hbase", op: "wait_sync", class: "org.apache.hadoop.hbase.regionserver.wal.AsyncFSWAL", method: "doSync", counted_only: false, woven: true },
+    Point { id: 657, layer: "hbase", op: "wait_sync", class: "org.apache.hadoop.hbase.regionserver.wal.AsyncFSWAL", method: "doSync", counted_only: false, woven: true },
+    Point { id: 660, layer: "hbase", op: "flush", class: "org.apache.hadoop.hbase.regionserver.HRegion", method: "internalFlushCacheAndCommit", counted_only: false, woven: true },
+    Point { id: 661, layer: "hbase", op: "commit_flush", class: "org.apache.hadoop.hbase.regionserver.HStore$StoreFlusherImpl", method: "commit", counted_only: false, woven: true },
+    Point { id: 662, layer: "hbase", op: "compact", class: "org.apache.hadoop.hbase.regionserver.HStore", method: "compact", counted_only: false, woven: true },
+    Point { id: 663, layer: "hbase", op: "open_file", class: "org.apache.hadoop.hbase.io.hfile.HFileInfo", method: "initMetaAndIndex", counted_only: false, woven: true },
+    Point { id: 664, layer: "hbase", op: "read_block", class: "org.apache.hadoop.hbase.io.hfile.HFileBlock$FSReaderImpl", method: "readBlockData", counted_only: false, woven: true },
+    Point { id: 665, layer: "hbase", op: "get_block", class: "org.apache.hadoop.hbase.io.hfile.HFileReaderImpl", method: "readBlock", counted_only: true, woven: true },
+    Point { id: 666, layer: "hbase", op: "put", class: "org.apache.hadoop.hbase.client.HTable", method: "put", counted_only: false, woven: true },
+    Point { id: 667, layer: "hbase", op: "put_list", class: "org.apache.hadoop.hbase.client.HTable", method: "put", counted_only: false, woven: true },
+    Point { id: 668, layer: "hbase", op: "get_row", class: "org.apache.hadoop.hbase.client.HTable", method: "get", counted_only: false, woven: true },
+    Point { id: 669, layer: "hbase", op: "fetch_rows", class: "org.apache.hadoop.hbase.client.ClientScanner", method: "loadCache", counted_only: false, woven: true },
+    Point { id: 670, layer: "hbase", op: "next_row", class: "org.apache.hadoop.hbase.client.ClientScanner", method: "nextWithSyncCache", counted_only: true, woven: true },
 ];

@@ -32,6 +32,7 @@ pub const LAYER_JAVA: u8 = 8;
 pub const LAYER_POSIX: u8 = 9;
 pub const LAYER_DEVICE: u8 = 10;
 pub const LAYER_JVM: u8 = 11;
+pub const LAYER_HBASE: u8 = 12;
 pub const LEVEL_RECORD: u8 = 1;
 pub const LEVEL_THREAD: u8 = 2;
 pub const LEVEL_PHASE: u8 = 3;
@@ -60,6 +61,7 @@ pub const CATEGORY_FILE: u8 = 24;
 pub const CATEGORY_NAMENODE: u8 = 25;
 pub const CATEGORY_CONFIG: u8 = 26;
 pub const CATEGORY_RPC: u8 = 27;
+pub const CATEGORY_REGION: u8 = 28;
 pub const CATEGORY_CONTEXT: u8 = 64;
 pub const CATEGORY_THREAD_NAME: u8 = 65;
 pub const CATEGORY_CLIENT: u8 = 66;
@@ -205,11 +207,11 @@ pub const CONTROL_BUDGET: usize = 40;
 pub const CONTROL_EVENT_COST: usize = 44;
 pub const CONTROL_POINTS_OFF: usize = 64;
 pub const CONTROL_ALL_REQUESTS: usize = 1000000000;
-pub const KEPT_RECORD: u64 = 0xfff07ff;
-pub const KEPT_THREAD: u64 = 0xfff07fd;
-pub const KEPT_PHASE: u64 = 0xaff07c1;
-pub const KEPT_TASK: u64 = 0xaef0781;
-pub const KEPT_JOB: u64 = 0xaef0781;
+pub const KEPT_RECORD: u64 = 0x1fff07ff;
+pub const KEPT_THREAD: u64 = 0x1fff07fd;
+pub const KEPT_PHASE: u64 = 0x1aff07c1;
+pub const KEPT_TASK: u64 = 0x1aef0781;
+pub const KEPT_JOB: u64 = 0x1aef0781;
 pub const NEVER_DETAIL_UNDER_BUDGET: u64 = 0x30;
 
 /// Name of a `kind` code, `None` for one this version does not know.
@@ -242,6 +244,7 @@ pub const fn layer_name(code: u8) -> Option<&'static str> {
         9 => Some("posix"),
         10 => Some("device"),
         11 => Some("jvm"),
+        12 => Some("hbase"),
         _ => None,
     }
 }
@@ -286,6 +289,7 @@ pub const fn category_name(code: u8) -> Option<&'static str> {
         25 => Some("namenode"),
         26 => Some("config"),
         27 => Some("rpc"),
+        28 => Some("region"),
         64 => Some("context"),
         65 => Some("thread_name"),
         66 => Some("client"),

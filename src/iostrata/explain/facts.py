@@ -11,8 +11,8 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.engine import Engine
 from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS
-from iostrata.records import EpochNs, Ns, Record
-from iostrata.schema.roles import SERVERS
+from iostrata.records import Count, EpochNs, Ns, Record
+from iostrata.schema.roles import HBASE_SERVERS, SERVERS
 from iostrata.store.configuration import of_command
 from iostrata.store.facts import CountedFile
 from iostrata.store.runs import Run
@@ -20,13 +20,13 @@ from iostrata.store.runs import Run
 _R = TypeVar("_R", bound=Record)
 TASKS = ("map", "reduce", "task")
 # What a run is, for advice names the settings of that.
-Kind = Literal["mapreduce", "spark", "program"]
+Kind = Literal["mapreduce", "spark", "hbase", "program"]
 
 
 @dataclass(frozen=True)
 class Workforce:
     """The roles of the processes that do the run's work: those of its tasks, else those of all
-    programs that are no servers; and the racks of hosts.
+    programs that are no servers, else HBase's servers; and the racks of hosts.
     """
 
     roles: tuple[str, ...]
@@ -68,6 +68,10 @@ class _Time(Record, frozen=True):
     time: Ns
 
 
+class _Number(Record, frozen=True):
+    found: Count
+
+
 class RunFacts:
     """Facts of one run, each asked once."""
 
@@ -87,7 +91,9 @@ class RunFacts:
     def workforce(self) -> Workforce:
         roles = {process.role for process in self._processes}
         tasks = tuple(role for role in TASKS if role in roles)
-        return Workforce(tasks or tuple(sorted(roles - {*SERVERS})), self.run.racks)
+        programs = tuple(sorted(roles - {*SERVERS}))
+        of_hbase = tuple(role for role in HBASE_SERVERS if role in roles)
+        return Workforce(tasks or programs or of_hbase, self.run.racks)
 
     @cached_property
     def _processes(self) -> list[Worker]:
@@ -162,7 +168,19 @@ class RunFacts:
         roles = set(self.workforce.roles)
         if roles & {"map", "reduce"}:
             return "mapreduce"
-        return "spark" if roles & {"driver", "executor"} else "program"
+        if roles & {"driver", "executor"}:
+            return "spark"
+        return "hbase" if roles & {*HBASE_SERVERS} or self._uses_hbase else "program"
+
+    @property
+    def _uses_hbase(self) -> bool:
+        """Whether a worker is one of HBase's tools, or calls HBase."""
+        tools = self.workforce.rows(PROCESSES)
+        tools = tools.filter(tools.main.startswith("org.apache.hadoop.hbase."))
+        calls = self.workforce.rows()
+        calls = calls.filter(calls.layer == "hbase")
+        return any(self.engine.records(rows.agg(found=rows.count()), _Number)[0].found
+                   for rows in (tools, calls))  # fmt: skip
 
     @cached_property
     def worked(self) -> int:

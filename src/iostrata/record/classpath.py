@@ -20,10 +20,11 @@ from iostrata.schema.points import POINTS, Point
 
 State = Literal[
     "found", "class missing", "method missing", "field missing", "other version", "of the JDK",
-    "of Spark",
+    "of Spark", "of HBase",
 ]  # fmt: skip
 LACKING = ("class missing", "method missing", "field missing")
 SPARK = "org.apache.spark."
+HBASE = "org.apache.hadoop.hbase."
 JDK = ("java.", "sun.", "jdk.")
 # In hadoop-common; a distribution adds to the number: 3.4.0-amzn-1.
 VERSION_FILE = "common-version-info.properties"
@@ -116,6 +117,8 @@ def _finding(path: ClassPath, point: Point, version: str) -> PointState:
     file = path.find(name)
     if file is None and point.cls.startswith(SPARK):
         return PointState(point, "of Spark")  # a class path of Hadoop's has none of it
+    if file is None and point.cls.startswith(HBASE):
+        return PointState(point, "of HBase")  # likewise
     if file is None:
         return PointState(point, "class missing" if _expected(point, version) else "other version")
     raw, source = file
@@ -138,11 +141,11 @@ def _state(point: Point, cls: ClassFile) -> State:
 
 def _expected(point: Point, version: str) -> bool:
     """Whether a version of Hadoop has the point; of an unknown one only what all have. Where there
-    is a Spark, it is one of those that are traced.
+    is a Spark, it is one of those that are traced; of HBase, what all versions have.
     """
     if point.cls.startswith(SPARK):
         return True
-    if not version:
+    if not version or point.cls.startswith(HBASE):
         return not (point.since or point.until)
     return _compare(version, point.since) >= 0 >= _compare(version, point.until)
 

@@ -31,6 +31,7 @@ LAYER = {
     "posix": 9,
     "device": 10,
     "jvm": 11,
+    "hbase": 12,
 }
 LEVEL = {
     "record": 1,
@@ -63,6 +64,7 @@ CATEGORY = {
     "namenode": 25,
     "config": 26,
     "rpc": 27,
+    "region": 28,
     "context": 64,
     "thread_name": 65,
     "client": 66,
@@ -104,6 +106,7 @@ KEPT = {
     "hdfs": "job",
     "namenode": "job",
     "rpc": "job",
+    "region": "job",
 }
 COLUMNS = {
     "run": "string",
@@ -233,12 +236,19 @@ EXTRACTOR = {
     "method": "target",
     "shuffle_block": "target",
     "pipeline": "target",
+    "region": "target",
+    "wal": "target",
+    "hfile": "target",
+    "method_of": "target",
     "ranges": "bytes",
     "packet": "bytes",
     "chunk": "bytes",
     "lengths": "bytes",
     "segment": "bytes",
     "buffer": "bytes",
+    "edit": "bytes",
+    "store_files": "bytes",
+    "block_size": "bytes",
     "client": "context",
     "handed": "context",
     "requested": "context",

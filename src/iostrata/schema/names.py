@@ -8,6 +8,9 @@ from iostrata.errors import UserError
 from iostrata.schema.events import KEPT, LAYER, LEVEL
 from iostrata.schema.points import POINTS, Point
 
+# Codes of layers are in the order in which they stand, but for those that came later.
+_BESIDE = {"hbase": LAYER["fs"] - 0.5}
+
 
 def points_named(names: Iterable[str]) -> list[int]:
     """Ids of the points each name means; raises UserError when one means none.
@@ -24,9 +27,9 @@ def points_named(names: Iterable[str]) -> list[int]:
     return sorted(found)
 
 
-def layer_order(layer: str) -> int:
+def layer_order(layer: str) -> float:
     """Where a layer stands, from the application down; one that is not known comes last."""
-    return LAYER.get(layer, len(LAYER) + 1)
+    return _BESIDE.get(layer, LAYER.get(layer, len(LAYER) + 1))
 
 
 def keeps(level: str, category: str) -> bool:

@@ -27,7 +27,7 @@ RESERVED = ("java.lang.", "java.util.", "java.nio.", "jdk.internal.", "sun.misc.
 # `delta(this.FIELD)` is by how much the field has grown, `collected(this)` what MapOutputBuffer's
 # fields say, NAME(value) what an extractor says.
 NUMBER = re.compile(r"ret|byte|of\(\w+\)|arg[1-9]|this\.[\w$]+|-?\d+")
-VERSION = re.compile(r"(jdk |spark )?\d+(\.\d+)*")  # of Hadoop unless it says which
+VERSION = re.compile(r"(jdk |spark |hbase )?\d+(\.\d+)*")  # of Hadoop unless it says which
 # A name is taken whole (`++`), or each `ret` in it could be a value of its own, too: 2^n ways.
 EXTRACTOR = re.compile(r"\w+\((?:(?:ret|this|arg[1-9]|this\.[\w$]++)(?:, )?)*\)")
 WOVEN = r"delta\(this\.\w+\)|collected\(this\)"

@@ -1,4 +1,4 @@
-"""Hadoop's jars: fetched once by Maven into a cache outside the repository."""
+"""Jars of Hadoop, or of another pom: fetched once by Maven into a cache outside the repository."""
 
 from __future__ import annotations
 
@@ -38,32 +38,38 @@ def pom(version: Version) -> str:
     return text
 
 
-def complete(folder: Path, version: Version) -> bool:
-    """True if `folder` holds every jar of the present pom."""
+def complete(folder: Path, text: str) -> bool:
+    """True if `folder` holds every jar of a pom."""
     try:
-        return (folder / COMPLETE).read_text("utf-8") == pom(version)
+        return (folder / COMPLETE).read_text("utf-8") == text
     except OSError:
         return False
 
 
 def fetch(progress: Callable[[str], None], version: Version = DEFAULT) -> Path:
-    """The folder of Hadoop's jars; the first call for a version downloads some 190, 110 MB.
+    """The folder of Hadoop's jars, as `fetch_pom`; some 190, 110 MB."""
+    return fetch_pom(f"Hadoop {version.name}", pom(version), progress)
+
+
+def fetch_pom(name: str, text: str, progress: Callable[[str], None]) -> Path:
+    """The folder of the jars that a pom depends on, by a name with its version (`HBase 2.6.4`); the
+    first call downloads them.
 
     Raises LabError if Maven is missing or fails. Any number of processes may call it at once.
     """
-    home = cache() / f"hadoop-{version.name}"
+    home = cache() / name.lower().replace(" ", "-")
     folder = home / "lib"
-    if complete(home, version):
+    if complete(home, text):
         return folder
     home.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(home.parent / f"hadoop-{version.name}.lock"):
-        if complete(home, version):
+    with _locked(home.parent / f"{home.name}.lock"):
+        if complete(home, text):
             return folder
-        progress(f"fetching Hadoop {version.name} from Maven Central (110 MB, only once)")
-        with tempfile.TemporaryDirectory(prefix="hadoop-", dir=home.parent) as temporary:
+        progress(f"fetching {name} from Maven Central (110 MB, only once)")
+        with tempfile.TemporaryDirectory(prefix=f"{home.name}-", dir=home.parent) as temporary:
             fresh = Path(temporary) / "fresh"
-            _copy_dependencies(Path(temporary), fresh / "lib", version)
-            (fresh / COMPLETE).write_text(pom(version), "utf-8")
+            _copy_dependencies(Path(temporary), fresh / "lib", name, text)
+            (fresh / COMPLETE).write_text(text, "utf-8")
             fresh.chmod(0o755)
             shutil.rmtree(home, ignore_errors=True)
             fresh.rename(home)
@@ -77,10 +83,10 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _copy_dependencies(work: Path, target: Path, version: Version) -> None:
+def _copy_dependencies(work: Path, target: Path, name: str, text: str) -> None:
     # Maven gets a pom of its own: it writes beside it, and the package may be read-only.
     path = work / "pom.xml"
-    path.write_text(pom(version), "utf-8")
+    path.write_text(text, "utf-8")
     argv = ["mvn", "-B", "-q", "-f", str(path), "dependency:copy-dependencies"]
     argv += [f"-DoutputDirectory={target}", "-DincludeScope=runtime"]
     try:
@@ -92,7 +98,7 @@ def _copy_dependencies(work: Path, target: Path, version: Version) -> None:
     if result.returncode != 0:
         last = "\n".join(result.stdout.splitlines()[-20:])
         raise LabError(
-            f"Maven could not fetch Hadoop {version.name} (exit code {result.returncode})",
+            f"Maven could not fetch {name} (exit code {result.returncode})",
             "see Maven's last lines below; is the network up, is ~/.m2/settings.xml right?",
             last,
         )

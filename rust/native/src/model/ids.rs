@@ -39,6 +39,7 @@ pub fn attempt(text: &str) -> Option<&str> {
 }
 
 const SPARK: &str = "org.apache.spark.";
+const HBASE: &str = "org.apache.hadoop.hbase.";
 
 /// What a process does, from its main class and, for tasks, its attempt.
 pub fn role(main: &str, attempt: &str) -> &'static str {
@@ -47,6 +48,8 @@ pub fn role(main: &str, attempt: &str) -> &'static str {
         "DataNode" => "DataNode",
         "ResourceManager" => "ResourceManager",
         "NodeManager" => "NodeManager",
+        "HMaster" if main.starts_with(HBASE) => "HMaster",
+        "HRegionServer" if main.starts_with(HBASE) => "HRegionServer",
         "MRAppMaster" => "appmaster",
         "ApplicationMaster" | "ExecutorLauncher" if main.starts_with(SPARK) => "appmaster",
         "CoarseGrainedExecutorBackend" | "YarnCoarseGrainedExecutorBackend" => "executor",
@@ -60,7 +63,10 @@ pub fn role(main: &str, attempt: &str) -> &'static str {
 }
 
 pub fn is_daemon(role: &str) -> bool {
-    matches!(role, "NameNode" | "DataNode" | "ResourceManager" | "NodeManager")
+    matches!(
+        role,
+        "NameNode" | "DataNode" | "ResourceManager" | "NodeManager" | "HMaster" | "HRegionServer"
+    )
 }
 
 /// Whether a name may become a file name of ours: `[A-Za-z0-9._-]{1,64}`, not beginning with a dot
@@ -134,6 +140,10 @@ mod tests {
         let executor = "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend";
         assert_eq!(role(executor, ""), "executor");
         assert_eq!(role("org.apache.spark.deploy.SparkSubmit", ""), "client");
+        assert_eq!(role("org.apache.hadoop.hbase.master.HMaster", ""), "HMaster");
+        let server = "org.apache.hadoop.hbase.regionserver.HRegionServer";
+        assert_eq!(role(server, ""), "HRegionServer");
+        assert_eq!(role("org.apache.hadoop.hbase.PerformanceEvaluation", ""), "client");
     }
 
     #[test]

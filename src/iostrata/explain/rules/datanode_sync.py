@@ -7,6 +7,7 @@ from iostrata.explain.rules.parts import OperationSum, by_all, by_workers, one, 
 from iostrata.text import count, seconds
 
 LEAST = 50  # syncs
+OF_HBASE = [Change("let the log be in memory of DataNodes", "hbase.wal.hsync", after="false")]
 
 
 @rule(
@@ -41,6 +42,7 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
                 "call hflush() where readers have to see the bytes, and hsync() only where the "
                 "bytes must survive a power failure; sync once for many records"
             ),
+            *(OF_HBASE if facts.kind == "hbase" else []),
             Change("do not sync when closing a file", "dfs.datanode.synconclose", after="false"),
         ],
         gain=(0.6, 1.0),

@@ -7,6 +7,7 @@ from iostrata.explain.rules.parts import OperationSum, one, work
 from iostrata.text import plural, seconds
 
 _FEWER_TASKS = Change("give each task more to do, so that fewer tasks are started")
+_ONE_PROCESS = [Change("do more in one process, which creates its file systems once")]
 FEWER: dict[Kind, list[Change]] = {
     "mapreduce": [
         _FEWER_TASKS,
@@ -17,7 +18,8 @@ FEWER: dict[Kind, list[Change]] = {
         ),
     ],
     "spark": [_FEWER_TASKS],
-    "program": [Change("do more in one process, which creates its file systems once")],
+    "hbase": _ONE_PROCESS,
+    "program": _ONE_PROCESS,
 }
 
 

@@ -15,6 +15,10 @@ HEAP: dict[Kind, list[Change]] = {
         Change("give the container room for this heap", "mapreduce.map.memory.mb"),
     ],
     "spark": [Change("use a larger heap", "spark.executor.memory")],
+    "hbase": [
+        Change("use a larger heap", "-Xmx in HBASE_OPTS"),
+        Change("keep less in the heap of a RegionServer", "hfile.block.cache.size"),
+    ],
     "program": [Change("use a larger heap", "-Xmx")],
 }
 

@@ -28,6 +28,7 @@ _HIGHER_LEVEL = [Change("log less: raise the level of the logger")]
 LESS: dict[Kind, list[Change]] = {
     "mapreduce": [Change("log less", "mapreduce.map.log.level", after="WARN")],
     "spark": _HIGHER_LEVEL,
+    "hbase": _HIGHER_LEVEL,
     "program": _HIGHER_LEVEL,
 }
 

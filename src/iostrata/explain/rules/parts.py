@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 import ibis
@@ -25,6 +25,7 @@ DATA = ("input", "output", "hdfs", "file", "hfile", "wal", "spill", "shuffle")
 # Of size classes: 1 + floor(log2(bytes)).
 ONE_BYTE = 1
 BELOW_4_KIB = 12
+LEAST_SMALL = 1000  # calls
 
 
 class OfJob(Protocol):
@@ -53,14 +54,15 @@ class OperationSum(Account, frozen=True):
 
 
 class SmallRequests(Record, frozen=True):
-    """Small requests of a layer, with their time without waits; then requests of all sizes, and
-    the target that is known to have had most of these, '' for none.
+    """Small requests of a layer, with their time without waits, and how many are on HBase's files;
+    requests of all sizes, and the target that is known to have had most of these, '' for none.
     """
 
     layer: str
     calls: Count
     bytes: Bytes
     time: Ns
+    of_hbase: Count
     all_calls: Count
     all_bytes: Bytes
     target: str
@@ -120,6 +122,7 @@ def small_requests(workforce: Workforce, direction: str, least: int, most: int) 
         bytes=rows.bytes.sum().fill_null(0),
         weight=weight.sum(),
         timed=timed.sum(),
+        of_hbase=rows["count"].sum(where=rows.category.isin(["wal", "hfile"])).fill_null(0),
     )
     time = (kinds.timed * kinds.calls / kinds.weight.nullif(0)).fill_null(0.0).floor()
     small = (kinds.size_class >= least) & (kinds.size_class <= most)
@@ -127,6 +130,7 @@ def small_requests(workforce: Workforce, direction: str, least: int, most: int) 
         calls=kinds.calls.sum(where=small).fill_null(0).cast("int64"),
         bytes=kinds.bytes.sum(where=small).fill_null(0).cast("int64"),
         time=time.sum(where=small).fill_null(0).cast("int64"),
+        of_hbase=kinds.of_hbase.sum(where=small).fill_null(0).cast("int64"),
         all_calls=kinds.calls.sum().cast("int64"),
         all_bytes=kinds.bytes.sum().cast("int64"),
     )
@@ -146,16 +150,23 @@ def below_4_kib(direction: str) -> Query[SmallRequests]:
 
 
 def small_ones(
-    rows: list[SmallRequests], facts: RunFacts, what: str, change: list[Change], least: int = 1000
+    rows: list[SmallRequests],
+    facts: RunFacts,
+    what: str,
+    change: list[Change],
+    of_hbase: Sequence[Change] = (),
 ) -> Judgement | None:
-    """What `small_requests` says of `what`: at least so many calls below 4 KiB."""
+    """What `small_requests` says of `what`: at least LEAST_SMALL calls below 4 KiB; `of_hbase` is
+    advice where most are on files of HBase.
+    """
     worst = rows[0] if rows else None
-    if worst is None or worst.calls < least:
+    if worst is None or worst.calls < LEAST_SMALL:
         return None
     mean = worst.bytes // worst.calls
     has_most = worst.of_target * 2 > worst.all_calls
     on = f"; most were on {shortened(worst.target, 48)}" if has_most else ""
-    hadoop = facts.kind != "program" or worst.layer in ("fs", "hdfs")
+    hadoop = facts.kind in ("mapreduce", "spark") or worst.layer in ("fs", "hdfs")
+    advice = [each for each in change if hadoop or not each.setting]
     return Judgement(
         share=facts.share(worst.time),
         text=f"{count(worst.calls)} {what} of {size(mean)} on average in layer "
@@ -167,7 +178,7 @@ def small_ones(
             Evidence(f"{what} of all sizes", worst.all_calls, "count"),
             *_on_target(worst, what),
         ],
-        change=[each for each in change if hadoop or not each.setting],
+        change=[*of_hbase] if worst.of_hbase * 2 > worst.calls else advice,
         gain=(0.7, 1.0),
     )
 

@@ -28,6 +28,9 @@ def evidence(workforce: Workforce) -> ir.Table:
     return rows.agg(blocks=rows.block.nunique(), **totals(rows, "reads", "bytes", "again"))
 
 
+OF_HBASE = [Change("keep more blocks in memory", "hfile.block.cache.size")]
+
+
 @rule(
     title="The same input is read several times",
     evidence=Query(evidence, BlocksRead),
@@ -51,6 +54,7 @@ def judge(rows: list[BlocksRead], facts: RunFacts) -> Judgement | None:
             Evidence("time of all reads", time, "ns"),
         ],
         change=[
+            *(OF_HBASE if facts.kind == "hbase" else []),
             Change(
                 "keep data that is read again, by cache(), a broadcast or the distributed cache"
             ),

@@ -9,6 +9,7 @@ from iostrata.text import count, seconds, size
 SMALL = 16 << 20  # bytes
 LEAST = 20  # blocks
 PER_FILE = 4  # fewer are small files, not small blocks
+OF_HBASE = [Change("flush larger memstores", "hbase.hregion.memstore.flush.size")]
 
 
 @rule(
@@ -40,6 +41,7 @@ def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
         ],
         change=[
             Change("write larger blocks", "dfs.blocksize", after=str(128 << 20)),
+            *(OF_HBASE if facts.kind == "hbase" else []),
             Change("let programs create files without a block size of their own"),
         ],
         gain=(0.6, 1.0),

@@ -6,6 +6,11 @@ from iostrata.explain import Change, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
 _LARGER = Change("read larger parts, and divide them in memory; let ranks read together")
+# A server of HBase reads blocks of its files.
+OF_HBASE = [
+    Change("keep more blocks in memory", "hfile.block.cache.size"),
+    Change("let a block hold more rows: a larger BLOCKSIZE of the column family"),
+]
 
 
 @rule(
@@ -24,4 +29,4 @@ def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
         Change("read into a larger buffer", "io.file.buffer.size", after="131072"),
         Change("put a BufferedInputStream around the stream, or read large parts and divide them"),
     ]
-    return small_ones(rows, facts, "reads", change)
+    return small_ones(rows, facts, "reads", change, OF_HBASE)

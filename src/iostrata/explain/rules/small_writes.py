@@ -6,6 +6,8 @@ from iostrata.explain import Change, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
 _LARGER = Change("collect data before writing it; let ranks write together (collective I/O)")
+# A server of HBase writes what it is sent, entry by entry, to its log.
+OF_HBASE = [Change("write lists of rows: Table.put(List), or a BufferedMutator")]
 
 
 @rule(
@@ -23,4 +25,4 @@ def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
         Change("collect data before writing it, with a BufferedOutputStream of 64 KiB"),
         Change("write into a larger buffer", "io.file.buffer.size", after="131072"),
     ]
-    return small_ones(rows, facts, "writes", change)
+    return small_ones(rows, facts, "writes", change, OF_HBASE)

@@ -17,8 +17,8 @@ from iostrata.explain.tests.made import (
     attempts,
     call,
     did,
-    link,
 )
+from iostrata.explain.tests.waits import WAITS
 from iostrata.store.tests.made import SECOND, START, process
 
 DATA: dict[str, Any] = {"category": "hdfs", "size_class": 11}
@@ -46,6 +46,7 @@ def at(second: int) -> int:
 TASKS = attempts("map", [30, 30, 30, 30])  # two minutes of work
 CASES = (
     *CASES_OF_FILES,
+    *WAITS,
     Case(
         "small-reads",
         "20 000 reads of 1.0 KiB on average in layer hdfs took 20.00 s",
@@ -199,54 +200,6 @@ CASES = (
             attempt("map", 1, 0, 30, host="node1"),
             *(attempt("map", n, 0, 30, host="node1") for n in (2, 3)),
         ],
-    ),
-    Case(
-        "datanode-sync",
-        "DataNodes synced their disks 600 times, which took 24.00 s together; writers waited "
-        "15.00 s in sync and close",
-        1 / 4,
-        [
-            did("hdfs", "sync", 300, 50 * MS),
-            did("datanode", "disk_sync", 600, 40 * MS, "DataNode"),
-        ],
-    ),
-    Case(
-        "frequent-flush",
-        "writers flushed 5 000 times, after every 100 bytes on average, and waited 15.00 s for "
-        "the flushes",
-        1 / 4,
-        [did("hdfs", "sync", 5000, 3 * MS), did("hdfs", "send_packet", 5000, 0, bytes=500_000)],
-    ),
-    Case(
-        "local-sync",
-        "programs forced local files to disk 300 times, after every 100 bytes on average, which "
-        "took 15.00 s",
-        1 / 4,
-        [did("java", "sync", 300, 50 * MS), did("java", "write", 300, 0, bytes=30_000)],
-    ),
-    Case(
-        "namenode-edit-log",
-        "150 changes of the namespace waited 15.00 s until the edit log was on disk; the "
-        "longest wait took 100.0 ms",
-        1 / 4,
-        [link("namenode", "edit_synced", 100 * MS) for _ in range(150)],
-    ),
-    Case(
-        "namenode-lock",
-        "requests waited 15.00 s for the lock of the NameNode: 10.00 s to read and 5.00 s to "
-        "write",
-        1 / 4,
-        [
-            did("namenode", "read_lock", 100, 100 * MS, "NameNode"),
-            did("namenode", "write_lock", 100, 50 * MS, "NameNode"),
-        ],
-    ),
-    Case(
-        "rpc-queueing",
-        "300 requests waited 15.00 s in the queue of the NameNode; the longest wait took 50.0 "
-        "ms",
-        1 / 4,
-        [link("rpc", "handle", 50 * MS) for _ in range(300)],
     ),
     Case(
         "metadata-storm",

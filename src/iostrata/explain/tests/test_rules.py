@@ -56,6 +56,7 @@ def test_a_busy_core_is_no_matter_of_storage(facts_of: Made) -> None:
     [
         ("map", "mapreduce.map.java.opts"),
         ("executor", "spark.executor.memory"),
+        ("HRegionServer", "-Xmx in HBASE_OPTS"),
         ("org.h2.Main", "-Xmx"),
     ],
 )

@@ -88,6 +88,7 @@ def test_what_is_found_and_what_is_missing(classes: Path) -> None:
         point("read", "([BII)I", cls="p.Gone"),
         point("read", "()I", cls="java.io.FileInputStream"),
         point("run", "()V", cls="org.apache.spark.Gone", since="spark 3.5"),
+        point("get", "()V", cls="org.apache.hadoop.hbase.Gone", until="hbase 2.5"),
     ) == [
         "found",
         "method missing",
@@ -99,6 +100,7 @@ def test_what_is_found_and_what_is_missing(classes: Path) -> None:
         "class missing",
         "of the JDK",
         "of Spark",
+        "of HBase",
     ]
 
 

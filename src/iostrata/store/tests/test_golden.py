@@ -180,7 +180,7 @@ def test_what_came_later_is_no_trouble(tmp_path: Path) -> None:
     """A column that is not known is not read; a layer and a category are names like others."""
 
     def later(rows: pa.Table) -> pa.Table:
-        rows = replaced(replaced(rows, "layer", "hbase"), "category", "region")
+        rows = replaced(replaced(rows, "layer", "mpi"), "category", "window")
         return rows.append_column("rank", pa.array([3] * rows.num_rows))
 
     with OpenedRun(run_of(tmp_path, later)) as opened:
@@ -188,7 +188,7 @@ def test_what_came_later_is_no_trouble(tmp_path: Path) -> None:
         found = opened.rows("SELECT DISTINCT layer, category FROM sums")
         assert opened.incomplete == []
     assert names == list(columns.EVENTS)
-    assert found == [{"layer": "hbase", "category": "region"}]
+    assert found == [{"layer": "mpi", "category": "window"}]
 
 
 def test_a_column_that_came_later_is_null_in_older_files(

@@ -93,6 +93,20 @@ final class Extractors {
         return new ShuffleBlockTarget();
       case "pipeline":
         return new PipelineTarget();
+      case "region":
+        return new RegionTarget();
+      case "wal":
+        return new WalTarget();
+      case "hfile":
+        return new HFileTarget();
+      case "method_of":
+        return new MethodTarget();
+      case "edit":
+        return new EditBytes();
+      case "store_files":
+        return new StoreFilesBytes();
+      case "block_size":
+        return new SizeBytes("getOnDiskSizeWithHeader");
       case "ended":
         return new ProcessEnded();
       default:

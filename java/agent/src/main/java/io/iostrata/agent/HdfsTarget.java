@@ -12,7 +12,10 @@ final class HdfsTarget extends Extractor {
   static long ofPath(Probe probe, String path) {
     long handle = probe.hdfsPaths.get(path);
     if (handle == NameCache.ABSENT) {
-      handle = Hooks.recorder.name(Schema.CATEGORY_HDFS, withoutAuthority(path));
+      String name = withoutAuthority(path);
+      int ofHBase = HBaseName.category(name);
+      int category = ofHBase == HBaseName.NONE ? Schema.CATEGORY_HDFS : ofHBase;
+      handle = Hooks.recorder.name(category, name);
       probe.hdfsPaths.put(path, handle);
     }
     return handle;

@@ -5,7 +5,18 @@ import io.iostrata.segment.Schema;
 /** Codes of schema/events.toml [layer] by name. */
 final class Layers {
   private static final String[] NAMES = {
-    "record", "task", "fs", "hdfs", "rpc", "namenode", "datanode", "java", "posix", "device", "jvm"
+    "record",
+    "task",
+    "fs",
+    "hdfs",
+    "rpc",
+    "namenode",
+    "datanode",
+    "java",
+    "posix",
+    "device",
+    "jvm",
+    "hbase"
   };
   private static final int[] CODES = {
     Schema.LAYER_RECORD,
@@ -18,7 +29,8 @@ final class Layers {
     Schema.LAYER_JAVA,
     Schema.LAYER_POSIX,
     Schema.LAYER_DEVICE,
-    Schema.LAYER_JVM
+    Schema.LAYER_JVM,
+    Schema.LAYER_HBASE
   };
 
   private Layers() {}

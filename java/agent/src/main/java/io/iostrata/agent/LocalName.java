@@ -99,6 +99,10 @@ final class LocalName {
     if (file.startsWith("spill") && file.endsWith(".out") || file.equals("file.out")) {
       return Schema.CATEGORY_SPILL;
     }
+    int ofHBase = HBaseName.category(path);
+    if (ofHBase != HBaseName.NONE) {
+      return ofHBase;
+    }
     if (path.contains("/blockmgr-")) {
       return ofSpark(file);
     }

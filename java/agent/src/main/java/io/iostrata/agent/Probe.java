@@ -31,6 +31,13 @@ final class Probe {
   final NameCache exceptions = new NameCache();
   final IdentityCache streams = new IdentityCache();
 
+  /** Of HBase: regions by their RegionInfo and by name, HFiles by path, remote methods. */
+  final IdentityCache regions = new IdentityCache();
+
+  final NameCache regionNames = new NameCache();
+  final NameCache hfiles = new NameCache();
+  final IdentityCache methods = new IdentityCache();
+
   /**
    * True while a hook runs, and always in the agent's own thread: I/O is ours then. Whoever sets it
    * lets it go without a call: there may be no stack left for one.

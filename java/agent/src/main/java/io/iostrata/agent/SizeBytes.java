@@ -1,6 +1,6 @@
 package io.iostrata.agent;
 
-/** What an object says of its own size: a long, of a method without arguments. */
+/** What an object says of its own size: a number, of a method without arguments. */
 final class SizeBytes extends Extractor {
   private final Getter size;
 
@@ -10,6 +10,6 @@ final class SizeBytes extends Extractor {
 
   @Override
   long of(Probe probe, Object sized, Object unused) throws Throwable {
-    return sized == null ? 0 : (Long) size.of(sized);
+    return sized == null ? 0 : ((Number) size.of(sized)).longValue();
   }
 }

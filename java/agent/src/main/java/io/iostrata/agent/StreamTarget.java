@@ -8,6 +8,7 @@ final class StreamTarget extends Extractor {
   private static final String HDFS = "org.apache.hadoop.hdfs.DFSOutputStream";
   private static final String LOCAL =
       "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream";
+  private static final String DATA = "org.apache.hadoop.fs.FSDataOutputStream";
   private static final String CHECKSUMMED =
       "org.apache.hadoop.fs.ChecksumFileSystem$ChecksumFSOutputSummer";
   private static final FieldOf HDFS_PATH = new FieldOf("src");
@@ -47,6 +48,9 @@ final class StreamTarget extends Extractor {
 
   /** What the stream writes to; null when nobody can tell. */
   private static Object inner(Object stream) throws Throwable {
+    if (isA(stream, DATA)) {
+      return WRAPPED.of(stream);
+    }
     if (isA(stream, LOCAL)) {
       return LOCAL_FILE.of(stream);
     }

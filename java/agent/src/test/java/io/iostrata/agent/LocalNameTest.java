@@ -49,6 +49,38 @@ class LocalNameTest {
 
   @ParameterizedTest
   @CsvSource({
+    "'/hbase/WALs/a.b,16020,17/a.b%2C16020%2C17.1712', wal",
+    "'/hbase/MasterData/WALs/a,1,2/a%2C1%2C2.3', wal",
+    "'/hbase/oldWALs/a%2C1%2C2.3', wal",
+    "'/home/user/WALs/notes', file",
+    "'/hbase/data/default/t/1588230740/info/0123456789abcdef0123456789abcdef', hfile",
+    "'/hbase/data/default/t/9e39394d22ad423ee75d7f3c487e2261/f/0123456789abcdef0123456789abcdef_SeqId_4_', hfile",
+    "'/hbase/data/default/t/9e39394d22ad423ee75d7f3c487e2261/.tmp/f/0123456789abcdef0123456789abcdef', hfile",
+    "'/hbase/data/default/t/9e39394d22ad423ee75d7f3c487e2261/f/.0123456789abcdef0123456789abcdef.crc', hfile",
+    "'/hbase/data/default/t/9e39394d22ad423ee75d7f3c487e2261/.regioninfo', file",
+    "'/hbase/data/default/t/9e39394d22ad423ee75d7f3c487e2261/recovered.edits/2.seqid', file",
+    "'/cache/0123456789abcdef0123456789abcdef', file",
+    "'/a/b/0123456789abcdef0123456789abcdef', file",
+  })
+  void filesOfHBaseAreKnownByTheirPlace(String path, String category)
+      throws ReflectiveOperationException {
+    assertThat(LocalName.of(path).category)
+        .isEqualTo(Schema.class.getField("CATEGORY_" + category.toUpperCase()).getInt(null));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'load,00000200,1795715511516.b9425dcec086af2116df7132aa1d54a0.',"
+        + " load/b9425dcec086af2116df7132aa1d54a0",
+    "'hbase:meta,,1', hbase:meta/1588230740",
+    "b9425dcec086af2116df7132aa1d54a0, b9425dcec086af2116df7132aa1d54a0",
+  })
+  void regionsHaveOneName(String given, String expected) {
+    assertThat(RegionTarget.shortened(given)).isEqualTo(expected);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
     "hdfs://127.0.0.1:8020/a/b, /a/b",
     "hdfs://name, /",
     "/a/b, /a/b",

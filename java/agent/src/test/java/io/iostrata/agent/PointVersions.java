@@ -10,8 +10,8 @@ final class PointVersions {
   private PointVersions() {}
 
   /**
-   * Whether a version of Hadoop, as {@code 3.3.6}, of the JDK, as {@code jdk 17}, or of Spark has
-   * it.
+   * Whether a version of Hadoop, as {@code 3.3.6}, of the JDK, as {@code jdk 17}, of Spark or of
+   * HBase has it.
    */
   static boolean has(int id, String version) {
     for (int row = 1; ; row++) {
@@ -37,7 +37,7 @@ final class PointVersions {
   }
 
   private static int[] numbers(String version) {
-    String digits = version.replaceAll("jdk |spark ", "");
+    String digits = version.replaceAll("jdk |spark |hbase ", "");
     return Arrays.stream(digits.split("\\.")).mapToInt(Integer::parseInt).toArray();
   }
 }

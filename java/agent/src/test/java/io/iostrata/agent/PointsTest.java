@@ -24,11 +24,12 @@ import org.objectweb.asm.util.CheckClassAdapter;
 
 /**
  * Every declared point against the real classes: the JDKs of this machine, three Hadoops, two
- * Sparks.
+ * Sparks, two HBases.
  */
 class PointsTest {
   private static final Path HADOOP = Path.of("target/hadoop");
   private static final String SPARK = "org/apache/spark/";
+  private static final String HBASE = "org/apache/hadoop/hbase/";
 
   /** A jar that Maven Central lacks; an end-to-end test fires its points. */
   static final String SPARK_ON_YARN = SPARK + "deploy/yarn/";
@@ -57,7 +58,7 @@ class PointsTest {
   void everyHadoopHasThePointsOfItsVersion(String version) throws Exception {
     try (URLClassLoader hadoop = new URLClassLoader(jars(version), null)) {
       for (Point point : PointNames.ALL) {
-        if (point.internalName.startsWith("org/") && !point.internalName.startsWith(SPARK)) {
+        if (ofHadoop(point.internalName)) {
           assertThat(found(point, bytes(hadoop, point)))
               .as("%s in Hadoop %s", PointNames.of(point), version)
               .isEqualTo(PointVersions.has(point.id, version));
@@ -78,6 +79,24 @@ class PointsTest {
         }
       }
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"2.5.13", "2.6.4"})
+  void everyHBaseHasThePointsOfItsVersion(String version) throws Exception {
+    try (URLClassLoader hbase = new URLClassLoader(jars("hbase-" + version), null)) {
+      for (Point point : PointNames.ALL) {
+        if (point.internalName.startsWith(HBASE)) {
+          assertThat(found(point, bytes(hbase, point)))
+              .as("%s in HBase %s", PointNames.of(point), version)
+              .isEqualTo(PointVersions.has(point.id, "hbase " + version));
+        }
+      }
+    }
+  }
+
+  private static boolean ofHadoop(String name) {
+    return name.startsWith("org/") && !name.startsWith(SPARK) && !name.startsWith(HBASE);
   }
 
   private static boolean found(Point point, byte[] original) {

@@ -79,7 +79,8 @@ class RefereeTest {
   @Test
   void noPointReadsACounter() throws Exception {
     try (URLClassLoader spark = new URLClassLoader(PointsTest.jars("spark-4.0.1"), null);
-        URLClassLoader hadoop = new URLClassLoader(PointsTest.jars("3.5.0"), spark)) {
+        URLClassLoader hbase = new URLClassLoader(PointsTest.jars("hbase-2.6.4"), spark);
+        URLClassLoader hadoop = new URLClassLoader(PointsTest.jars("3.5.0"), hbase)) {
       for (Point point : PointNames.ALL) {
         if (!point.internalName.endsWith(STREAM_CALLED_SO)) {
           assertThat(point.internalName).doesNotContainPattern(COUNTER);

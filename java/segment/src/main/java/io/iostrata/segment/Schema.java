@@ -33,6 +33,7 @@ public final class Schema {
   public static final int LAYER_POSIX = 9;
   public static final int LAYER_DEVICE = 10;
   public static final int LAYER_JVM = 11;
+  public static final int LAYER_HBASE = 12;
   public static final int LEVEL_RECORD = 1;
   public static final int LEVEL_THREAD = 2;
   public static final int LEVEL_PHASE = 3;
@@ -61,6 +62,7 @@ public final class Schema {
   public static final int CATEGORY_NAMENODE = 25;
   public static final int CATEGORY_CONFIG = 26;
   public static final int CATEGORY_RPC = 27;
+  public static final int CATEGORY_REGION = 28;
   public static final int CATEGORY_CONTEXT = 64;
   public static final int CATEGORY_THREAD_NAME = 65;
   public static final int CATEGORY_CLIENT = 66;
@@ -206,8 +208,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 245;
-  public static final long POINTS_HASH = 8270306584039496459L;
+  public static final int POINT_COUNT = 272;
+  public static final long POINTS_HASH = 7686030490567055625L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
@@ -221,7 +223,7 @@ public final class Schema {
     0x0000000000000000L,
     0x0000000000000000L,
     0x0000000000000000L,
-    0x0000000000000000L,
+    0x0000000035000c7fL,
     0x0000000000000000L,
     0x0000000000000000L,
     0x0000000000000000L,
