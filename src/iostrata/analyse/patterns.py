@@ -252,7 +252,7 @@ def far_reads(roles: tuple[str, ...] = (), categories: tuple[str, ...] = ()) -> 
         quickest=rows.dur.min().over(ibis.window(group_by=STREAM)),
     )
     far, back = (rows.gap > FAR) | (rows.gap < -FAR), rows.gap < -FAR
-    direct = rows.pause < rows.quickest
+    direct = (rows.pause < rows.quickest).fill_null(False)
     found = rows.group_by("layer", "target", "block").agg(
         reads=rows.count(),
         reach=((rows.offset + rows.bytes).max() - rows.offset.min()).cast("int64"),

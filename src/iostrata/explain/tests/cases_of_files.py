@@ -10,7 +10,7 @@ from iostrata.store.tests.made import SECOND, START
 READS = 600
 # Back and forth in a file of 1 GB.
 PLACES = [n * 7919 % 1000 * MB for n in range(READS)]
-RANKS = attempts("rank", [60, 60, 60, 60])
+RANKS = attempts("client", [60, 60, 60, 60])
 
 
 def reads(places: list[int], layer: str = "hdfs", **more: Any) -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def reads(places: list[int], layer: str = "hdfs", **more: Any) -> list[dict[str,
 def wrote(target: str, writes: int, each: int, size: int, **more: Any) -> dict[str, Any]:
     """Writes of a rank, or of all of them together, as a log of Darshan has them."""
     shared = {"proc": None, "target": target, "point": None, "category": "file", "flags": 0}
-    return did("posix", "write", writes, each, "rank", bytes=writes * size, **{**shared, **more})
+    return did("posix", "write", writes, each, "client", bytes=writes * size, **{**shared, **more})
 
 
 def counted(target: str, **counts: int) -> dict[str, Any]:
