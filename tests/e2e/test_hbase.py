@@ -61,6 +61,8 @@ def test_every_operation_is_what_hbase_says_of_it(
     assert called(run, "compact", OF_SERVER) == (says["compactions"], says["compacted"])
     for op in ("get", "mutate", "multi", "scan"):
         assert called(run, op)[0] == says[f"{op}s"], op
+        sent = called(run, "call", f"target = 'ClientService.{op.capitalize()}'")
+        assert sent[0] == says[f"{op}s"], op  # all clients are in this JVM
     assert run.one(COUNTED_READS) == says["reads"] + says["preads"]
     # AND what the client did is with its table: a put of one row is a request, an entry and a wait
     assert called(run, "get", OF_TABLE)[0] == ROWS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import SUMS, counted_once, direction
+from iostrata.analyse.tables import SUMS, counted_once, direction, in_hdfs
 from iostrata.records import Bytes, Record
 
 
@@ -28,7 +28,8 @@ class Transfer:
         if self.in_datanode is not None:
             same &= (rows.role.fill_null("") == "DataNode") == self.in_datanode
         if self.category is not None:
-            same &= rows.category.fill_null("") == self.category
+            of_it = rows.category.fill_null("") == self.category
+            same &= in_hdfs(rows) if self.category == "hdfs" else of_it
         return same
 
 

@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.exact import quotient
-from iostrata.analyse.tables import PROCESSES, SUMS, counted_once
+from iostrata.analyse.tables import PROCESSES, SUMS, counted_once, in_hdfs
 from iostrata.records import Bytes, Count, EpochNs, Ns, Record
 
 # What attempts of one role differ in: bytes.
@@ -108,7 +108,7 @@ def _work() -> ir.Table:
         fetches=calls("task.fetch"),
         fetched=moved(name == "task.copy"),
         read=moved(name.isin(["hdfs.read", "hdfs.read_vectored"])),
-        written=moved((name == "fs.write") & (rows.category.fill_null("") == "hdfs")),
+        written=moved((name == "fs.write") & in_hdfs(rows)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, SUMS, counted_once, outer
+from iostrata.analyse.tables import CALLS, SUMS, counted_once, in_hdfs, outer
 from iostrata.records import Bytes, Count, EpochNs, Ns, Record
 
 # Operations of the layer hdfs that applications ask for; what is opened is read.
@@ -43,7 +43,7 @@ def hdfs_request_totals() -> ir.Table:
     hdfs = SUMS.layer == "hdfs"
     read = hdfs & SUMS["op"].isin(["read", "read_vectored"]) & counted_once(SUMS)
     written = (SUMS.layer == "fs") & (SUMS["op"] == "write") & counted_once(SUMS)
-    written = written & (SUMS.category.fill_null("") == "hdfs")
+    written = written & in_hdfs(SUMS)
     rows = SUMS.filter((hdfs & SUMS["op"].isin(REQUESTS) & outer(SUMS)) | read | written)
     name = ibis.ifelse(rows["op"] == "read_vectored", "read", rows["op"])
     grouped = rows.group_by(op=name).agg(

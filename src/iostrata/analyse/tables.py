@@ -35,6 +35,13 @@ def outer(table: ir.Table) -> ir.BooleanValue:
     return (table.flags & FLAG["inner"]) == 0
 
 
+def in_hdfs(table: ir.Table) -> ir.BooleanValue:
+    """Whether `fs.write` goes to a file in HDFS; HBase's are known by what they are. Local files
+    count where they leave their buffer, in `fs.raw_write`.
+    """
+    return table.category.fill_null("").isin(["hdfs", "wal", "hfile"])
+
+
 def counted_once(table: ir.Table) -> ir.BooleanValue:
     """No enclosing call of the same layer and operation counts the same bytes."""
     return (table.flags & FLAG["double_counted"]) == 0
