@@ -1,10 +1,11 @@
-"""Hosts on which threads stand still because there is too little memory."""
+"""Hosts on which the run's threads stand still because there is too little memory."""
 
 from __future__ import annotations
 
+import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import SYSTEM
+from iostrata.analyse.tables import PROCESSES, SYSTEM
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.records import Bytes, Ns, Record
 from iostrata.text import percent, size
@@ -14,28 +15,44 @@ LEAST = 0.1  # of the time, on a host
 
 class HostStalls(Record, frozen=True):
     """The time that a host was looked at with its kernel's pressure, and of it the time in which
-    at least one thread was stalled for memory; the most memory in use, and all that there is.
+    at least one thread was stalled for memory; what its disks read, and the run's traced processes
+    of it; the most memory in use, and all that there is.
     """
 
     host: str | None
     time: Ns
     stalled: Ns
+    read: Bytes
+    own: Bytes
     used: Bytes
     total: Bytes
+
+    @property
+    def part(self) -> float:
+        """Of the stalls, those of the run. The kernel does not say whose they are; who waits for
+        memory waits for pages that are read again.
+        """
+        return min(1.0, self.own / self.read) if self.read else 0.0
+
+    @property
+    def cost(self) -> float:
+        return self.stalled * self.part
 
 
 def evidence(_: Workforce) -> ir.Table:
     rows = SYSTEM.filter(SYSTEM.interval > 0, SYSTEM.memory_pressure.notnull())
-    return (
-        rows.group_by("host")
-        .agg(
-            time=rows.interval.sum().cast("int64"),
-            stalled=rows.memory_pressure.sum().cast("int64"),
-            used=rows.mem_used.max().fill_null(0),
-            total=rows.mem_total.max().fill_null(0),
-        )
-        .order_by("host")
+    hosts = rows.group_by("host").agg(
+        time=rows.interval.sum().cast("int64"),
+        stalled=rows.memory_pressure.sum().cast("int64"),
+        read=rows.disk_read.sum().cast("int64"),
+        used=rows.mem_used.max().fill_null(0),
+        total=rows.mem_total.max().fill_null(0),
     )
+    traced = PROCESSES.filter(PROCESSES.traced)
+    own = traced.group_by("host").agg(own=traced.disk_read.sum())
+    found = hosts.left_join(own, "host")
+    found = found.mutate(own=ibis.coalesce(found.own, 0).cast("int64"))
+    return found.select("host", "time", "stalled", "read", "own", "used", "total").order_by("host")
 
 
 @rule(
@@ -43,25 +60,28 @@ def evidence(_: Workforce) -> ir.Table:
     evidence=Query(evidence, HostStalls),
     why="Where memory is short, the kernel takes pages of programs and of the file cache away, and "
     "reads them from the disk again when they are used: every call may wait for that.",
-    unless="the threads that stood still are of other programs, in cgroups of their own.",
+    unless="other programs stood still, and the run's processes read new data meanwhile.",
     most="warning",
-    explains=("disk-taken", "slow-disk", "idle", "local-sync"),
+    explains=("disk-taken", "slow-disk", "local-sync"),
 )
 def judge(rows: list[HostStalls], facts: RunFacts) -> Judgement | None:
-    short = [row for row in rows if row.stalled >= LEAST * row.time]
+    short = [row for row in rows if row.cost >= LEAST * row.time]
     if not short:
         return None
-    worst = max(short, key=lambda row: row.stalled / row.time)
-    share = sum(row.stalled for row in short) / sum(row.time for row in rows)
+    worst = max(short, key=lambda row: row.cost / row.time)
+    share = sum(row.cost for row in short) / sum(row.time for row in rows)
     return Judgement(
         share=min(1.0, share) * facts.coverage,
         text=f"threads of {worst.host or 'the host'} stood still for memory in "
-        f"{percent(worst.stalled / worst.time)} of the time; up to {size(worst.used)} of "
+        f"{percent(worst.stalled / worst.time)} of the time, and the run's processes read "
+        f"{percent(worst.part)} of what its disks read; up to {size(worst.used)} of "
         f"{size(worst.total)} were in use",
         evidence=[
             Evidence("host", worst.host or "", "text"),
             Evidence("time of the run", worst.time, "ns"),
             Evidence("of it some thread was stalled for memory", worst.stalled, "ns"),
+            Evidence("bytes that its disks read", worst.read, "bytes"),
+            Evidence("of them for the run's traced processes", worst.own, "bytes"),
             Evidence("most memory in use", worst.used, "bytes"),
             Evidence("memory of the host", worst.total, "bytes"),
         ],

@@ -61,22 +61,28 @@ def test_a_disk_that_others_use(facts_of: Made, own: int, is_found: bool) -> Non
         assert found[0].share == pytest.approx(3 / 8)
 
 
-@pytest.mark.parametrize(("stalled", "is_found"), [(30, True), (5, False), (None, False)])
-def test_memory_that_is_short(facts_of: Made, stalled: int | None, is_found: bool) -> None:
+@pytest.mark.parametrize(
+    ("stalled", "own", "is_found"),
+    [(30, 4800, True), (30, 60, False), (5, 4800, False), (None, 4800, False)],
+)
+def test_memory_that_is_short(
+    facts_of: Made, stalled: int | None, own: int, is_found: bool
+) -> None:
     """GIVEN a host whose threads stood still for memory in `stalled` s of 60 s, or a kernel that
-    does not say, and another one that has enough.
+    does not say; whose disks read 6,000 MiB, `own` of them for the program; and another host.
     """
-    one = {"mem_used": 900 * MB, "mem_total": 1000 * MB}
+    one = {"mem_used": 900 * MB, "mem_total": 1000 * MB, "disk_read": 100 * MB}
     short = [
         sample(n, **one, memory_pressure=None if stalled is None else SECOND * (n < stalled))
         for n in range(60)
     ]
     enough = [sample(n, host="other") for n in range(60)]
-    found = explain(facts_of([], processes=[PROGRAM], system=short + enough))
+    program = {**PROGRAM, "disk_read": own * MB, "disk_written": 0}
+    found = explain(facts_of([], processes=[program], system=short + enough))
     assert [each.rule for each in found] == (["memory-short"] if is_found else [])
     if is_found:
         assert found[0].seen == (
-            "threads of node stood still for memory in 50 % of the time; up to 900.0 MiB of "
-            "1000.0 MiB were in use"
+            "threads of node stood still for memory in 50 % of the time, and the run's processes "
+            "read 80 % of what its disks read; up to 900.0 MiB of 1000.0 MiB were in use"
         )
-        assert found[0].share == pytest.approx(1 / 4)
+        assert found[0].share == pytest.approx(1 / 5)
