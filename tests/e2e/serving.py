@@ -16,6 +16,7 @@ from typing import IO
 from tests.e2e import commands
 
 from iostrata.artifacts import native_binary
+from iostrata.record.collector import key_values
 
 
 class Serving:
@@ -81,6 +82,11 @@ def seen_by(page: Path) -> bytes:
         return b""
 
 
+def describes_itself(directory: Path) -> bool:
+    """Whether its collector has said who it is: before, it holds a file that is empty."""
+    return "version" in key_values(directory / "collector")
+
+
 class Node:
     """A collector with a directory and a store of its own, and the command line on both."""
 
@@ -98,7 +104,7 @@ class Node:
         words += ["--store", self.store, "--spool", self.folder / "spool"]
         with (self.folder / "collector.log").open("ab") as log:
             self.child = subprocess.Popen([str(word) for word in words], stderr=log)
-        wait_until(lambda: (self.dir / "collector").exists() or self.child.poll() is not None)
+        wait_until(lambda: describes_itself(self.dir) or self.child.poll() is not None)
 
     @property
     def collector(self) -> int:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.drawn import SEED, SOAK
+from tests.e2e.serving import describes_itself, wait_until
 from tests.e2e.truth import Run
 
 from iostrata.artifacts import native_binary
@@ -91,11 +92,9 @@ def collect(directory: Path, store: Path) -> subprocess.Popen[bytes]:
         + ["--spool", str(store / ".spool")],
         stdin=subprocess.DEVNULL,
     )
-    for _ in range(500):
-        if (directory / "collector").exists():
-            return process
-        time.sleep(0.02)
-    raise AssertionError(f"no collector: {process.poll()}")
+    wait_until(lambda: describes_itself(directory) or process.poll() is not None)
+    assert process.poll() is None
+    return process
 
 
 def test_of_the_collector(tmp_path: Path, program: Path) -> None:
