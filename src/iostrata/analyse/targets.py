@@ -118,10 +118,7 @@ def busiest(
     operations: tuple[str, ...], categories: tuple[str, ...], roles: tuple[str, ...] = ()
 ) -> ir.Table:
     """Per layer the `BusiestTarget` of operations on targets of some categories."""
-    rows = _targeted(roles, ())
-    rows = rows.filter(
-        rows["op"].isin(operations), rows.category.isin(categories), counted_once(rows)
-    )
+    rows = _of(operations, categories, roles)
     each = rows.group_by("layer", "target").agg(calls=rows.calls.sum().cast("int64"))
     order = [ibis.desc("calls"), ibis.asc("target")]
     each = each.mutate(place=ibis.row_number().over(group_by="layer", order_by=order))
@@ -132,10 +129,7 @@ def requested(
     operations: tuple[str, ...], categories: tuple[str, ...], roles: tuple[str, ...] = ()
 ) -> ir.Table:
     """Each `RequestedTarget` of operations on targets of some categories; most time first."""
-    rows = _targeted(roles, ())
-    rows = rows.filter(
-        rows["op"].isin(operations), rows.category.isin(categories), counted_once(rows)
-    )
+    rows = _of(operations, categories, roles)
     found = rows.mutate(block=rows.block.fill_null(0)).group_by("layer", "target", "block")
     names = ("calls", "bytes", "time")
     sums = found.agg(**{name: rows[name].sum().fill_null(0).cast("int64") for name in names})
@@ -147,9 +141,7 @@ def written_together(categories: tuple[str, ...] = (), roles: tuple[str, ...] = 
 
     Rows without a process are of several, of which an imported trace says no more.
     """
-    rows = _targeted(roles, ("proc",))
-    of = [rows.category.isin(categories)] if categories else []
-    rows = rows.filter(rows["op"].isin(DIRECTIONS["written"]), counted_once(rows), *of)
+    rows = _of(DIRECTIONS["written"], categories, roles, "proc")
     found = rows.group_by("layer", "target").agg(
         writers=rows.proc.nunique(),
         of_several=rows.count(where=rows.proc.isnull()),
@@ -170,6 +162,15 @@ def targets_alike(most: int) -> ir.Table:
         **{name: found[name].sum().cast("int64") for name in numbers}
     )
     return kinds.order_by(ibis.desc("time"), "layer", "target").limit(most)
+
+
+def _of(
+    operations: tuple[str, ...], categories: tuple[str, ...], roles: tuple[str, ...], *by: str
+) -> ir.Table:
+    """Rows of `_targeted` of these operations whose bytes count, of some categories if any."""
+    rows = _targeted(roles, by)
+    of = [rows.category.isin(categories)] if categories else []
+    return rows.filter(rows["op"].isin(operations), counted_once(rows), *of)
 
 
 def _targeted(roles: tuple[str, ...], by: tuple[str, ...]) -> ir.Table:

@@ -65,7 +65,7 @@ def fetch_pom(name: str, text: str, progress: Callable[[str], None]) -> Path:
     with _locked(home.parent / f"{home.name}.lock"):
         if complete(home, text):
             return folder
-        progress(f"fetching {name} from Maven Central (110 MB, only once)")
+        progress(f"fetching {name} from Maven Central (some 110 MB, only once)")
         with tempfile.TemporaryDirectory(prefix=f"{home.name}-", dir=home.parent) as temporary:
             fresh = Path(temporary) / "fresh"
             _copy_dependencies(Path(temporary), fresh / "lib", name, text)

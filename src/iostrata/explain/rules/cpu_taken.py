@@ -5,8 +5,9 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import PROCESSES, SYSTEM
+from iostrata.analyse.tables import SYSTEM
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain.rules.parts import with_own
 from iostrata.records import Count, Ns, Record
 from iostrata.text import percent
 
@@ -55,14 +56,7 @@ def evidence(_: Workforce) -> ir.Table:
         busy=rows.capacity.sum(where=is_busy).fill_null(0).cast("int64"),
         stolen=stolen.sum(where=is_busy).fill_null(0).cast("int64"),
     )
-    traced = PROCESSES.filter(PROCESSES.traced)
-    own = traced.group_by("host").agg(cpu=traced.cpu.sum())
-    return (
-        hosts.left_join(own, "host")
-        .mutate(used=ibis.coalesce(own.cpu, 0).cast("int64"))
-        .select("host", "cores", "capacity", "busy", "used", "stolen")
-        .order_by("host")
-    )
+    return with_own(hosts, "cpu").rename(used="own").order_by("host")
 
 
 @rule(

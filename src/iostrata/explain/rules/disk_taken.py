@@ -6,9 +6,9 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.account import account
-from iostrata.analyse.tables import PROCESSES, SUMS, SYSTEM
+from iostrata.analyse.tables import SUMS, SYSTEM
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import DATA
+from iostrata.explain.rules.parts import DATA, with_own
 from iostrata.records import Bytes, Ns, Record
 from iostrata.text import percent, size
 
@@ -37,14 +37,12 @@ def evidence(_: Workforce) -> ir.Table:
         busy=rows.disk_busy.sum().cast("int64"),
         moved=(rows.disk_read + rows.disk_written).sum().cast("int64"),
     )
-    traced = PROCESSES.filter(PROCESSES.traced)
-    own = traced.group_by(on=traced.host).agg(own=(traced.disk_read + traced.disk_written).sum())
     files = SUMS.filter(SUMS.layer == "java", SUMS.category.isin(FILES))
     calls = account(files, "host").select(at="host", calls="time")
-    found = hosts.left_join(own, hosts.host == own.on).drop("on")
+    found = with_own(hosts, "disk_read", "disk_written")
     found = found.left_join(calls, found.host == calls.at).drop("at")
     return found.mutate(
-        own=ibis.least(found.own.fill_null(0).cast("int64"), found.moved),
+        own=ibis.least(found.own, found.moved),
         calls=found.calls.fill_null(0),
     ).order_by("host")
 

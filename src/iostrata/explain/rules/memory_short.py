@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import PROCESSES, SYSTEM
+from iostrata.analyse.tables import SYSTEM
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain.rules.parts import with_own
 from iostrata.records import Bytes, Ns, Record
 from iostrata.text import percent, size
 
@@ -48,11 +48,7 @@ def evidence(_: Workforce) -> ir.Table:
         used=rows.mem_used.max().fill_null(0),
         total=rows.mem_total.max().fill_null(0),
     )
-    traced = PROCESSES.filter(PROCESSES.traced)
-    own = traced.group_by("host").agg(own=traced.disk_read.sum())
-    found = hosts.left_join(own, "host")
-    found = found.mutate(own=ibis.coalesce(found.own, 0).cast("int64"))
-    return found.select("host", "time", "stalled", "read", "own", "used", "total").order_by("host")
+    return with_own(hosts, "disk_read").order_by("host")
 
 
 @rule(

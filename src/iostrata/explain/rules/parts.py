@@ -12,7 +12,7 @@ from iostrata.analyse import account as accounts
 from iostrata.analyse.account import Account
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
-from iostrata.analyse.tables import SUMS, counted_once
+from iostrata.analyse.tables import PROCESSES, SUMS, counted_once
 from iostrata.analyse.targets import busiest
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce
 from iostrata.records import Bytes, Count, Ns, Record
@@ -99,6 +99,15 @@ def account(rows: ir.Table, *keys: str) -> ir.Table:
     layer count, those within the same one do not.
     """
     return accounts.account(rows, *keys, counted=counted_once)
+
+
+def with_own(hosts: ir.Table, *columns: str) -> ir.Table:
+    """Rows of hosts, and as `own` the sum of `columns` of the run's traced processes on each."""
+    traced = PROCESSES.filter(PROCESSES.traced)
+    sums = (traced[name] for name in columns)
+    own = traced.group_by(on=traced.host).agg(own=sum(sums, start=next(sums)).sum())
+    found = hosts.left_join(own, hosts.host == own.on).drop("on")
+    return found.mutate(own=found.own.fill_null(0).cast("int64"))
 
 
 def small_requests(workforce: Workforce, direction: str, least: int, most: int) -> ir.Table:

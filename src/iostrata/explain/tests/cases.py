@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from iostrata.explain.tests.cases_of_files import CASES_OF_FILES
+from iostrata.explain.tests.cases_of_waits import CASES_OF_WAITS
 from iostrata.explain.tests.made import (
     JOB,
     KB,
@@ -18,7 +19,6 @@ from iostrata.explain.tests.made import (
     call,
     did,
 )
-from iostrata.explain.tests.waits import WAITS
 from iostrata.store.tests.made import SECOND, START, process
 
 DATA: dict[str, Any] = {"category": "hdfs", "size_class": 11}
@@ -46,7 +46,7 @@ def at(second: int) -> int:
 TASKS = attempts("map", [30, 30, 30, 30])  # two minutes of work
 CASES = (
     *CASES_OF_FILES,
-    *WAITS,
+    *CASES_OF_WAITS,
     Case(
         "small-reads",
         "20 000 reads of 1.0 KiB on average in layer hdfs took 20.00 s",

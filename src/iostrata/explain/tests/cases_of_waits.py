@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iostrata.explain.tests.made import MS, Case, did, link
 
-WAITS = (
+CASES_OF_WAITS = (
     Case(
         "datanode-sync",
         "DataNodes synced their disks 600 times, which took 24.00 s together; writers waited "
