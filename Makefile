@@ -73,6 +73,6 @@ demo: build ## record a real Hadoop job and show what it did
 
 clean: ## delete what was built (not the environment)
 	cargo clean -q
-	rm -rf src/iostrata/show/_report
+	rm -rf src/iostrata/show/_report src/iostrata/analyse/_compiled.json
 	$(MVN) clean
 	find src lab tests schema -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -94,17 +94,16 @@ class _Unfinished(Record, frozen=True):
 def completeness(opened: OpenedRun) -> Completeness:
     """How complete a run is; of a run that kept some requests, its table `sample` is there."""
     engine = DuckDb(opened)
-    seen = engine.records(processes(), Process)
-    faulted = PROCESSES.filter(PROCESSES.points_faulted != "").select("points_faulted")
+    seen = engine.records(processes, Process)
     names = {
         name
-        for row in engine.records(faulted, _Faulted)
+        for row in engine.records(_faulted, _Faulted)
         for name in row.points_faulted.split(",")
         if name
     }
-    (open_calls,) = engine.records(_unfinished(), _Unfinished)
+    (open_calls,) = engine.records(_unfinished, _Unfinished)
     drawn = is_drawn(opened)
-    found = sampled.orphans(opened) if drawn else engine.records(orphans(), Orphans)
+    found = sampled.orphans(opened) if drawn else engine.records(orphans, Orphans)
     return Completeness(
         run=opened.run,
         incomplete=opened.incomplete,
@@ -119,7 +118,7 @@ def completeness(opened: OpenedRun) -> Completeness:
 
 def coverage(opened: OpenedRun, seen: Sequence[Process]) -> Coverage:
     """Compares the processes of a run with what its cluster listed."""
-    tasks = {row.task for row in DuckDb(opened).records(_tasks_with_calls(), _Task)}
+    tasks = {row.task for row in DuckDb(opened).records(_tasks_with_calls, _Task)}
     found = compared.coverage(opened.run.cluster, seen, tasks)
     nodes = found.datanodes
     datanodes = None if nodes is None else [DataNode(**vars(node)) for node in nodes]
@@ -132,6 +131,10 @@ def _tasks_with_calls() -> ir.Table:
     """
     rows = SUMS.filter(SUMS.task.notnull(), ~SUMS.role.fill_null("").isin(SERVERS))
     return rows.select("task").distinct()
+
+
+def _faulted() -> ir.Table:
+    return PROCESSES.filter(PROCESSES.points_faulted != "").select("points_faulted")
 
 
 def _unfinished() -> ir.Table:

@@ -80,6 +80,10 @@ def durations(calls: ir.Table, *keys: str) -> ir.Table:
     return found.order_by(*keys, "bucket")
 
 
+def _by_operation() -> ir.Table:
+    return durations(CALLS, "layer", "op")
+
+
 def durations_by_host() -> ir.Table:
     """Each `JobDurations`."""
     calls = CALLS.mutate(host=CALLS.host.fill_null(""), job=CALLS.job.fill_null(""))
@@ -91,7 +95,7 @@ def latencies(opened: OpenedRun, sampled: bool) -> list[Latency]:
     if sampled:
         return _estimates(opened)
     operations: dict[tuple[str, str], dict[int, _Durations]] = {}
-    for row in DuckDb(opened).records(durations(CALLS, "layer", "op"), _Durations):
+    for row in DuckDb(opened).records(_by_operation, _Durations):
         operations.setdefault((row.layer, row.op), {})[row.bucket] = row
     times = {key: sum(row.time for row in rows.values()) for key, rows in operations.items()}
     longest = sorted(operations, key=lambda key: (-times[key], key))

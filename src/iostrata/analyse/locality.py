@@ -26,17 +26,35 @@ class Locality(Record, frozen=True):
     remote: Bytes
 
 
-def locality(racks: Mapping[str, str] | None = None) -> ir.Table:
-    """Per attempt a `Locality`. `racks` names the racks of hosts, as `Run.racks`; a host without
-    one shares it with nobody.
+class AttemptSource(Record, frozen=True):
+    """Bytes that DataNodes of the host `source` sent for an attempt, which ran on `host`."""
 
-    Bytes that a client reads without a DataNode (short-circuit) are in no column.
+    job: str | None
+    role: str | None
+    task: str
+    host: str | None
+    source: str | None
+    bytes: Bytes
+
+
+def sources() -> ir.Table:
+    """Per attempt and host that sent for it a `AttemptSource`.
+
+    Bytes that a client reads without a DataNode (short-circuit) are in none.
     """
     sent = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "send_packet", counted_once(SUMS))
     sent = sent.filter(sent.task.notnull(), sent.task != "")
     sent = sent.group_by("task", source=sent.host).agg(bytes=sent.bytes.sum().cast("int64"))
     ran = attempts().select("job", "role", "task", "host")
-    joined = sent.join(ran, "task", how="inner")
+    found = sent.join(ran, "task", how="inner")
+    return found.select(*AttemptSource.__struct_fields__).order_by("job", "task", "source")
+
+
+def locality(racks: Mapping[str, str] | None = None) -> ir.Table:
+    """Per attempt a `Locality`. `racks` names the racks of hosts, as `Run.racks`; a host without
+    one shares it with nobody. Adds up `sources`.
+    """
+    joined = sources()
     near = joined.source == joined.host
     beside = _rack(joined.source, racks or {}) == _rack(joined.host, racks or {})
     beside = ~near & beside.fill_null(False)

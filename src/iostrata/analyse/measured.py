@@ -73,8 +73,8 @@ def measured(opened: OpenedRun) -> Measured:
         JOB: _job(whole),
         LAYERS: _by(whole.layers, "layer"),
         POINTS: _points(whole.ops),
-        CATEGORIES: _by(engine.records(by_category(), CategoryTotal), "layer", "category"),
-        PHASES: _by(engine.records(by_phase(), PhaseTotal), "phase", "layer"),
+        CATEGORIES: _by(engine.records(by_category, CategoryTotal), "layer", "category"),
+        PHASES: _by(engine.records(by_phase, PhaseTotal), "phase", "layer"),
         TARGETS: _by(kinds, *TARGETS.keys),
     }
     cut = frozenset({TARGETS} if whole.sampled or len(kinds) == MOST_TARGETS else ())

@@ -69,7 +69,7 @@ def woven_points() -> ir.Table:
 def calls_of_points(engine: Engine) -> Counter[int]:
     """The calls of each point of the agent's own, by its id."""
     calls: Counter[int] = Counter()
-    for row in engine.records(point_calls(), PointCalls):
+    for row in engine.records(point_calls, PointCalls):
         if row.point < FIRST_USER_POINT:
             calls[row.point] += row.calls
     return calls
@@ -79,13 +79,13 @@ def user_points(engine: Engine, run: Run) -> list[UserPoint]:
     """The points of the run's own files, in their order."""
     states: dict[str, set[str]] = {}
     methods: dict[tuple[int | None, int], str] = {}
-    for process in engine.records(woven_points(), WovenPoints):
+    for process in engine.records(woven_points, WovenPoints):
         for entry in process.user_points.split(","):
             number, state, method = entry.split(" ", 2)
             states.setdefault(method, set()).add(state)
             methods[process.proc, int(number)] = method
     calls: Counter[str] = Counter()
-    for row in engine.records(point_calls(), PointCalls):
+    for row in engine.records(point_calls, PointCalls):
         calls[methods.get((row.proc, row.point), "")] += row.calls
     return [
         UserPoint(p.layer, p.op, p.method, calls[p.method], sorted(states.get(p.method, ())))

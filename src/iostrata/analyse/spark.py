@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import ibis
-from ibis.expr import types as ir
 
+from iostrata.analyse.engine import Expression, made
 from iostrata.errors import UserError
 from iostrata.records import records
 from iostrata.schema.columns import READ_AS, as_read
@@ -45,14 +45,14 @@ class Spark:
             where = " AND ".join(conditions)
             self.session.table("events").where(where).createOrReplaceTempView(name)
 
-    def records(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
+    def records(self, expression: Expression, kind: type[_R]) -> list[_R]:
         """See `Engine.records`."""
         rows = self.session.sql(self.sql(expression)).collect()
         return records((row.asDict() for row in rows), kind)
 
-    def sql(self, expression: ir.Table) -> str:
+    def sql(self, expression: Expression) -> str:
         """See `Engine.sql`."""
-        return str(ibis.to_sql(expression, dialect="pyspark"))
+        return str(ibis.to_sql(made(expression), dialect="pyspark"))
 
 
 def session(settings: Mapping[str, str] | None = None) -> SparkSession:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 import msgspec
+from ibis.expr import types as ir
 
 from iostrata.analyse import sample, sampled
 from iostrata.analyse.completeness import Completeness, completeness
@@ -41,6 +42,7 @@ from iostrata.store.runs import Run
 SUMMARY_STEPS = ("sums", "sample", "latencies", "targets", "totals")
 # All but the one that holds pauses.
 IO_LAYERS = tuple(layer for layer in LAYER if layer != "jvm")
+_HOTTEST = 20  # targets
 _TRACED = {point.layer for point in POINTS if point.makes_rows}
 
 
@@ -98,7 +100,7 @@ class Summary(Completeness, frozen=True):
     lost_datanodes: list[LostDataNode]  # that left write pipelines, of calls recorded individually
 
 
-def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) -> Summary:
+def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = silent) -> Summary:
     """Reads a run; says each of SUMMARY_STEPS."""
     engine = DuckDb(opened)
     step("sums")
@@ -113,7 +115,7 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
     nameless = [] if has_all else _without_target(engine, hottest)
     step("totals")
     complete = completeness(opened)
-    layers = _in_order(engine.records(by_layer(), LayerTotal))
+    layers = _in_order(engine.records(by_layer, LayerTotal))
     seen = {row.layer for row in layers}
     return Summary(
         **{name: getattr(complete, name) for name in complete.__struct_fields__},
@@ -123,16 +125,16 @@ def summary(opened: OpenedRun, most_targets: int = 20, step: Progress = silent) 
         layers=layers,
         silent_layers=_layers(opened.run, _TRACED - seen),
         absent_layers=_layers(opened.run, set(IO_LAYERS) - _TRACED - seen),
-        ops=_in_order(engine.records(by_operation(), OperationTotal)),
+        ops=_in_order(engine.records(by_operation, OperationTotal)),
         latencies=times,
         targets=hottest,
         without_target=nameless,
-        tasks=engine.records(by_task(), TaskTotal),
+        tasks=engine.records(by_task, TaskTotal),
         sampled=is_sampled,
         sizes=_in_order(sizes(opened)),
-        pauses=engine.records(pauses(), Pauses),
-        hosts=engine.records(host_totals(), HostTotal),
-        lost_datanodes=engine.records(lost_datanodes(), LostDataNode),
+        pauses=engine.records(pauses, Pauses),
+        hosts=engine.records(host_totals, HostTotal),
+        lost_datanodes=engine.records(lost_datanodes, LostDataNode),
     )
 
 
@@ -148,20 +150,25 @@ def hottest_targets(opened: OpenedRun, most: int) -> list[Target]:
     """The targets that took longest; of a run that is sampled, its table `sample` is there."""
     if sample.is_drawn(opened):
         return sampled.hottest(opened, most)
-    return DuckDb(opened).records(targets().limit(most), Target)
+    first = _hottest if most <= _HOTTEST else targets().limit(most)
+    return DuckDb(opened).records(first, Target)[:most]
+
+
+def _hottest() -> ir.Table:
+    return targets().limit(_HOTTEST)
 
 
 def _without_target(engine: DuckDb, hottest: list[Target]) -> list[WithoutTarget]:
     """Calls of which nothing says what they were on, but that may have been on such targets."""
     kinds = {(row.layer, row.category or UNKNOWN) for row in hottest}
-    nameless = engine.records(without_target(), WithoutTarget)
+    nameless = engine.records(without_target, WithoutTarget)
     return [row for row in nameless if (row.layer, row.category) in kinds]
 
 
 def sizes(opened: OpenedRun) -> list[Sizes]:
     """Calls by size; classes that are none of SIZES are of unknown size."""
     counts: dict[tuple[str, str], list[int]] = {}
-    for row in DuckDb(opened).records(size_classes(), SizeClass):
+    for row in DuckDb(opened).records(size_classes, SizeClass):
         calls = counts.setdefault((row.op, row.layer), [0] * len(SIZES))
         above = math.inf if row.size_class is None else row.size_class
         calls[next(place for place, top in enumerate(_TOPS) if above <= top)] += row.calls

@@ -112,11 +112,11 @@ class Watch:
             with OpenedRun(run, {"events": new}) as opened:
                 self._incomplete += opened.incomplete
                 engine = DuckDb(opened)
-                for each in engine.records(by_host(), JobTotal):
+                for each in engine.records(by_host, JobTotal):
                     numbers = {name: getattr(each, name) for name in NUMBERS}
                     self._published.add((each.host, each.layer, each.job), numbers)
                 # latencies are those of a window, and none began before the first snapshot
-                for row in [] if self._first else engine.records(durations_by_host(), JobDurations):
+                for row in [] if self._first else engine.records(durations_by_host, JobDurations):
                     key = (row.host, row.layer, row.job)
                     self._published.add_times(key, {row.bucket: row.calls}, row.time)
         self._read |= set(new)

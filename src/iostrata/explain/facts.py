@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Generic, Literal, TypeVar
 
 from ibis.expr import types as ir
 
-from iostrata.analyse.engine import Engine
+from iostrata.analyse.engine import Engine, OfRoles
 from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS
-from iostrata.records import Count, EpochNs, Ns, Record
+from iostrata.records import EpochNs, Ns, Record
 from iostrata.schema.roles import HBASE_SERVERS, SERVERS
 from iostrata.store.configuration import of_command
 from iostrata.store.facts import CountedFile
@@ -26,11 +26,10 @@ Kind = Literal["mapreduce", "spark", "hbase", "program"]
 @dataclass(frozen=True)
 class Workforce:
     """The roles of the processes that do the run's work: those of its tasks, else those of all
-    programs that are no servers, else HBase's servers; and the racks of hosts.
+    programs that are no servers, else HBase's servers.
     """
 
     roles: tuple[str, ...]
-    racks: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def rows(self, rows: ir.Table = SUMS) -> ir.Table:
         """Rows of these processes alone."""
@@ -39,10 +38,13 @@ class Workforce:
 
 @dataclass(frozen=True)
 class Query(Generic[_R]):
-    """One expression over a run, made for a workforce; its rows are records of a type."""
+    """One expression over a run, made for a workforce; its rows are records of a type. The registry
+    of rules gives it the `name` of its rule.
+    """
 
     expression: Callable[[Workforce], ir.Table]
     row: type[_R]
+    name: str = field(default="", compare=False)
 
 
 class Worker(Record, frozen=True):
@@ -64,12 +66,47 @@ class _EventTimes(Record, frozen=True):
     last: EpochNs | None
 
 
-class _Time(Record, frozen=True):
+class _TracedProcess(Record, frozen=True):
+    role: str
+    job: str
+    task: str
+    start: EpochNs | None
+    end: EpochNs | None
+
+
+class _RoleTime(Record, frozen=True):
+    role: str
     time: Ns
 
 
-class _Number(Record, frozen=True):
-    found: Count
+class _Role(Record, frozen=True):
+    role: str
+
+
+def _traced_processes() -> ir.Table:
+    rows = PROCESSES.filter(PROCESSES.traced, PROCESSES.role.notnull())
+    job, task = rows.job.fill_null(""), rows.task.fill_null("")
+    return rows.select(
+        role="role", job=job, task=task, start=rows.start.nullif(0), end=rows.end.nullif(0)
+    )
+
+
+def _event_times() -> ir.Table:
+    ends = EVENTS.start + EVENTS.dur.fill_null(0)
+    return EVENTS.agg(first=EVENTS.start.min(), last=ends.max())
+
+
+def _time_in_tasks() -> ir.Table:
+    """Of the operation `task.run`, per role."""
+    rows = SUMS.filter(SUMS.layer == "task", SUMS["op"] == "run", SUMS.role.notnull())
+    return rows.group_by("role").agg(time=rows.timed_dur.sum().fill_null(0).cast("int64"))
+
+
+def _roles_of_hbase() -> ir.Table:
+    """Those of HBase's tools, and of processes that call HBase."""
+    tools = PROCESSES.filter(PROCESSES.main.startswith("org.apache.hadoop.hbase."))
+    both = tools.select("role").union(SUMS.filter(SUMS.layer == "hbase").select("role"))
+    return both.filter(both.role.notnull()).distinct()
 
 
 class RunFacts:
@@ -81,11 +118,15 @@ class RunFacts:
 
     def answer(self, query: Query[_R]) -> list[_R]:
         """The rows of a query over the run."""
-        return self.engine.records(_expression(query, self.workforce), query.row)
+        return self.engine.records(self._of_workers(query), query.row)
 
     def sql(self, query: Query[_R]) -> str:
         """A query in the words of the engine."""
-        return self.engine.sql(_expression(query, self.workforce))
+        return self.engine.sql(self._of_workers(query))
+
+    def _of_workers(self, query: Query[_R]) -> OfRoles:
+        roles = self.workforce.roles
+        return OfRoles(query.name, lambda of: _expression(query, Workforce(of)), roles)
 
     @cached_property
     def workforce(self) -> Workforce:
@@ -93,19 +134,16 @@ class RunFacts:
         tasks = tuple(role for role in TASKS if role in roles)
         programs = tuple(sorted(roles - {*SERVERS}))
         of_hbase = tuple(role for role in HBASE_SERVERS if role in roles)
-        return Workforce(tasks or programs or of_hbase, self.run.racks)
+        return Workforce(tasks or programs or of_hbase)
 
     @cached_property
     def _processes(self) -> list[Worker]:
-        rows = PROCESSES.filter(PROCESSES.traced, PROCESSES.role.notnull())
-        made = rows.select(
-            role="role",
-            job=rows.job.fill_null(""),
-            task=rows.task.fill_null(""),
-            start=rows.start.nullif(0).fill_null(self.begin),
-            end=rows.end.nullif(0).fill_null(self.begin + self.wall),
-        )
-        return self.engine.records(made.order_by("start", "task"), Worker)
+        end = self.begin + self.wall
+        found = [
+            Worker(row.role, row.job, row.task, row.start or self.begin, row.end or end)
+            for row in self.engine.records(_traced_processes, _TracedProcess)
+        ]
+        return sorted(found, key=lambda process: (process.start, process.task))
 
     @cached_property
     def begin(self) -> int:
@@ -120,10 +158,7 @@ class RunFacts:
 
     @cached_property
     def _span(self) -> tuple[int, int]:
-        ends = EVENTS.start + EVENTS.dur.fill_null(0)
-        (span,) = self.engine.records(
-            EVENTS.agg(first=EVENTS.start.min(), last=ends.max()), _EventTimes
-        )
+        (span,) = self.engine.records(_event_times, _EventTimes)
         return span.first or 0, span.last or 0
 
     @cached_property
@@ -175,12 +210,8 @@ class RunFacts:
     @property
     def _uses_hbase(self) -> bool:
         """Whether a worker is one of HBase's tools, or calls HBase."""
-        tools = self.workforce.rows(PROCESSES)
-        tools = tools.filter(tools.main.startswith("org.apache.hadoop.hbase."))
-        calls = self.workforce.rows()
-        calls = calls.filter(calls.layer == "hbase")
-        return any(self.engine.records(rows.agg(found=rows.count()), _Number)[0].found
-                   for rows in (tools, calls))  # fmt: skip
+        roles = self.engine.records(_roles_of_hbase, _Role)
+        return any(row.role in self.workforce.roles for row in roles)
 
     @cached_property
     def worked(self) -> int:
@@ -228,10 +259,9 @@ class RunFacts:
     @cached_property
     def start_up(self) -> int:
         """ns that a task takes to start and to end, on average: its process without `task.run`."""
-        runs = self.workforce.rows().filter(lambda t: (t.layer == "task") & (t["op"] == "run"))
-        summed = runs.agg(time=runs.timed_dur.sum().fill_null(0).cast("int64"))
-        (ran,) = self.engine.records(summed, _Time)
-        return max(0, self.worked - ran.time) // max(1, len(self.workers))
+        ran = self.engine.records(_time_in_tasks, _RoleTime)
+        time = sum(row.time for row in ran if row.role in self.workforce.roles)
+        return max(0, self.worked - time) // max(1, len(self.workers))
 
 
 @cache  # to build an expression takes a while

@@ -155,8 +155,8 @@ def _observed(run: str | None, store: Path | None, quiet: bool) -> Observed:
         with traced_run(store, run) as traced:
             step("add up")
             engine = DuckDb(traced.opened)
-            asked = engine.records(hdfs_requests(), HdfsRequest)
-            totals = engine.records(hdfs_request_totals(), HdfsRequestTotal)
+            asked = engine.records(hdfs_requests, HdfsRequest)
+            totals = engine.records(hdfs_request_totals, HdfsRequestTotal)
     requests = [
         RecordedRequest(each.start, each.dur, each.op, each.target, (each.proc, each.tid))
         for each in asked

@@ -49,7 +49,7 @@ def _measure(opened: OpenedRun) -> Row:
         sink = _Counted()
         kept = TracedRun(opened).export(name, cast(BinaryIO, sink))
         texts[name] = sink.taken
-    done = DuckDb(opened).records(by_operation(), OperationTotal)
+    done = DuckDb(opened).records(by_operation, OperationTotal)
     return {
         "calls": sum(each.calls for each in done),
         "kept": kept,

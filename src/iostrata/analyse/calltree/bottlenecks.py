@@ -59,7 +59,7 @@ def bottlenecks(opened: OpenedRun, by: str = "critical", step: Progress = silent
     """Ranks the functions of a run; `by` of RANKS; says each of STEPS. Raises UserError."""
     trees = call_trees(opened, progress=step)
     path = critical_path(opened, trees, step)
-    pipes = DuckDb(opened).records(pipe_reads(), PipeReads)
+    pipes = DuckDb(opened).records(pipe_reads, PipeReads)
     ranked = _ranked(trees.functions, pipes, path.by_function)
     ranked.sort(key=lambda row: (-getattr(row, by), row.layer, row.op, row.role))
     return Bottlenecks(by, path.wall, trees.sampled, ranked, opened.incomplete)

@@ -189,10 +189,10 @@ def critical_path(
     offsets = {clock.host: clock.offset for clock in (trees or call_trees(opened)).clocks}
     processes = [
         process.shifted(offsets.get(process.host, 0))
-        for process in engine.records(_processes(), PathProcess)
+        for process in engine.records(_processes, PathProcess)
     ]
     windows = _Way(processes, _marks(engine, offsets)).go()
-    pipes = engine.records(long_pipe_reads(), LongPipeRead)
+    pipes = engine.records(long_pipe_reads, LongPipeRead)
     calls = [(call.proc, call.span) for call in pipes]
     worked = {one.proc: one.worked for one in processes if one.worked is not None}
     question = _Question(windows, WAITING_OPERATIONS, calls, offsets, worked)
@@ -242,7 +242,7 @@ def _marked() -> ir.Table:
 
 def _marks(engine: DuckDb, offsets: dict[str, int]) -> Marks:
     marks = Marks({}, {}, {}, {}, {})
-    for row in engine.records(_marked(), _Mark):
+    for row in engine.records(_marked, _Mark):
         start = row.start + offsets.get(row.host or "", 0)
         end = start + row.dur
         if row.op == "accept":

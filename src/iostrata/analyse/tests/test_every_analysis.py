@@ -14,7 +14,6 @@ import pytest
 from bench.large.generate import START, generate
 
 from iostrata import analyse
-from iostrata.analyse import tables
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.spark import Spark
 from iostrata.records import Record
@@ -48,7 +47,7 @@ def analyses() -> dict[str, Analysis]:
     modules = [
         import_module(f"{analyse.__name__}.{found.name}")
         for found in pkgutil.iter_modules(analyse.__path__)
-        if found.name not in ("tests", tables.__name__.rpartition(".")[2])
+        if found.name not in ("tests", "tables", "engine")
     ]
     return {
         name: function

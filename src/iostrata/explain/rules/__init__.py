@@ -11,10 +11,11 @@ from iostrata.explain.finding import Rule
 from iostrata.registry import Registry
 
 _FILES = sorted(module.name for module in iter_modules(__path__) if module.name != "parts")
-RULES = Registry[Rule[Any]](
-    "rule",
-    (
-        replace(import_module(f"{__name__}.{file}").judge, name=file.replace("_", "-"))
-        for file in _FILES
-    ),
-)
+
+
+def _rule(file: str) -> Rule[Any]:
+    rule, name = import_module(f"{__name__}.{file}").judge, file.replace("_", "-")
+    return replace(rule, name=name, evidence=replace(rule.evidence, name=f"rule {name}"))
+
+
+RULES = Registry[Rule[Any]]("rule", map(_rule, _FILES))

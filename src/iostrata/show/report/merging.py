@@ -15,8 +15,8 @@ _Key = tuple[str, str]
 
 def merged_sizes(engine: DuckDb) -> list[MergedSizes]:
     """Of each layer and direction that has requests at known places, from the application down."""
-    before = _by_key(engine.records(unmerged(), MergedSize))
-    after = _by_key(engine.records(merged(), MergedSize))
+    before = _by_key(engine.records(unmerged, MergedSize))
+    after = _by_key(engine.records(merged, MergedSize))
     made = [_sizes(key, rows, after[key]) for key, rows in before.items()]
     return sorted(made, key=lambda row: (layer_order(row.layer), row.layer, row.direction))
 
