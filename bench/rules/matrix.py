@@ -24,7 +24,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
@@ -67,6 +67,13 @@ def found(store: Path, name: str) -> Row:
     }
 
 
+class Braked(Protocol):
+    """What runs on a cluster some of whose nodes are slow."""
+
+    @property
+    def brakes(self) -> dict[str, str]: ...
+
+
 class Bench:
     """A cluster with the inputs of all jobs; a context manager."""
 
@@ -79,7 +86,7 @@ class Bench:
         self.cluster = LABS[lab]
         self.made: set[str] = set()
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> Self:
         self._down()
         places = {"small": self._small_volume(), "disk": labs_home() / self.name / "disk"}
         properties = self.cluster.properties.items()
@@ -113,7 +120,7 @@ class Bench:
         return folder
 
     @contextmanager
-    def braked(self, job: Job) -> Iterator[None]:
+    def braked(self, job: Braked) -> Iterator[None]:
         """The nodes of a job slowed down as it asks while it runs."""
         for node, brakes in job.brakes.items():
             self._iostrata("lab", "brake", node, *brakes.split(), "--name", self.name)
