@@ -102,7 +102,7 @@ def test_the_wheel_holds_all_and_no_tests(wheel: Path) -> None:
     assert [name for name in names if "/tests/" in name] == []
     report = ROOT / "src/iostrata/show/_report"
     built = {f"iostrata/show/_report/{path.name}" for path in report.glob("*") if path.is_file()}
-    assert built <= set(names)
+    assert built | {"iostrata/analyse/_compiled.json"} <= set(names)
     assert wheel.stat().st_size < 20e6
 
 
@@ -147,6 +147,9 @@ def test_the_wheels_record_a_jvm_and_know_labs(
     code = "import iostrata; print(iostrata.open('r').completeness)"
     traced = run([python, "-c", code], tmp_path, IOSTRATA_STORE=str(store))
     assert traced == "['traced 1/1 processes, 0 dropped']\n"
+    # AND of these sources the SQL is compiled that came along
+    code = "from iostrata.analyse.compiled import compiled; print(compiled('rule small-reads'))"
+    assert run([python, "-c", code], tmp_path).startswith("SELECT")
     checks = run([iostrata, "doctor", "--json"], tmp_path)
     assert f"{Path(where).parent}/_native/iostrata-agent.jar" in checks
     assert f"{Path(where).parent}/_native/iostrata-native" in checks
