@@ -38,7 +38,7 @@ export function sizes(run: ReportDocument): HTMLElement {
     "Request sizes",
     figure(
       "Calls that transferred data, by their bytes, stacked by operation; each layer has its own " +
-        "scale. Calls that were counted after a table of counters was full are unknown.",
+        "scale. Of calls that were counted after a table of counters was full it is unknown (?).",
       legend(ops.map((op) => [op, colour.get(op) ?? ""])),
       h("div", { class: "grid" }, ...grid),
     ),
@@ -129,7 +129,7 @@ function bars(
       x: { domain: used, label: null, padding: 0.25 },
       y: { axis: null },
       marks: [
-        Plot.axisX({ tickSize: 0, fill: "var(--muted)", fontSize: 11 }),
+        Plot.axisX({ tickFormat: narrow, tickSize: 0, fill: "var(--muted)", fontSize: 11 }),
         Plot.barY(cells, {
           x: "size",
           y: "calls",
@@ -151,6 +151,11 @@ function bars(
       ],
     }),
   );
+}
+
+/** A name of a size that does not touch its neighbours. */
+function narrow(size: string): string {
+  return size === "unknown" ? "?" : size.replace(">=", "≥");
 }
 
 /** A count in at most four characters. */
