@@ -3,9 +3,9 @@
 
     bench/micro/answers.py FOLDER [--rounds 9] [--events 200000]
 
-Asks `iostrata summary` and `iostrata findings` of a made run, each in a process of its own; without:
-the file of decision 0027 is not there. Writes every run into FOLDER/answers.json and prints medians
-with their range.
+Asks `iostrata summary` and `iostrata findings` of a made run, each in a process of its own; in the
+other half the file of decision 0027 is not there. Writes every run into FOLDER/answers.json and
+prints medians with their range.
 """
 
 from __future__ import annotations
