@@ -11,6 +11,7 @@ import os
 import pkgutil
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,7 @@ from iostrata import analyse
 from iostrata.analyse.compiled import FILE, ROLES, Compiled, digest, name_of, to_sql
 from iostrata.explain import Workforce, facts
 from iostrata.explain.rules import RULES
+from iostrata.explain.rules.parts import READS
 
 
 def analyses() -> Iterator[Callable[[], Any]]:
@@ -49,22 +51,28 @@ def compiled() -> dict[str, str]:
     """SQL by the name of its expression."""
     workforce = Workforce((ROLES,))
     sql = {name_of(analysis): to_sql(analysis().op()) for analysis in analyses()}
-    for rule in RULES.values():
-        made = to_sql(rule.evidence.expression(workforce).op())
+    for query in (*(rule.evidence for rule in RULES.values()), READS):
+        made = to_sql(query.expression(workforce).op())
         if made.count(ROLES) != made.count(f" IN ('{ROLES}')"):
-            raise ValueError(f"{rule.name} asks for roles, but not with isin alone:\n{made}")
-        sql[rule.evidence.name] = made
+            raise ValueError(f"{query.name} asks for roles, but not with isin alone:\n{made}")
+        sql[query.name] = made
     return sql
+
+
+def is_current(now: str) -> bool:
+    """Whether the file is there, of these sources and of this script."""
+    try:
+        stored = msgspec.json.decode(FILE.read_bytes(), type=Compiled)
+    except (OSError, msgspec.DecodeError):
+        return False
+    return stored.digest == now and FILE.stat().st_mtime > Path(__file__).stat().st_mtime
 
 
 def main() -> None:
     """Writes the file unless it is up to date."""
     now = digest()
-    try:
-        if msgspec.json.decode(FILE.read_bytes(), type=Compiled).digest == now:
-            return
-    except (OSError, msgspec.DecodeError):
-        pass
+    if is_current(now):
+        return
     made = FILE.with_name(f"{FILE.name}.{os.getpid()}.tmp")
     made.write_bytes(msgspec.json.encode(Compiled(now, compiled())))
     made.replace(FILE)

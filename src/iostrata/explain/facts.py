@@ -39,7 +39,7 @@ class Workforce:
 @dataclass(frozen=True)
 class Query(Generic[_R]):
     """One expression over a run, made for a workforce; its rows are records of a type. The registry
-    of rules gives it the `name` of its rule.
+    of rules gives it the `name` of its rule; one without a name is compiled when it is asked.
     """
 
     expression: Callable[[Workforce], ir.Table]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 import ibis
@@ -281,5 +282,5 @@ def is_distcp(facts: RunFacts, *jobs: str) -> bool:
     return input_format(facts, *jobs)[1].startswith("org.apache.hadoop.tools.")
 
 
-READS = work("hdfs.read")
+READS = replace(work("hdfs.read"), name="reads of HDFS")
 SPILLS_OF_MAPS = Query(_spills_of_maps, MapSpills)
