@@ -1,4 +1,4 @@
-"""Folders on a file system that is mounted noexec: traced from another one, or one line says why."""
+"""Folders on a file system that is mounted noexec: traced from another, or one line says why."""
 
 from __future__ import annotations
 
