@@ -1,12 +1,13 @@
-"""Makes what is handed out: two wheels, and a tarball for nodes without a new Python.
+"""Makes what is handed out: wheels, and tarballs for nodes without a new Python.
 
-    python scripts/dist.py                 against glibc 2.17, by Zig: runs on every Linux in use
+    python scripts/dist.py                 for all of SYSTEMS, linked by Zig
+    python scripts/dist.py --only TARGET   for one of them; may be repeated
     python scripts/dist.py --here          against this machine's glibc: what the tests install
     python scripts/dist.py --to FOLDER     another folder than dist/
 
-The wheel of iostrata and the tarball hold the same binary, the same loader of the agent and the
-same jar. The wheel of iostrata-lab holds the jar of jobs that workloads run on clusters.
-Run by `make dist`, which builds the jars first.
+For each system there is a wheel of iostrata and a tarball with the same binary, the same loader of
+the agent and the same jar. The wheel of iostrata-lab, one for all, holds the jar of jobs that
+workloads run on clusters. Run by `make dist`, which builds the jars first.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,7 +32,10 @@ AGENT = ROOT / "java/agent/target/iostrata-agent.jar"
 NATIVES = ("iostrata-native", "libiostrata_loader.so")
 # The oldest that Rust's standard library runs on; CentOS 7 has it.
 GLIBC = (2, 17)
-TARGET = f"{platform.machine()}-unknown-linux-gnu"
+MUSL = (1, 2)
+# Of an ELF file: where it names its processor, and how.
+E_MACHINE = 18
+PROCESSORS = {"x86_64": 62, "aarch64": 183}
 TOOLS = ROOT / ".venv-dist"  # cargo-zigbuild and Zig, 100 MB: for this script only
 # Where the version stands; Python's is that of both wheels.
 VERSIONS = {
@@ -46,12 +51,47 @@ class DistError(Exception):
     """What cannot be made and the way out, one line."""
 
 
-def needed_glibc(binary: bytes) -> tuple[int, int]:
-    """The oldest glibc that has every symbol version which an ELF binary names."""
-    found = {(int(major), int(minor)) for major, minor in NEEDS.findall(binary)}
-    if not found:
-        raise DistError("the binary names no version of glibc: is it linked dynamically?")
-    return max(found)
+@dataclass(frozen=True)
+class System:
+    """A processor and a C library; `glibc`: the oldest that it may need, None: it has musl."""
+
+    processor: str
+    glibc: tuple[int, int] | None = GLIBC
+
+    @property
+    def target(self) -> str:
+        """As Rust names it."""
+        return f"{self.processor}-unknown-linux-{'gnu' if self.glibc else 'musl'}"
+
+    @property
+    def wheel_tag(self) -> str:
+        kind, (major, minor) = ("many", self.glibc) if self.glibc else ("musl", MUSL)
+        return f"{kind}linux_{major}_{minor}_{self.processor}"
+
+    @property
+    def tarball(self) -> str:
+        return f"iostrata-node-{self.processor}{'' if self.glibc else '-musl'}.tar.gz"
+
+    def check(self, name: str, binary: bytes) -> None:
+        """Raises DistError when an ELF binary would not run on this system."""
+        processor = int.from_bytes(binary[E_MACHINE : E_MACHINE + 2], "little")
+        if processor != PROCESSORS[self.processor]:
+            raise DistError(f"{name} is for processor {processor}, not {self.processor}")
+        needed = needed_glibc(binary)
+        if self.glibc is None and needed:
+            raise DistError(f"{name} needs a glibc, and shall run on musl")
+        if self.glibc and (needed is None or needed > self.glibc):
+            raise DistError(f"{name} needs glibc {needed}, not {self.glibc} or older")
+
+
+SYSTEMS = tuple(
+    System(processor, glibc) for glibc in (GLIBC, None) for processor in ("x86_64", "aarch64")
+)
+
+
+def needed_glibc(binary: bytes) -> tuple[int, int] | None:
+    """The oldest glibc that has every symbol version which an ELF binary names; None: no glibc."""
+    return max(((int(major), int(minor)) for major, minor in NEEDS.findall(binary)), default=None)
 
 
 def version() -> str:
@@ -70,45 +110,75 @@ def version() -> str:
     return found
 
 
-def cross_built() -> Path:
-    """The folder of binary and loader against the oldest glibc, linked by Zig."""
+def lacks(system: System) -> str:
+    """Why there is no standard library of Rust for a system, after rustup was asked for it; empty
+    where there is one.
+    """
+    asked = ["rustc", "--print", "target-libdir", "--target", system.target]
+    folder = subprocess.run(asked, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    if Path(folder.strip()).is_dir():
+        return ""
+    if not shutil.which("rustup"):
+        return "this Rust has no standard library for it, and there is no rustup"
+    add = ["rustup", "target", "add", system.target]
+    done = subprocess.run(add, cwd=ROOT, capture_output=True, text=True, check=False)
+    return f"{' '.join(add)}: {done.stderr.strip().splitlines()[-1]}" if done.returncode else ""
+
+
+def zig_environment() -> dict[str, str]:
+    """That of a build with Zig as compiler of C and linker, both locked."""
     uv = sorted((ROOT / ".uv").glob("*/bin/uv"))
     if not uv:
         raise DistError("no .uv/*/bin/uv: run make setup")
     quiet = {"UV_PROJECT_ENVIRONMENT": str(TOOLS), "UV_PYTHON_DOWNLOADS": "never"}
     sync = [str(uv[-1]), "sync", "--quiet", "--frozen", "--only-group", "dist"]
     subprocess.run(sync, cwd=ROOT, env={**os.environ, **quiet}, check=True)
-    environment = {
+    return {
         **os.environ,
         "PATH": f"{TOOLS / 'bin'}:{os.environ['PATH']}",
         "CARGO_PROFILE_RELEASE_DEBUG": "none",
         "CARGO_PROFILE_RELEASE_STRIP": "debuginfo",  # names of functions stay, for backtraces
     }
-    target = f"{TARGET}.{GLIBC[0]}.{GLIBC[1]}"
-    build = ["cargo", "zigbuild", "--release", "--locked"]
+
+
+def cross_built(system: System) -> Path:
+    """The folder of binary and loader for a system, linked by Zig."""
+    environment = zig_environment()
+    target = system.target
+    if system.glibc:
+        target += f".{system.glibc[0]}.{system.glibc[1]}"
+    else:  # a JVM loads no library that brings a C library of its own
+        environment["RUSTFLAGS"] = "-C target-feature=-crt-static"
+    build = ["cargo", "zigbuild", "--release", "--locked", "--target", target]
     build += ["-p", "iostrata-native", "-p", "iostrata-jvmti"]
-    subprocess.run([*build, "--target", target], cwd=ROOT, env=environment, check=True)
-    return ROOT / "target" / TARGET / "release"
+    subprocess.run(build, cwd=ROOT, env=environment, check=True)
+    return ROOT / "target" / system.target / "release"
 
 
-def stage(folder: Path, built: Path) -> tuple[int, int]:
-    """Copy binary and loader (without debug information) and the agent's jar into `folder`.
-
-    Returns the glibc that both run on.
-    """
+def stage(folder: Path, built: Path, system: System) -> None:
+    """Copy binary and loader and the agent's jar into `folder`; they must run on the system."""
     natives = [built / name for name in NATIVES]
     for path in (*natives, AGENT, JOBS):
         if not path.is_file():
             raise DistError(f"no {path}: make build")
     folder.mkdir()
     for path in natives:
-        copy = folder / path.name
-        shutil.copyfile(path, copy)
-        subprocess.run(["strip", "--strip-debug", str(copy)], check=True)
-        copy.chmod(0o755)
+        system.check(path.name, path.read_bytes())
+        shutil.copyfile(path, folder / path.name)
+        (folder / path.name).chmod(0o755)
     shutil.copyfile(AGENT, folder / AGENT.name)
     (folder / AGENT.name).chmod(0o644)
-    return max(needed_glibc((folder / name).read_bytes()) for name in NATIVES)
+
+
+def here(folder: Path) -> tuple[System, Path]:
+    """This machine as a system; `folder` gets what was built on it, without debug information."""
+    glibc = GLIBC
+    for name in NATIVES:
+        copy = folder / name
+        shutil.copyfile(ROOT / "target/release" / name, copy)
+        subprocess.run(["strip", "--strip-debug", str(copy)], check=True)
+        glibc = max(glibc, needed_glibc(copy.read_bytes()) or GLIBC)
+    return System(platform.machine(), glibc), folder
 
 
 def make_wheel(project: Path, target: Path, **settings: str) -> Path:
@@ -128,9 +198,8 @@ def make_wheel(project: Path, target: Path, **settings: str) -> Path:
         return wheel.rename(target / wheel.name)
 
 
-def make_tarball(staged: Path, target: Path) -> Path:
-    """iostrata-node.tar.gz; the same bytes for the same content."""
-    path = target / "iostrata-node.tar.gz"
+def make_tarball(staged: Path, path: Path) -> Path:
+    """What a node needs; the same bytes for the same content."""
     files = sorted([*staged.iterdir(), *NODE.iterdir(), ROOT / "LICENSE"], key=lambda p: p.name)
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -149,29 +218,57 @@ def make_tarball(staged: Path, target: Path) -> Path:
     return path
 
 
+def make_both(system: System, built: Path, to: Path) -> list[Path]:
+    """Wheel of iostrata and tarball for one system."""
+    with tempfile.TemporaryDirectory(prefix="iostrata-dist-") as folder:
+        staged = Path(folder) / "staged"
+        stage(staged, built, system)
+        wheel = make_wheel(
+            ROOT, to, IOSTRATA_STAGED=str(staged), IOSTRATA_PLATFORM=system.wheel_tag
+        )
+        return [wheel, make_tarball(staged, to / system.tarball)]
+
+
+def make_all(wanted: list[System], to: Path) -> tuple[list[Path], list[System]]:
+    """For each system that can be built for here; says of the others why not.
+
+    Returns also the systems that could be built for and were not.
+    """
+    made, failed = [], []
+    for system in wanted:
+        why = lacks(system)
+        if not why:
+            try:
+                made += make_both(system, cross_built(system), to)
+            except subprocess.CalledProcessError as error:
+                why = str(error)
+                failed.append(system)
+        if why:
+            print(f"not made for {system.target}: {why}", file=sys.stderr)
+    return made, failed
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Makes the wheels and the tarball for nodes.")
+    parser = argparse.ArgumentParser(description="Makes the wheels and the tarballs for nodes.")
     parser.add_argument("--here", action="store_true", help="for this machine's glibc, no Zig")
+    names = {system.target: system for system in SYSTEMS}
+    parser.add_argument("--only", action="append", choices=names, help="this system")
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="folder to write to")
     options = parser.parse_args()
     version()
-    built = ROOT / "target/release" if options.here else cross_built()
     options.to.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="iostrata-dist-") as folder:
-        staged = Path(folder) / "staged"
-        glibc = stage(staged, built)
-        if not options.here and glibc > GLIBC:
-            raise DistError(f"the binary needs glibc {glibc[0]}.{glibc[1]}, not {GLIBC}")
-        promised = glibc if options.here else GLIBC
-        tag = f"manylinux_{promised[0]}_{promised[1]}_{platform.machine()}"
-        to = options.to.resolve()
-        made = [
-            make_wheel(ROOT, to, IOSTRATA_STAGED=str(staged), IOSTRATA_PLATFORM=tag),
-            make_wheel(ROOT / "lab", to, IOSTRATA_STAGED_JOBS=str(JOBS)),
-            make_tarball(staged, to),
-        ]
+    to = options.to.resolve()
+    failed: list[System] = []
+    if options.here:
+        with tempfile.TemporaryDirectory(prefix="iostrata-dist-") as folder:
+            made = make_both(*here(Path(folder)), to)
+    else:
+        made, failed = make_all([names[name] for name in options.only or names], to)
+    made.append(make_wheel(ROOT / "lab", to, IOSTRATA_STAGED_JOBS=str(JOBS)))
     for path in made:
         print(f"{path.stat().st_size / 1e6:5.1f} MB  {path}")
+    if failed:
+        raise DistError(f"failed for {', '.join(system.target for system in failed)}")
 
 
 if __name__ == "__main__":

@@ -56,9 +56,9 @@ def stage_agent(directory: Path) -> Path:
     return jar if loader() == "javaagent" else library
 
 
-def _runs_from(directory: Path) -> bool:
+def _runs_from(path: Path) -> bool:
     """False for /dev/shm of a container, which is mounted noexec as a rule."""
-    return not os.statvfs(directory).f_flag & os.ST_NOEXEC
+    return not os.statvfs(path).f_flag & os.ST_NOEXEC
 
 
 def loader() -> str:
@@ -71,6 +71,11 @@ def loader() -> str:
 
 def _loadable(library: Path) -> Path:
     """A JVM that is told to load a library and cannot does not start: so it is tried here first."""
+    if not _runs_from(library):
+        raise UserError(
+            f"{library} cannot be loaded: its file system is mounted noexec",
+            f"copy it and {JAR} to a folder that is not, and set IOSTRATA_AGENT to the jar there",
+        )
     try:
         loaded = ctypes.CDLL(str(library))
     except OSError as error:
@@ -123,6 +128,11 @@ def native_binary() -> Path:
         _PACKAGE / "_native/iostrata-native",
         _CHECKOUT / "target/release/iostrata-native",
     )
+    if not _runs_from(found):
+        raise UserError(
+            f"{found} may not be run: its file system is mounted noexec",
+            "copy it to a folder that is not, and set IOSTRATA_NATIVE to it",
+        )
     if not os.access(found, os.X_OK):
         raise UserError(f"{found} may not be run", f"chmod +x {found}")
     return found

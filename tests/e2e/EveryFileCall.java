@@ -45,14 +45,20 @@ public final class EveryFileCall {
     in("in.byte").read();
     in("in.array").read(bytes);
     in("in.range").read(bytes, 0, 50);
+    if (!System.getProperty("java.version").startsWith("1.8.")) {
+      sinceJava9();
+    }
+    new FileOutputStream(folder + "out.byte").write(1);
+    new FileOutputStream(folder + "out.array").write(bytes);
+    new FileOutputStream(folder + "out.range").write(bytes, 10, 40);
+  }
+
+  private static void sinceJava9() throws Exception {
     FileInputStream.class.getMethod("readAllBytes").invoke(in("in.all"));
     FileInputStream.class.getMethod("readNBytes", int.class).invoke(in("in.n"), 60);
     java.io.InputStream.class
         .getMethod("transferTo", java.io.OutputStream.class)
         .invoke(in("in.transfer"), new ByteArrayOutputStream());
-    new FileOutputStream(folder + "out.byte").write(1);
-    new FileOutputStream(folder + "out.array").write(bytes);
-    new FileOutputStream(folder + "out.range").write(bytes, 10, 40);
   }
 
   private static RandomAccessFile random(String name) throws Exception {

@@ -82,6 +82,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "Crowd",
         "EveryFileCall",
         "EverySocketCall",
+        "Forks",
         "Idles",
         "Levels",
         "ManyFiles",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.e2e import classdump, truth
-from tests.e2e.jdks import JDKS
+from tests.e2e.jdks import JDKS, JDKS_AND_8
 from tests.e2e.labs import UNTRACED, Labs
 from tests.e2e.serving import Node, Serving, node, serving, wait_until
 from tests.e2e.truth import Run
@@ -56,11 +56,11 @@ def file_calls(store: Path) -> int:
 
 
 @pytest.mark.one_of("version")
-@pytest.mark.parametrize("version", JDKS)
+@pytest.mark.parametrize("version", JDKS_AND_8)
 def test_a_jvm_that_runs(version: str, tmp_path: Path, classes: Path, here: Node) -> None:
     """GIVEN a JVM without agent WHEN one comes THEN each call is there; WHEN it goes, none."""
     exact = {"write": (CALLS, CALLS * 16), "read": (CALLS, CALLS * 16)}
-    with serving(classes, JDKS[version]) as jvm:
+    with serving(classes, JDKS_AND_8[version]) as jvm:
         assert jvm.tell("io", tmp_path / "before", CALLS) == f"io {CALLS * 16}"
         with here.recording("one"):
             outcome = acted(here, "attach", jvm.pid, "--run", "one")
@@ -88,7 +88,7 @@ def test_a_jvm_that_runs(version: str, tmp_path: Path, classes: Path, here: Node
         assert acted(here, "detach", jvm.pid)["line"] == "no agent is attached"
         # AND what it had mapped goes with the next garbage collection
         subprocess.run(
-            [str(JDKS[version] / "bin/jcmd"), str(jvm.pid), "GC.run"],
+            [str(JDKS_AND_8[version] / "bin/jcmd"), str(jvm.pid), "GC.run"],
             check=True, capture_output=True,
         )  # fmt: skip
         wait_until(lambda: mapped(jvm.pid, here.dir) == [])

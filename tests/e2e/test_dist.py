@@ -1,7 +1,7 @@
 """What is handed out, used as its users do: outside the checkout, with nothing else installed.
 
-With SOAK=1 it is built as `make dist` does, against an old glibc; else against this machine's,
-which takes seconds.
+With SOAK=1 it is built as `make dist` does, for every system that this machine can build for; else
+against its own glibc, which takes seconds.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from scripts.dist import GLIBC, NATIVES, SYSTEMS, DistError, System, needed_glibc
 
 ROOT = Path(__file__).parents[2]
 CALLS, SIZE = 200, 4096
@@ -77,8 +78,8 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(dist: Path) -> Path:
-    """That of iostrata."""
-    (built,) = dist.glob("iostrata-[0-9]*.whl")
+    """That of iostrata for this machine."""
+    (built,) = dist.glob("iostrata-[0-9]*manylinux*_x86_64.whl")
     return built
 
 
@@ -104,6 +105,62 @@ def test_the_wheel_holds_all_and_no_tests(wheel: Path) -> None:
     built = {f"iostrata/show/_report/{path.name}" for path in report.glob("*") if path.is_file()}
     assert built | {"iostrata/analyse/_compiled.json"} <= set(names)
     assert wheel.stat().st_size < 20e6
+
+
+def test_what_needs_a_newer_system_is_not_handed_out() -> None:
+    """What is built here needs this machine's glibc, which the oldest system has not."""
+    wrong = {
+        "needs glibc": System("x86_64"),
+        "is for processor": System("aarch64"),
+        "needs a glibc": System("x86_64", None),
+    }
+    for name in NATIVES:
+        binary = (ROOT / "target/release" / name).read_bytes()
+        here = needed_glibc(binary)
+        assert here is not None
+        assert here > GLIBC
+        System("x86_64", here).check(name, binary)
+        for why, system in wrong.items():
+            with pytest.raises(DistError, match=why):
+                system.check(name, binary)
+
+
+@pytest.mark.soak
+def test_each_system_gets_what_runs_on_it(dist: Path) -> None:
+    made = [system for system in SYSTEMS if (dist / system.tarball).exists()]
+    print("made for", [system.target for system in made])
+    assert System("x86_64") in made
+    for system in made:
+        (wheel,) = dist.glob(f"iostrata-[0-9]*{system.wheel_tag}.whl")
+        with zipfile.ZipFile(wheel) as packed, tarfile.open(dist / system.tarball) as tar:
+            for name in NATIVES:
+                binary = packed.read(f"iostrata/_native/{name}")
+                system.check(name, binary)
+                on_node = tar.extractfile(f"iostrata-node/{name}")
+                assert on_node is not None
+                assert on_node.read() == binary
+
+
+JAVA_8 = 52
+
+
+def newer_than_java_8(jar: Path) -> list[str]:
+    """Class files of a jar that a JVM of Java 8 would reject."""
+    with zipfile.ZipFile(jar) as packed:
+        classes = [name for name in packed.namelist() if name.endswith(".class")]
+        assert classes
+        major = {name: int.from_bytes(packed.read(name)[6:8], "big") for name in classes}
+    return [name for name, version in major.items() if version > JAVA_8]
+
+
+def test_the_agent_is_for_java_8(tmp_path: Path) -> None:
+    assert newer_than_java_8(ROOT / "java/agent/target/iostrata-agent.jar") == []
+    # AND one that is not would be found
+    (tmp_path / "New.java").write_text("class New {}")
+    run(["javac", "--release", "11", "New.java"], tmp_path)
+    with zipfile.ZipFile(tmp_path / "new.jar", "w") as packed:
+        packed.write(tmp_path / "New.class", "New.class")
+    assert newer_than_java_8(tmp_path / "new.jar") == ["New.class"]
 
 
 def test_the_wheel_of_the_lab_holds_its_jar_and_no_tests(wheel: Path, lab_wheel: Path) -> None:
@@ -176,7 +233,7 @@ def test_the_wheels_record_a_jvm_and_know_labs(
 @pytest.fixture
 def node(dist: Path, tmp_path: Path) -> Path:
     """The unpacked tarball."""
-    with tarfile.open(dist / "iostrata-node.tar.gz") as packed:
+    with tarfile.open(dist / "iostrata-node-x86_64.tar.gz") as packed:
         packed.extractall(tmp_path, filter="data")
     return tmp_path / "iostrata-node"
 

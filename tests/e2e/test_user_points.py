@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.jdks import JDKS
+from tests.e2e.jdks import JDKS, JDKS_AND_8
 from tests.e2e.serving import Node, serving, wait_until
 from tests.e2e.truth import Run
 
@@ -68,7 +68,7 @@ def summary(on: Node, run: str) -> dict[str, Any]:
 
 
 @pytest.mark.one_of("version")
-@pytest.mark.parametrize("version", JDKS)
+@pytest.mark.parametrize("version", JDKS_AND_8)
 def test_a_program_of_its_own(version: str, tmp_path: Path, classes: Path, here: Node) -> None:
     """GIVEN two files WHEN a program is recorded with them THEN each call counts, and what never
     fired is named."""
@@ -76,7 +76,7 @@ def test_a_program_of_its_own(version: str, tmp_path: Path, classes: Path, here:
     second = written(tmp_path, "second.toml", SHIP)
     script = (
         f"printf 'pack /a/b {CALLS}\\nship x {CALLS}\\n' "
-        f"| {JDKS[version]}/bin/java -cp {classes} Serves"
+        f"| {JDKS_AND_8[version]}/bin/java -cp {classes} Serves"
     )
     done = here.iostrata(
         "record", "--dir", str(here.dir), "--run", "r", "--points", first, "--points", second,

@@ -7,13 +7,15 @@ The crate has three rings around each other, the inner ones ignorant of the oute
   that loom can try every order of loads and stores;
 * parsers of bytes nobody vouches for ([`dictionary`], [`process`]);
 * files: [`mapping`] opens them without trusting them and survives their truncation,
-  [`segment`] and [`control`] are what the collector works with, [`writer`] is the producer, and
-  [`door`] is where it gets a folder in a directory that several users share.
+  [`segment`] and [`control`] are what the collector works with, [`writer`] is the producer, whose
+  children [`fork`] keeps out, and [`door`] is where it gets a folder in a directory that several
+  users share.
 */
 
 pub mod control;
 pub mod dictionary;
 pub mod door;
+pub mod fork;
 pub mod life;
 pub mod mapping;
 pub mod memory;

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, fstatfs, openat};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
+use crate::fork;
 use crate::memory::Memory;
 use crate::schema::{MAGIC, PREAMBLE_FILE_KIND, PREAMBLE_MAGIC, VERSION};
 use crate::sigbus::Guard;
@@ -87,14 +88,20 @@ impl Mapping {
 
     /// Maps the first `size` bytes of an open file.
     pub fn of(file: &OwnedFd, size: usize) -> Result<Mapping, Rejection> {
-        let mut mapping = Mapping::unguarded(file, size)?;
+        let mut mapping = Mapping::map(file, size)?;
         mapping.guard = Guard::new(mapping.start as usize, size);
         if mapping.guard.is_some() { Ok(mapping) } else { Err(Rejection::TooMany) }
     }
 
-    /// Maps without a handler for SIGBUS: of a file whose bytes are reserved, inside a process that
-    /// has a handler of its own, as a JVM has.
+    /// Maps what a producer writes to, inside a process of somebody else's. Its bytes are reserved,
+    /// and it has a handler for SIGBUS of its own, as a JVM has; but what it forks is its own, too.
     pub fn unguarded(file: &OwnedFd, size: usize) -> Result<Mapping, Rejection> {
+        let mapping = Mapping::map(file, size)?;
+        fork::keep(mapping.start.cast(), size);
+        Ok(mapping)
+    }
+
+    fn map(file: &OwnedFd, size: usize) -> Result<Mapping, Rejection> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice aliases nothing of ours
         let start = unsafe {
@@ -105,10 +112,8 @@ impl Mapping {
 
     /// Lets the file go, while others may still write: what they write is nobody's.
     pub fn abandon(&self) {
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
-        // SAFETY: replaces exactly our own mapping, which stays readable and writable throughout
-        let _ = unsafe { mmap_anonymous(self.start.cast(), self.size, protection, flags) };
+        // SAFETY: exactly our own mapping
+        unsafe { fork::make_private(self.start.cast(), self.size) };
     }
 
     /// Checks the first eight bytes against what the file's name promises.
@@ -174,7 +179,9 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // first: once it is unmapped, a mapping of another thread may have the same addresses
-        self.guard = None;
+        if self.guard.take().is_none() {
+            fork::forget(self.start.cast());
+        }
         // SAFETY: mapped by `of`, no reference to it outlives self
         let _ = unsafe { munmap(self.start.cast(), self.size) };
     }

@@ -11,7 +11,6 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// Mappings at one time; the kernel's own limit is 65,530 by default.
 pub const CAPACITY: usize = 32_768;
-const PAGE: usize = 4096;
 
 struct GuardedRange {
     /// Address, 0 while the place is free.
@@ -32,6 +31,8 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 /// Places below that which are free again. The handler knows nothing of it.
 static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 static INSTALL: Once = Once::new();
+/// Bytes of a page: 64 KiB on some systems of aarch64. Asked once, for the handler.
+static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
 /// A place in the table; free again when dropped.
 #[derive(Debug)]
@@ -80,6 +81,7 @@ fn free() -> MutexGuard<'static, Vec<usize>> {
 }
 
 fn install() {
+    PAGE.store(rustix::param::page_size(), Ordering::Relaxed);
     // SAFETY: an all-zero sigaction is a valid value; the handler only uses atomics and mmap
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -110,7 +112,7 @@ fn cover(address: usize) -> bool {
     let Some(guarded) = range else { return false };
     guarded.hit.store(true, Ordering::Release);
     let end = guarded.start.load(Ordering::Relaxed) + guarded.size.load(Ordering::Relaxed);
-    let page = address & !(PAGE - 1);
+    let page = address & !(PAGE.load(Ordering::Relaxed) - 1);
     // SAFETY: the range lies in a mapping that its owner keeps until the guard is dropped
     let zeros = unsafe {
         libc::mmap(

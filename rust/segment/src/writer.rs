@@ -36,11 +36,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
+use self::chunk::Chunk;
 use self::kernel::KernelAccount;
 use self::names::{Names, cut};
 use self::overflow::Overflow;
 use self::pool::Pool;
+use self::rows::{Outcome, Packed};
 use self::scheduler::SchedulerAccount;
+use crate::fork;
 use crate::mapping::Mapping;
 use crate::memory::Memory;
 use crate::process::{DETACHED, ENDED};
@@ -138,6 +141,8 @@ pub struct Process {
     options: Options,
     /// ns that a clock adds to what it measures.
     clock_cost: u64,
+    /// See [`fork::generation`].
+    generation: u32,
     detached: AtomicBool,
     page: Mapping,
     names: Mutex<Names>,
@@ -179,6 +184,7 @@ impl Process {
             points: PointTable::default(),
             detail: Detail::default(),
             clock_cost: if options.clock.is_none() { clock_cost() } else { 0 },
+            generation: fork::generation(),
             detached: AtomicBool::new(false),
             page,
             names: Mutex::new(Names::new(proc, room as usize, most as u32)),
@@ -337,6 +343,9 @@ impl Process {
     /// The recording ends, the process goes on: files are let go but those of threads that have not
     /// been ended.
     pub fn detach(&self) {
+        if self.is_forked() {
+            return;
+        }
         self.close(DETACHED);
         self.pool().release();
         locked(&self.names).release();
@@ -346,14 +355,38 @@ impl Process {
     }
 
     fn close(&self, state: u32) {
+        if self.is_forked() {
+            return;
+        }
         self.closed.store(true, Ordering::Release);
         self.pool().seal_idle();
         self.page.release_u32(PROCESS_STATE, state);
     }
 
-    /// Where files are made; an error once the process is detached.
+    /// Where files are made; an error once the process is detached, and in what it has forked.
     fn directory(&self) -> Result<&Path, Errno> {
-        if self.detached.load(Ordering::Acquire) { Err(Errno::SHUTDOWN) } else { Ok(&self.path) }
+        let over = self.is_forked() || self.detached.load(Ordering::Acquire);
+        if over { Err(Errno::SHUTDOWN) } else { Ok(&self.path) }
+    }
+
+    /// Whether this is a child of the process that records. Another thread of the parent may have
+    /// had any lock when it was forked: it takes none.
+    fn is_forked(&self) -> bool {
+        self.generation != fork::generation()
+    }
+
+    /// A thread needs its segment no more.
+    fn seal(&self, chunk: Chunk) {
+        if !self.is_forked() {
+            self.pool().seal(chunk);
+        }
+    }
+
+    /// Counts a call that has no row of its own.
+    fn add_to_overflow(&self, key: Packed, call: &Outcome, gap: bool) {
+        if !self.is_forked() {
+            locked(&self.overflow).add(self, key, call, gap);
+        }
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {

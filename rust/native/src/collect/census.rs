@@ -19,6 +19,8 @@ use crate::model::run::{Run, UntracedProcess};
 const YOUNG: u64 = 5 * SECOND;
 /// From fork to exec is less, also on a busy machine.
 const FORK: u64 = 2 * SECOND;
+/// The native writer keeps such a child out of its parent's files.
+const FORKED: &str = "a child of a traced JVM that called no exec";
 
 /// Pid and start of a process.
 type ProcessKey = (u32, u64);
@@ -219,7 +221,8 @@ impl Census {
         let jvms = self.people.iter().filter_map(|(pid, person)| {
             let jvm = person.jvm.as_ref().filter(|_| is_news(*pid, person))?;
             let parent = self.people.get(&person.parent).and_then(|parent| parent.jvm.as_ref());
-            if parent == Some(jvm) && now.saturating_sub(person.born) < FORK {
+            let is_image = parent == Some(jvm);
+            if is_image && now.saturating_sub(person.born) < FORK {
                 return None; // still the image of the JVM that forked it to run something else
             }
             let name = &run.order.run;
@@ -240,13 +243,22 @@ impl Census {
                 job: claimed.map(|(_, job)| job.to_owned()).unwrap_or_default(),
                 task: jvm.attempt.clone(),
                 container: jvm.container.clone(),
-                reason: why(*pid, person.uid, is_below),
+                reason: if is_image && is_single(*pid) {
+                    FORKED.to_owned()
+                } else {
+                    why(*pid, person.uid, is_below)
+                },
                 host: hosts::of(*pid, person.start),
                 ..UntracedProcess::default()
             })
         });
         jvms.collect()
     }
+}
+
+/// Whether it has one thread, as what native code has forked; a JVM has more.
+fn is_single(pid: u32) -> bool {
+    procfs::stat(pid).is_some_and(|stat| stat.threads == 1)
 }
 
 /// Why a process is not traced.

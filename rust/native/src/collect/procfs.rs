@@ -24,6 +24,7 @@ pub struct Stat {
     pub parent: u32,
     /// Clock ticks since boot.
     pub start: u64,
+    pub threads: u32,
     is_dead: bool,
 }
 
@@ -95,6 +96,7 @@ pub fn stat(pid: u32) -> Option<Stat> {
         comm: head.split_once('(')?.1.to_owned(),
         parent: fields.get(1)?.parse().ok()?,
         start: fields.get(19)?.parse().ok()?,
+        threads,
         // a zombie with threads is a process whose first thread ended
         is_dead: matches!(state, "Z" | "X" | "x") && threads <= 1,
     })

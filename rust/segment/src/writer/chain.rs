@@ -7,7 +7,6 @@ use rustix::io::Errno;
 use super::chunk::Chunk;
 use super::context::Level;
 use super::detail::ALL_REQUESTS;
-use super::locked;
 use super::overflow::RETRY_CALLS;
 use super::rows::{Outcome, Packed};
 use super::targets::MOST_ROWS;
@@ -194,7 +193,7 @@ impl Thread {
         self.go_on_in(next);
         if let Some(old) = old {
             old.depth(0);
-            self.process.pool().seal(old);
+            self.process.seal(old);
         }
     }
 
@@ -235,7 +234,7 @@ impl Thread {
             return;
         }
         let gap = gap && self.chain.chunk.is_none();
-        locked(&self.process.overflow).add(&self.process, key, call, gap);
+        self.process.add_to_overflow(key, call, gap);
     }
 
     fn new_row(&mut self, key: Packed, scope: u64, target: u32, call: &Outcome) -> bool {
@@ -329,7 +328,7 @@ impl Thread {
         self.chain.tell_gap();
         self.let_rows_go();
         if let Some(last) = self.chain.chunk.take() {
-            self.process.pool().seal(last);
+            self.process.seal(last);
         }
     }
 }

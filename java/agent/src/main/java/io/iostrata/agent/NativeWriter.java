@@ -3,6 +3,7 @@ package io.iostrata.agent;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.util.Collections;
@@ -31,8 +32,18 @@ final class NativeWriter {
         System.load(library.getPath());
       }
     } catch (UnsatisfiedLinkError e) {
-      throw new IOException(library + " does not load here: " + e.getMessage(), e);
+      throw new IOException(library + " does not load here: " + reason(e.getMessage()), e);
     }
+  }
+
+  /** What a C library says of a noexec mount does not name it. */
+  private static String reason(String said) {
+    boolean noexec =
+        String.valueOf(said).contains("failed to map segment") // glibc
+            || String.valueOf(said).contains("Operation not permitted"); // musl
+    return noexec
+        ? "its file system is mounted noexec: put it and the jar into a folder that is not"
+        : said;
   }
 
   /**
@@ -41,6 +52,7 @@ final class NativeWriter {
    * them.
    *
    * @return false where there is no such way
+   * @throws UnsatisfiedLinkError it does not load
    */
   private static boolean loadQuietly(File library, Instrumentation instrumentation) {
     try {
@@ -65,6 +77,11 @@ final class NativeWriter {
               .invoke(null);
       Method load = libraries.getClass().getMethod("loadLibrary", Class.class, File.class);
       return load.invoke(libraries, NativeWriter.class, library) != null;
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof UnsatisfiedLinkError) {
+        throw (UnsatisfiedLinkError) e.getCause(); // nor would it load the other way
+      }
+      return false;
     } catch (ReflectiveOperationException | RuntimeException e) {
       return false; // a JDK before 15 has no such class, and none before 24 warns
     }
