@@ -152,10 +152,11 @@ def requested(
     return sums.order_by(ibis.desc("time"), "layer", "target", "block")
 
 
-def read_to_end(categories: tuple[str, ...], roles: tuple[str, ...] = ()) -> ir.Table:
-    """Each `ReadToEnd` of targets of some categories; most time first."""
+def read_to_end(categories: tuple[str, ...] = (), roles: tuple[str, ...] = ()) -> ir.Table:
+    """Each `ReadToEnd` of targets of some categories where any are given; most time first."""
     rows = _targeted(roles, ("proc",))
-    rows = rows.filter(rows.category.isin(categories), counted_once(rows))
+    of = [rows.category.isin(categories)] if categories else []
+    rows = rows.filter(counted_once(rows), *of)
     rows = rows.mutate(block=rows.block.fill_null(0), is_read=rows["op"].isin(DIRECTIONS["read"]))
 
     def of(value: ir.IntegerValue, where: ir.BooleanValue) -> ir.IntegerScalar:
