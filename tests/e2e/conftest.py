@@ -90,6 +90,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "Paced",
         "Reads",
         "ReadsOfAllKinds",
+        "Rereads",
         "Syncs",
     )
     sources = [str(Path(__file__).with_name(f"{name}.java")) for name in names]

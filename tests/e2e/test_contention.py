@@ -20,6 +20,7 @@ SECONDS = 5
 CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
 PRESSURE = Path("/proc/pressure/memory")
 BLOCK = 4 << 20
+FILE = 256 << 20
 
 
 def findings(iostrata: Iostrata, *command: str) -> dict[str, dict[str, Any]]:
@@ -62,13 +63,33 @@ def test_a_program_in_a_container_with_little_cpu(program: Path, iostrata: Iostr
 
 
 @contextmanager
-def too_little_memory(folder: Path) -> Iterator[None]:
-    """Two other programs read a file of 48 MiB again and again where 2 MiB may be in memory."""
+def ended(busy: list[subprocess.Popen[bytes]]) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Programs, each the first of a session, that are ended afterwards."""
+    try:
+        yield busy
+    finally:
+        for each in busy:
+            os.killpg(each.pid, signal.SIGTERM)
+            each.wait()
+
+
+@contextmanager
+def memory_limit(limit: int) -> Iterator[Path]:
+    """A cgroup that may use so many bytes of memory; gone when its processes are."""
     group = MEMORY / f"iostrata-{os.getpid()}"
     group.mkdir()
-    busy = []
     try:
-        (group / "memory.limit_in_bytes").write_text(str(2 << 20))
+        (group / "memory.limit_in_bytes").write_text(str(limit))
+        yield group
+    finally:
+        wait_until(lambda: not (group / "cgroup.procs").read_text())
+        group.rmdir()
+
+
+@contextmanager
+def too_little_memory(folder: Path) -> Iterator[None]:
+    """Two other programs read a file of 48 MiB again and again where 2 MiB may be in memory."""
+    with memory_limit(2 << 20) as group, ended([]) as busy:
         for n in range(2):
             file = folder / f"others-{n}"
             into = f"echo $$ > {group}/cgroup.procs; head -c {48 << 20} /dev/zero > {file}"
@@ -76,12 +97,6 @@ def too_little_memory(folder: Path) -> Iterator[None]:
             busy.append(subprocess.Popen(["sh", "-c", loop], start_new_session=True))
         yield
         assert [each.poll() for each in busy] == [None, None]
-    finally:
-        for each in busy:
-            os.killpg(each.pid, signal.SIGTERM)
-            each.wait()
-        wait_until(lambda: not (group / "cgroup.procs").read_text())
-        group.rmdir()
 
 
 def stalled() -> int:
@@ -90,10 +105,13 @@ def stalled() -> int:
     return int(some.rpartition("total=")[2]) * 1000
 
 
-@pytest.mark.skipif(
+needs_memory_limit = pytest.mark.skipif(
     os.getuid() != 0 or not (MEMORY / "memory.limit_in_bytes").exists() or not PRESSURE.exists(),
     reason="needs root, a memory cgroup (v1), and pressure stall information",
 )
+
+
+@needs_memory_limit
 def test_memory_that_others_lack(program: Path, iostrata: Iostrata, tmp_path: Path) -> None:
     """What the kernel says of the host is recorded, and is no matter of the run."""
     if not is_on_a_disk(tmp_path):
@@ -107,19 +125,44 @@ def test_memory_that_others_lack(program: Path, iostrata: Iostrata, tmp_path: Pa
     assert "memory-short" not in found
 
 
+@needs_memory_limit
+def test_a_file_that_does_not_fit_into_memory_is_read_again(
+    program: Path, iostrata: Iostrata, tmp_path: Path
+) -> None:
+    """Each pass reads the disk: the file is larger than the cache that its cgroup leaves."""
+    if not is_on_a_disk(tmp_path):
+        pytest.skip(f"{tmp_path} is on no disk")
+    file = tmp_path / "words"
+    with memory_limit(FILE // 2) as group:
+        # who writes it has its pages
+        enter = f"echo $$ > {group}/cgroup.procs"
+        write = f"{enter}; head -c {FILE} /dev/zero > {file}; sync {file}"
+        subprocess.run(["sh", "-c", write], check=True)
+        java = f"exec java -Xmx16m -cp {program} Rereads {file} {2 * SECONDS}"
+        found = findings(iostrata, "sh", "-c", f"{enter}; {java}")
+    disks, again = found["disk-bound"], found["file-rereading"]
+    assert "most bytes of its calls were on" in disks["seen"]
+    evidence = {each["what"]: each["value"] for each in [*disks["evidence"], *again["evidence"]]}
+    assert evidence["file"] == str(file)
+    # all bytes of all passes, to each of which a read belongs that found no more
+    passes = evidence["of them reads that found no more bytes"]
+    assert evidence["bytes that one process read from it"] == passes * FILE
+    assert evidence[f"bytes of calls on {file}"] == passes * FILE
+    # most of them came from the disk, in the time that the kernel says
+    assert evidence["read from disks by the run's traced processes"] > passes * FILE / 2
+    assert again["severity"] == "severe"
+    assert disks["because"]
+
+
 @contextmanager
 def writers(folder: Path) -> Iterator[None]:
     """Two other programs write past the cache all the time, each to a file of 64 MiB."""
     dd = f"dd if=/dev/zero bs={BLOCK} count=16 oflag=direct conv=notrunc 2> {folder}/said"
     loops = [f"while {dd} of={folder}/others-{n}; do :; done" for n in range(2)]
     busy = [subprocess.Popen(["sh", "-c", loop], start_new_session=True) for loop in loops]
-    try:
+    with ended(busy):
         yield
         assert [each.poll() for each in busy] == [None, None]
-    finally:
-        for each in busy:
-            os.killpg(each.pid, signal.SIGTERM)
-            each.wait()
 
 
 def is_on_a_disk(folder: Path) -> bool:

@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 7686030490567055625;
+pub const POINTS_HASH: u64 = 3482935411456777301;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -290,4 +290,30 @@ pub const POINTS: &[Point] = &[
     Point { id: 668, layer: "hbase", op: "get_row", class: "org.apache.hadoop.hbase.client.HTable", method: "get", counted_only: false, woven: true },
     Point { id: 669, layer: "hbase", op: "fetch_rows", class: "org.apache.hadoop.hbase.client.ClientScanner", method: "loadCache", counted_only: false, woven: true },
     Point { id: 670, layer: "hbase", op: "next_row", class: "org.apache.hadoop.hbase.client.ClientScanner", method: "nextWithSyncCache", counted_only: true, woven: true },
+    Point { id: 671, layer: "java", op: "receive", class: "io.netty.channel.unix.Socket", method: "recv", counted_only: false, woven: true },
+    Point { id: 672, layer: "java", op: "receive", class: "io.netty.channel.unix.Socket", method: "recvAddress", counted_only: false, woven: true },
+    Point { id: 673, layer: "java", op: "send", class: "io.netty.channel.unix.Socket", method: "send", counted_only: false, woven: true },
+    Point { id: 674, layer: "java", op: "send", class: "io.netty.channel.unix.Socket", method: "sendAddress", counted_only: false, woven: true },
+    Point { id: 675, layer: "java", op: "receive", class: "io.netty.channel.unix.FileDescriptor", method: "read", counted_only: false, woven: true },
+    Point { id: 676, layer: "java", op: "receive", class: "io.netty.channel.unix.FileDescriptor", method: "readAddress", counted_only: false, woven: true },
+    Point { id: 677, layer: "java", op: "send", class: "io.netty.channel.unix.FileDescriptor", method: "write", counted_only: false, woven: true },
+    Point { id: 678, layer: "java", op: "send", class: "io.netty.channel.unix.FileDescriptor", method: "writeAddress", counted_only: false, woven: true },
+    Point { id: 679, layer: "java", op: "send", class: "io.netty.channel.unix.FileDescriptor", method: "writev", counted_only: false, woven: true },
+    Point { id: 680, layer: "java", op: "send", class: "io.netty.channel.unix.FileDescriptor", method: "writevAddresses", counted_only: false, woven: true },
+    Point { id: 681, layer: "java", op: "transfer", class: "io.netty.channel.epoll.LinuxSocket", method: "sendFile", counted_only: false, woven: true },
+    Point { id: 682, layer: "java", op: "accept", class: "io.netty.channel.epoll.AbstractEpollChannel", method: "<init>", counted_only: false, woven: true },
+    Point { id: 683, layer: "java", op: "connect", class: "io.netty.channel.epoll.AbstractEpollChannel", method: "doConnect", counted_only: false, woven: true },
+    Point { id: 684, layer: "java", op: "receive", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.Socket", method: "recv", counted_only: false, woven: true },
+    Point { id: 685, layer: "java", op: "receive", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.Socket", method: "recvAddress", counted_only: false, woven: true },
+    Point { id: 686, layer: "java", op: "send", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.Socket", method: "send", counted_only: false, woven: true },
+    Point { id: 687, layer: "java", op: "send", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.Socket", method: "sendAddress", counted_only: false, woven: true },
+    Point { id: 688, layer: "java", op: "receive", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", method: "read", counted_only: false, woven: true },
+    Point { id: 689, layer: "java", op: "receive", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", method: "readAddress", counted_only: false, woven: true },
+    Point { id: 690, layer: "java", op: "send", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", method: "write", counted_only: false, woven: true },
+    Point { id: 691, layer: "java", op: "send", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", method: "writeAddress", counted_only: false, woven: true },
+    Point { id: 692, layer: "java", op: "send", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", method: "writev", counted_only: false, woven: true },
+    Point { id: 693, layer: "java", op: "send", class: "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", method: "writevAddresses", counted_only: false, woven: true },
+    Point { id: 694, layer: "java", op: "transfer", class: "org.apache.hbase.thirdparty.io.netty.channel.epoll.LinuxSocket", method: "sendFile", counted_only: false, woven: true },
+    Point { id: 695, layer: "java", op: "accept", class: "org.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel", method: "<init>", counted_only: false, woven: true },
+    Point { id: 696, layer: "java", op: "connect", class: "org.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel", method: "doConnect", counted_only: false, woven: true },
 ];

@@ -22,8 +22,8 @@ class Rereading(Record, frozen=True):
     again: Bytes
 
 
-def rereading() -> ir.Table:
-    """Per file or block a `Rereading`; most bytes that were read again first.
+def rereading(*by: str) -> ir.Table:
+    """Per file or block, and `by`, a `Rereading`; most bytes that were read again first.
 
     It is made of calls of all processes that were recorded individually and whose place is known.
     Of one place the longest read counts as the first.
@@ -34,15 +34,16 @@ def rereading() -> ir.Table:
     files = rows.filter(rows.direction == "read", rows.layer != "datanode")
     blocks = CALLS.filter(CALLS.layer == "datanode", CALLS["op"] == "read_block", CALLS.bytes > 0)
     blocks = blocks.mutate(target=blocks.target.fill_null(""), block=blocks.block.fill_null(0))
-    names = ["layer", "target", "block", "offset", "bytes"]
+    keys = [*by, "layer", "target", "block"]
+    names = [*keys, "offset", "bytes"]
     read = ibis.union(files.select(*names), blocks.select(*names))
-    place = read.group_by("layer", "target", "block", "offset").agg(
+    place = read.group_by(*keys, "offset").agg(
         reads=read.count(), bytes=read.bytes.sum().cast("int64"), once=read.bytes.max()
     )
-    grouped = place.group_by("layer", "target", "block").agg(
+    grouped = place.group_by(*keys).agg(
         reads=place.reads.sum().cast("int64"),
         places=place.count(),
         bytes=place.bytes.sum().cast("int64"),
         again=(place.bytes - place.once).sum().cast("int64"),
     )
-    return grouped.order_by(ibis.desc("again"), "layer", "target", "block")
+    return grouped.order_by(ibis.desc("again"), *keys)

@@ -87,6 +87,22 @@ class RequestedTarget(Record, frozen=True):
     time: Ns
 
 
+class ReadToEnd(Record, frozen=True):
+    """A file that one process read, or a block (0: none): its reads, and how many of them found no
+    more bytes; bytes that the process wrote to it.
+    """
+
+    proc: int | None
+    layer: str
+    target: str
+    block: int
+    calls: Count
+    bytes: Bytes
+    time: Ns
+    ends: Count
+    written: Bytes
+
+
 class WrittenTogether(Record, frozen=True):
     """A file that several processes wrote: how many are known to have (0: only that there were
     several), and their writes.
@@ -136,6 +152,25 @@ def requested(
     return sums.order_by(ibis.desc("time"), "layer", "target", "block")
 
 
+def read_to_end(categories: tuple[str, ...] = (), roles: tuple[str, ...] = ()) -> ir.Table:
+    """Each `ReadToEnd` of targets of some categories where any are given; most time first."""
+    rows = _targeted(roles, ("proc",))
+    of = [rows.category.isin(categories)] if categories else []
+    rows = rows.filter(counted_once(rows), *of)
+    rows = rows.mutate(block=rows.block.fill_null(0), is_read=rows["op"].isin(DIRECTIONS["read"]))
+
+    def of(value: ir.IntegerValue, where: ir.BooleanValue) -> ir.IntegerScalar:
+        return value.sum(where=where).fill_null(0).cast("int64")
+
+    found = rows.group_by("proc", "layer", "target", "block").agg(
+        **{name: of(rows[name], rows.is_read) for name in ("calls", "bytes", "time")},
+        ends=of(rows.empty, rows.is_read),
+        written=of(rows.bytes, rows["op"].isin(DIRECTIONS["written"])),
+    )
+    found = found.filter(found.calls > 0)
+    return found.order_by(ibis.desc("time"), "proc", "layer", "target", "block")
+
+
 def written_together(categories: tuple[str, ...] = (), roles: tuple[str, ...] = ()) -> ir.Table:
     """Each target `WrittenTogether`, of some categories where any are given; most time first.
 
@@ -175,7 +210,7 @@ def _of(
 
 def _targeted(roles: tuple[str, ...], by: tuple[str, ...]) -> ir.Table:
     """Calls, and sums of calls, that have a target: layer, category, target, block, op, flags,
-    bytes, calls, time (ns), and `by`.
+    bytes, calls, `empty` (of them those without bytes that did not fail), time (ns), and `by`.
 
     Sums of ours that have one are of calls that were not recorded individually. Those of imported
     runs, which have no points, are of all calls of their layer.
@@ -190,17 +225,22 @@ def _targeted(roles: tuple[str, ...], by: tuple[str, ...]) -> ir.Table:
     summed = sums.group_by(*keys, "point").agg(
         bytes=sums.bytes.sum().cast("int64"),
         calls=sums["count"].sum().cast("int64"),
+        empty=(sums["count"] - sums.errors).sum(where=sums.size_class == 0).fill_null(0),
         timed=sums.timed_dur.sum(),
         inside=sums.inside.fill_null(0).sum(),
         weight=sums.weight.fill_null(sums.timed).sum(),
     )
     scale = (summed.calls / summed.weight.nullif(0)).fill_null(0.0)
     time = (summed.inside + summed.timed * scale).floor().cast("int64")
-    calls = of(CALLS).mutate(calls=ibis.literal(1, "int64"), time=CALLS.dur)
+    calls = of(CALLS)
+    empty = (calls.bytes.fill_null(0) == 0) & calls.error.isnull()
+    calls = calls.mutate(calls=ibis.literal(1, "int64"), empty=empty.cast("int64"), time=calls.dur)
     complete = sums.filter(sums.point.isnull()).select(of_layer=sums.layer).distinct()
     calls = calls.anti_join(complete, calls.layer == complete.of_layer)
-    names = [*keys, "bytes", "calls", "time"]
-    return calls.select(*names).union(summed.mutate(time=time).select(*names))
+    names = [*keys, "bytes", "calls", "empty", "time"]
+    return calls.select(*names).union(
+        summed.mutate(time=time, empty=summed.empty.cast("int64")).select(*names)
+    )
 
 
 def small_files(below: int = SMALL) -> ir.Table:

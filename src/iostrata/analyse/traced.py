@@ -5,8 +5,9 @@ The kernel counts what a process reads and writes by system calls (rchar and wch
 write_bytes). Each agent reads that while its process is recorded; the collector adds up what calls
 of layer java moved meanwhile. What is missing went past the methods of Java.
 
-recv() and send() are in no such count of the kernel: Netty's native transport uses them, so of a
-process that has loaded it more may be missing than this says.
+recv() and send() are in no such count of the kernel. Netty's native transport uses them: those of
+its copies that are traced are left out of what the calls moved, and of a process that has loaded
+another one more may be missing than this says.
 """
 
 from __future__ import annotations

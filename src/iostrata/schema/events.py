@@ -240,6 +240,8 @@ EXTRACTOR = {
     "wal": "target",
     "hfile": "target",
     "method_of": "target",
+    "netty": "target",
+    "netty_file": "target",
     "ranges": "bytes",
     "packet": "bytes",
     "chunk": "bytes",
@@ -270,6 +272,8 @@ EXTRACTOR = {
     "hands": "effect",
     "application": "effect",
     "ended": "effect",
+    "netty_accepted": "effect",
+    "netty_connected": "effect",
 }
 # Columns that came after their version was frozen: older files lack them.
 ADDED = {

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 7686030490567055625
+POINTS_HASH = 3482935411456777301
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -306,4 +306,30 @@ POINTS = (
     Point(668, "hbase", "get_row", "org.apache.hadoop.hbase.client.HTable", "get", "(Lorg/apache/hadoop/hbase/client/Get;)Lorg/apache/hadoop/hbase/client/Result;", "call", "", "", "", ("tableName",), ""),
     Point(669, "hbase", "fetch_rows", "org.apache.hadoop.hbase.client.ClientScanner", "loadCache", "()V", "call", "", "", "", ("tableName",), ""),
     Point(670, "hbase", "next_row", "org.apache.hadoop.hbase.client.ClientScanner", "nextWithSyncCache", "()Lorg/apache/hadoop/hbase/client/Result;", "counted", "", "", "", ("tableName",), ""),
+    Point(671, "java", "receive", "io.netty.channel.unix.Socket", "recv", "(Ljava/nio/ByteBuffer;II)I", "call", "ret", "", "", (), ""),
+    Point(672, "java", "receive", "io.netty.channel.unix.Socket", "recvAddress", "(JII)I", "call", "ret", "", "", (), ""),
+    Point(673, "java", "send", "io.netty.channel.unix.Socket", "send", "(Ljava/nio/ByteBuffer;II)I", "call", "ret", "", "", (), ""),
+    Point(674, "java", "send", "io.netty.channel.unix.Socket", "sendAddress", "(JII)I", "call", "ret", "", "", (), ""),
+    Point(675, "java", "receive", "io.netty.channel.unix.FileDescriptor", "read", "(Ljava/nio/ByteBuffer;II)I", "call", "ret", "", "", (), ""),
+    Point(676, "java", "receive", "io.netty.channel.unix.FileDescriptor", "readAddress", "(JII)I", "call", "ret", "", "", (), ""),
+    Point(677, "java", "send", "io.netty.channel.unix.FileDescriptor", "write", "(Ljava/nio/ByteBuffer;II)I", "call", "ret", "", "", (), ""),
+    Point(678, "java", "send", "io.netty.channel.unix.FileDescriptor", "writeAddress", "(JII)I", "call", "ret", "", "", (), ""),
+    Point(679, "java", "send", "io.netty.channel.unix.FileDescriptor", "writev", "([Ljava/nio/ByteBuffer;IIJ)J", "call", "ret", "", "", (), ""),
+    Point(680, "java", "send", "io.netty.channel.unix.FileDescriptor", "writevAddresses", "(JI)J", "call", "ret", "", "", (), ""),
+    Point(681, "java", "transfer", "io.netty.channel.epoll.LinuxSocket", "sendFile", "(Lio/netty/channel/DefaultFileRegion;JJJ)J", "call", "ret", "", "", (), ""),
+    Point(682, "java", "accept", "io.netty.channel.epoll.AbstractEpollChannel", "<init>", "(Lio/netty/channel/Channel;Lio/netty/channel/epoll/LinuxSocket;Ljava/net/SocketAddress;)V", "effect", "", "", "", (), ""),
+    Point(683, "java", "connect", "io.netty.channel.epoll.AbstractEpollChannel", "doConnect", "(Ljava/net/SocketAddress;Ljava/net/SocketAddress;)Z", "effect", "", "", "", ("socket",), ""),
+    Point(684, "java", "receive", "org.apache.hbase.thirdparty.io.netty.channel.unix.Socket", "recv", "(Ljava/nio/ByteBuffer;II)I", "call", "ret", "", "", (), ""),
+    Point(685, "java", "receive", "org.apache.hbase.thirdparty.io.netty.channel.unix.Socket", "recvAddress", "(JII)I", "call", "ret", "", "", (), ""),
+    Point(686, "java", "send", "org.apache.hbase.thirdparty.io.netty.channel.unix.Socket", "send", "(Ljava/nio/ByteBuffer;II)I", "call", "ret", "", "", (), ""),
+    Point(687, "java", "send", "org.apache.hbase.thirdparty.io.netty.channel.unix.Socket", "sendAddress", "(JII)I", "call", "ret", "", "", (), ""),
+    Point(688, "java", "receive", "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", "read", "(Ljava/nio/ByteBuffer;II)I", "call", "ret", "", "", (), ""),
+    Point(689, "java", "receive", "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", "readAddress", "(JII)I", "call", "ret", "", "", (), ""),
+    Point(690, "java", "send", "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", "write", "(Ljava/nio/ByteBuffer;II)I", "call", "ret", "", "", (), ""),
+    Point(691, "java", "send", "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", "writeAddress", "(JII)I", "call", "ret", "", "", (), ""),
+    Point(692, "java", "send", "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", "writev", "([Ljava/nio/ByteBuffer;IIJ)J", "call", "ret", "", "", (), ""),
+    Point(693, "java", "send", "org.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor", "writevAddresses", "(JI)J", "call", "ret", "", "", (), ""),
+    Point(694, "java", "transfer", "org.apache.hbase.thirdparty.io.netty.channel.epoll.LinuxSocket", "sendFile", "(Lorg/apache/hbase/thirdparty/io/netty/channel/DefaultFileRegion;JJJ)J", "call", "ret", "", "", (), ""),
+    Point(695, "java", "accept", "org.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel", "<init>", "(Lorg/apache/hbase/thirdparty/io/netty/channel/Channel;Lorg/apache/hbase/thirdparty/io/netty/channel/epoll/LinuxSocket;Ljava/net/SocketAddress;)V", "effect", "", "", "", (), ""),
+    Point(696, "java", "connect", "org.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel", "doConnect", "(Ljava/net/SocketAddress;Ljava/net/SocketAddress;)Z", "effect", "", "", "", ("socket",), ""),
 )

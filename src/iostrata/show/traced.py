@@ -34,7 +34,8 @@ def missing_lines(shares: Sequence[TracedShare]) -> list[str]:
     ]
     # recv() and send(), which it uses, are in no count of the kernel
     uncounted = [
-        f"what {_who(row)} sends by Netty's native transport is neither traced nor counted"
+        f"what {_who(row)} sends by another copy of Netty's native transport is neither traced nor "
+        "counted"
         for row in shares
         if "netty" in row.native and not row.is_short
     ]

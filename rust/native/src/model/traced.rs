@@ -23,8 +23,12 @@ impl Traced {
 
     /// Adds the bytes of calls of layer `java`.
     pub fn add(&mut self, op: &str, method: &str, bytes: u64) {
+        // of Netty's native sockets: recv() and send() are in no count of the kernel
+        if matches!(method, "recv" | "recvAddress" | "send" | "sendAddress") {
+            return;
+        }
         // the kernel may copy by itself: it counts in both directions, and no call of ours is inside
-        let copies = matches!(method, "transferTo" | "transferFrom");
+        let copies = matches!(method, "transferTo" | "transferFrom" | "sendFile");
         if copies || matches!(op, "read" | "receive") {
             self.read = self.read.saturating_add(bytes);
         }
@@ -52,9 +56,13 @@ mod tests {
             ("write", "transferFrom"),
             ("map", "map"),
             ("sync", "force"),
+            ("transfer", "sendFile"),
+            ("receive", "recvAddress"),
+            ("send", "sendAddress"),
+            ("send", "writevAddresses"),
         ] {
             traced.add(op, method, 10);
         }
-        assert_eq!(traced, Traced { read: 40, written: 30, mapped: 10 });
+        assert_eq!(traced, Traced { read: 50, written: 50, mapped: 10 });
     }
 }

@@ -8,6 +8,8 @@ use crate::schema::{
     NATIVE_CODE_NETTY, NATIVE_CODE_ROCKSDB, NATIVE_CODE_SQLITE,
 };
 
+/// What is before the name of Netty's library in those whose classes have points (netty.toml).
+const TRACED_NETTY: [&str; 2] = ["libnetty", "liborg_apache_hbase_thirdparty_netty"];
 /// What stands in the name of a library that does I/O, the first that fits.
 const KNOWN: [(&str, usize); 5] = [
     ("netty_transport_native", NATIVE_CODE_NETTY),
@@ -127,6 +129,9 @@ fn native_code(maps: &str) -> u64 {
 /// The bit of a library that the JDK has not brought; 0 of one that does no I/O of its own.
 fn of_library(path: &str) -> u64 {
     let name = path.rsplit('/').next().unwrap_or(path);
+    if TRACED_NETTY.iter().any(|copy| name.starts_with(&format!("{copy}_transport_native_epoll"))) {
+        return 0;
+    }
     if let Some((_, code)) = KNOWN.iter().find(|(part, _)| name.contains(part)) {
         return 1 << code;
     }
@@ -189,9 +194,12 @@ mod tests {
             0
         );
         assert_eq!(
-            of(&["/tmp/libnetty_transport_native_epoll_x86_641.so"]),
+            of(&["/tmp/libio_grpc_netty_shaded_netty_transport_native_epoll_x86_641.so"]),
             1 << NATIVE_CODE_NETTY
         );
+        assert_eq!(of(&["/tmp/libnetty_transport_native_epoll_x86_641.so"]), 0);
+        let of_hbase = "/tmp/liborg_apache_hbase_thirdparty_netty_transport_native_epoll_x86_64.so";
+        assert_eq!(of(&[of_hbase]), 0);
         assert_eq!(of(&["/usr/lib/hadoop/libhadoop.so.1.0.0"]), 1 << NATIVE_CODE_HADOOP);
         assert_eq!(of(&[jdk, "/tmp/libmine.so (deleted)"]), 1 << NATIVE_CODE_LIBRARY);
         let both = of(&[jdk, "/srv/app/libmine.so", "/tmp/sqlite-3.46-1f-libsqlitejdbc.so"]);

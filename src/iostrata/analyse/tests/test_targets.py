@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from iostrata.analyse.only_summed import without_target
 from iostrata.analyse.targets import (
+    ReadToEnd,
     RequestedTarget,
     WrittenTogether,
+    read_to_end,
     requested,
     small_files,
     targets,
@@ -52,6 +54,29 @@ def test_targets_that_differ_in_long_numbers_are_of_a_kind(traced: Traced) -> No
     ] == [
         ("/data-1/job_#_#/part-#", 2, 11, 30, 0),
         ("/data-2/job_#_#/part-#", 1, 7, 0, 40),
+    ]
+
+
+def test_reads_that_found_no_more_bytes_are_ends(traced: Traced) -> None:
+    # GIVEN a process that read a file to its end three times, and wrote to it; another one that
+    # failed; and a file of which no end was met
+    read = {"target": "/a", "category": "file", "proc": 1}
+    engine = traced(
+        [
+            row_of_call("java", "read", "/a", proc=1, bytes=100, dur=7),
+            row_of_call("java", "read", "/a", proc=1, dur=1),
+            row_of_sum("java", "read", **read, count=4, timed_dur=40, bytes=300, size_class=7),
+            row_of_sum("java", "read", **read, count=3, timed_dur=6, errors=1, size_class=0),
+            row_of_call("java", "write", "/a", proc=1, bytes=50, dur=9),
+            row_of_call("java", "read", "/a", proc=2, dur=2, error="java.io.IOException"),
+            row_of_sum("java", "read", **{**read, "target": "/b"}, timed_dur=1, bytes=9,
+                       size_class=4),
+        ]
+    )  # fmt: skip
+    assert engine.records(read_to_end(("file",)), ReadToEnd) == [
+        ReadToEnd(1, "java", "/a", 0, 9, 400, 54, 3, 50),
+        ReadToEnd(2, "java", "/a", 0, 1, 0, 2, 0, 0),
+        ReadToEnd(1, "java", "/b", 0, 1, 9, 1, 0, 0),
     ]
 
 

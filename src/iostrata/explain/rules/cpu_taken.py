@@ -56,7 +56,7 @@ def evidence(_: Workforce) -> ir.Table:
         busy=rows.capacity.sum(where=is_busy).fill_null(0).cast("int64"),
         stolen=stolen.sum(where=is_busy).fill_null(0).cast("int64"),
     )
-    return with_own(hosts, "cpu").rename(used="own").order_by("host")
+    return with_own(hosts, own=("cpu",)).rename(used="own").order_by("host")
 
 
 @rule(

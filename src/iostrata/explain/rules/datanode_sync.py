@@ -19,7 +19,7 @@ OF_HBASE = [Change("let the log be in memory of DataNodes", "hbase.wal.hsync", a
     why="hsync() returns when every DataNode of the pipeline has written the bytes to its disk. "
     "That takes milliseconds, however few bytes there are.",
     unless="each record must survive a power failure of all replicas, as in a write-ahead log.",
-    explains=("frequent-flush", "slow-network"),
+    explains=("disk-bound", "frequent-flush", "slow-network"),
 )
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     disk = one(rows, "datanode.disk_sync")

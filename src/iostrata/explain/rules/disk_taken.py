@@ -2,59 +2,22 @@
 
 from __future__ import annotations
 
-import ibis
-from ibis.expr import types as ir
-
-from iostrata.analyse.account import account
-from iostrata.analyse.tables import SUMS, SYSTEM
-from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import DATA, with_own
-from iostrata.records import Bytes, Ns, Record
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
+from iostrata.explain.rules.parts import HostDisks, host_disks
 from iostrata.text import percent, size
 
 BUSY = 0.5  # of the run, at the least
 OTHERS = 0.5  # of the bytes of its disks, at the least
-FILES = (*DATA, "blk", "blk_meta", "namenode")
-
-
-class HostDisks(Record, frozen=True):
-    """Disks of a host: how long the busiest one was, bytes of all, and those of the run's traced
-    processes; and the time of calls on local files there, of all threads.
-    """
-
-    host: str | None
-    time: Ns
-    busy: Ns
-    moved: Bytes
-    own: Bytes
-    calls: Ns
-
-
-def evidence(_: Workforce) -> ir.Table:
-    rows = SYSTEM.filter(SYSTEM.interval > 0)
-    hosts = rows.group_by("host").agg(
-        time=rows.interval.sum().cast("int64"),
-        busy=rows.disk_busy.sum().cast("int64"),
-        moved=(rows.disk_read + rows.disk_written).sum().cast("int64"),
-    )
-    files = SUMS.filter(SUMS.layer == "java", SUMS.category.isin(FILES))
-    calls = account(files, "host").select(at="host", calls="time")
-    found = with_own(hosts, "disk_read", "disk_written")
-    found = found.left_join(calls, found.host == calls.at).drop("at")
-    return found.mutate(
-        own=ibis.least(found.own, found.moved),
-        calls=found.calls.fill_null(0),
-    ).order_by("host")
 
 
 @rule(
     title="Others use the disks",
-    evidence=Query(evidence, HostDisks),
+    evidence=Query(host_disks, HostDisks),
     why="A disk serves one request after the other. Where processes that are no part of the run "
     "keep it busy, each of the run's own requests waits behind theirs.",
     unless="they write back what the run wrote before, or work for this run (a database, NFS).",
     most="warning",
-    explains=("local-sync", "slow-disk", "datanode-sync"),
+    explains=("disk-bound", "local-sync", "slow-disk", "datanode-sync"),
 )
 def judge(rows: list[HostDisks], facts: RunFacts) -> Judgement | None:
     busy = [

@@ -15,6 +15,7 @@ LEAST = 50  # syncs
     why="force() and fsync() wait for the disk. That takes some milliseconds, however few bytes "
     "were written.",
     unless="each record must survive a power failure.",
+    explains=("disk-bound",),
     of_imports=True,
 )
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:

@@ -48,7 +48,7 @@ def evidence(_: Workforce) -> ir.Table:
         used=rows.mem_used.max().fill_null(0),
         total=rows.mem_total.max().fill_null(0),
     )
-    return with_own(hosts, "disk_read").order_by("host")
+    return with_own(hosts, own=("disk_read",)).order_by("host")
 
 
 @rule(
@@ -58,7 +58,7 @@ def evidence(_: Workforce) -> ir.Table:
     "reads them from the disk again when they are used: every call may wait for that.",
     unless="other programs stood still, and the run's processes read new data meanwhile.",
     most="warning",
-    explains=("disk-taken", "slow-disk", "local-sync"),
+    explains=("disk-taken", "disk-bound", "slow-disk", "local-sync"),
 )
 def judge(rows: list[HostStalls], facts: RunFacts) -> Judgement | None:
     short = [row for row in rows if row.cost >= LEAST * row.time]

@@ -15,7 +15,7 @@ USUAL = 2.6  # times that a byte of output is written by a map: spilled, and mer
     why="When there are more spills than io.sort.factor, they are first merged into larger ones, "
     "which are then read and written once more.",
     unless="a larger factor would need too much memory, or too many open files.",
-    explains=("too-many-spills",),
+    explains=("disk-bound", "too-many-spills"),
 )
 def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
     often = [row for row in rows if row.spilled and row.merged >= (USUAL - 1) * row.spilled]

@@ -13,7 +13,7 @@ from iostrata.analyse import account as accounts
 from iostrata.analyse.account import Account
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
-from iostrata.analyse.tables import PROCESSES, SUMS, counted_once
+from iostrata.analyse.tables import PROCESSES, SUMS, SYSTEM, counted_once
 from iostrata.analyse.targets import busiest
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce
 from iostrata.records import Bytes, Count, Ns, Record
@@ -23,6 +23,8 @@ from iostrata.text import count, seconds, shortened, size
 
 # What a job reads and writes, not what a JVM needs to start.
 DATA = ("input", "output", "hdfs", "file", "hfile", "wal", "spill", "shuffle")
+# Likewise, with the local files of HDFS.
+FILES = (*DATA, "blk", "blk_meta", "namenode")
 # Of size classes: 1 + floor(log2(bytes)).
 ONE_BYTE = 1
 BELOW_4_KIB = 12
@@ -78,6 +80,21 @@ class Waiting(Record, frozen=True):
     longest: Ns
 
 
+class HostDisks(Record, frozen=True):
+    """Disks of a host: how long the busiest one was, the time in which at least one thread of the
+    host was stalled for I/O (null: its kernel does not say), bytes of all disks, and those of the
+    run's traced processes; and the time of calls on local files there, of all threads.
+    """
+
+    host: str | None
+    time: Ns
+    busy: Ns
+    stalled: Ns | None
+    moved: Bytes
+    own: Bytes
+    calls: Ns
+
+
 class MapSpills(Record, frozen=True):
     """What all maps of a job spilled and merged."""
 
@@ -102,13 +119,34 @@ def account(rows: ir.Table, *keys: str) -> ir.Table:
     return accounts.account(rows, *keys, counted=counted_once)
 
 
-def with_own(hosts: ir.Table, *columns: str) -> ir.Table:
-    """Rows of hosts, and as `own` the sum of `columns` of the run's traced processes on each."""
+def with_own(hosts: ir.Table, **sums: tuple[str, ...]) -> ir.Table:
+    """Rows of hosts, with sums of columns of the run's traced processes on each."""
     traced = PROCESSES.filter(PROCESSES.traced)
-    sums = (traced[name] for name in columns)
-    own = traced.group_by(on=traced.host).agg(own=sum(sums, start=next(sums)).sum())
+    own = traced.group_by(on=traced.host).agg(
+        **{name: sum(traced[column].fill_null(0) for column in columns).sum()
+           for name, columns in sums.items()}
+    )  # fmt: skip
     found = hosts.left_join(own, hosts.host == own.on).drop("on")
-    return found.mutate(own=found.own.fill_null(0).cast("int64"))
+    return found.mutate(**{name: found[name].fill_null(0).cast("int64") for name in sums})
+
+
+def host_disks(_: Workforce) -> ir.Table:
+    """The `HostDisks` of each host."""
+    rows = SYSTEM.filter(SYSTEM.interval > 0)
+    hosts = rows.group_by("host").agg(
+        time=rows.interval.sum().cast("int64"),
+        busy=rows.disk_busy.sum().cast("int64"),
+        stalled=rows.io_pressure.sum().cast("int64"),
+        moved=(rows.disk_read + rows.disk_written).sum().cast("int64"),
+    )
+    files = SUMS.filter(SUMS.layer == "java", SUMS.category.isin(FILES))
+    calls = accounts.account(files, "host").select(at="host", calls="time")
+    found = with_own(hosts, own=("disk_read", "disk_written"))
+    found = found.left_join(calls, found.host == calls.at).drop("at")
+    return found.mutate(
+        own=ibis.least(found.own, found.moved),
+        calls=found.calls.fill_null(0),
+    ).order_by("host")
 
 
 def small_requests(workforce: Workforce, direction: str, least: int, most: int) -> ir.Table:
@@ -283,4 +321,5 @@ def is_distcp(facts: RunFacts, *jobs: str) -> bool:
 
 
 READS = replace(work("hdfs.read"), name="reads of HDFS")
+BLOCK_CACHE = Change("keep more blocks in memory", "hfile.block.cache.size")
 SPILLS_OF_MAPS = Query(_spills_of_maps, MapSpills)

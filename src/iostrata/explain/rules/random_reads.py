@@ -62,7 +62,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     why="A disk moves its head for each place, and readahead brings what nobody asks for. In HDFS, "
     "each place is a request of its own to a DataNode.",
     unless="the file is in memory, or nobody can know the next place before this one is read.",
-    explains=("small-reads",),
+    explains=("disk-bound", "file-rereading", "small-reads"),
     of_imports=True,
 )
 def judge(rows: list[RandomReads], facts: RunFacts) -> Judgement | None:

@@ -6,7 +6,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.rereading import rereading
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import READS, one, totals
+from iostrata.explain.rules.parts import BLOCK_CACHE, READS, one, totals
 from iostrata.records import Bytes, Count, Record
 from iostrata.text import plural, seconds, size
 
@@ -26,9 +26,6 @@ def evidence(workforce: Workforce) -> ir.Table:
     rows = rereading()
     rows = rows.filter(rows.layer == "datanode")
     return rows.agg(blocks=rows.block.nunique(), **totals(rows, "reads", "bytes", "again"))
-
-
-OF_HBASE = [Change("keep more blocks in memory", "hfile.block.cache.size")]
 
 
 @rule(
@@ -54,7 +51,7 @@ def judge(rows: list[BlocksRead], facts: RunFacts) -> Judgement | None:
             Evidence("time of all reads", time, "ns"),
         ],
         change=[
-            *(OF_HBASE if facts.kind == "hbase" else []),
+            *([BLOCK_CACHE] if facts.kind == "hbase" else []),
             Change(
                 "keep data that is read again, by cache(), a broadcast or the distributed cache"
             ),

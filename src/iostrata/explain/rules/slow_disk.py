@@ -14,7 +14,14 @@ TIMES = 3.0
     evidence=Query(lambda _: slow_disks(), PeerDisk),
     why="A pipeline is as fast as its slowest DataNode. Each block with a replica there waits.",
     unless="this DataNode also does other work, which can be moved elsewhere.",
-    explains=("straggler", "slow-node", "datanode-sync", "slow-network", "frequent-flush"),
+    explains=(
+        "disk-bound",
+        "straggler",
+        "slow-node",
+        "datanode-sync",
+        "slow-network",
+        "frequent-flush",
+    ),
 )
 def judge(rows: list[PeerDisk], facts: RunFacts) -> Judgement | None:
     cost: dict[str, float] = {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from iostrata.explain import Change, Judgement, RunFacts, rule
-from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
+from iostrata.explain.rules.parts import BLOCK_CACHE, SmallRequests, below_4_kib, small_ones
 
 _LARGER = Change("read larger parts, and divide them in memory; let ranks read together")
 # A server of HBase reads blocks of its files.
 OF_HBASE = [
-    Change("keep more blocks in memory", "hfile.block.cache.size"),
+    BLOCK_CACHE,
     Change("let a block hold more rows: a larger BLOCKSIZE of the column family"),
 ]
 

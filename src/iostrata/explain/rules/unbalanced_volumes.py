@@ -43,7 +43,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     evidence=Query(evidence, Volume),
     why="A DataNode is as fast as the volumes that it uses, and all others are idle.",
     unless="the volumes differ in size or speed, and are meant to be used unevenly.",
-    explains=("datanode-sync", "slow-disk"),
+    explains=("disk-bound", "datanode-sync", "slow-disk"),
 )
 def judge(rows: list[Volume], facts: RunFacts) -> Judgement | None:
     uneven = []

@@ -18,7 +18,7 @@ LEAST = 500  # requests of one row
     why="Each request waits until its entries of the write-ahead log are synced: a round trip "
     "through all DataNodes of the pipeline, or a write to a disk. A list of rows waits once.",
     unless="each row must be safe before the next one is written.",
-    explains=("frequent-flush", "small-writes", "rpc-queueing"),
+    explains=("disk-bound", "frequent-flush", "small-writes", "rpc-queueing"),
 )
 def judge(rows: list[OperationSum], facts: RunFacts) -> Judgement | None:
     put, mutate = one(rows, "hbase.put"), one(rows, "hbase.mutate")

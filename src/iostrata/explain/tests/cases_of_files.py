@@ -24,6 +24,16 @@ def reads(places: list[int], layer: str = "hdfs", **more: Any) -> list[dict[str,
                         category="file", size_class=13)]  # fmt: skip
 
 
+def to_the_end(target: str, ends: int, each: int, time: int, **more: Any) -> list[dict[str, Any]]:
+    """Sums of reads of 1 MiB of a file, until there was no more, `ends` times: all took `time`."""
+    reads = ends * each // MB
+    given = {"category": "file", "target": target, "flags": 0, **more}
+    return [
+        did("java", "read", reads, time // reads, bytes=ends * each, size_class=21, **given),
+        did("java", "read", ends, 0, size_class=0, **given),
+    ]
+
+
 def wrote(target: str, writes: int, each: int, size: int, **more: Any) -> dict[str, Any]:
     """Writes of a rank, or of all of them together, as a log of Darshan has them."""
     shared = {"proc": None, "target": target, "point": None, "category": "file", "flags": 0}
@@ -42,6 +52,13 @@ CASES_OF_FILES = (
         "and forth, and took 29.95 s: /index",
         29.95 / 60,
         reads(PLACES),
+    ),
+    Case(
+        "file-rereading",
+        "1.0 GiB were read from /words, whose end was met 32 times, after 32.0 MiB on average; "
+        "reading again took 30.00 s at least",
+        30 / 60,
+        to_the_end("/words", 32, 32 * MB, 32 * SECOND),
     ),
     Case(
         "shared-file",

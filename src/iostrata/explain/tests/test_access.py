@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from iostrata.explain.rank import explain
-from iostrata.explain.tests.cases_of_files import PLACES, RANKS, READS, counted, reads, wrote
+from iostrata.explain.tests.cases_of_files import (
+    PLACES,
+    RANKS,
+    READS,
+    counted,
+    reads,
+    to_the_end,
+    wrote,
+)
 from iostrata.explain.tests.conftest import Made
 from iostrata.explain.tests.made import MB, MS, did
 from iostrata.store.tests.made import SECOND
@@ -43,6 +51,34 @@ def test_reads_are_random_if_nothing_else_explains_them(
     facts_of: Made, what: str, events: list[dict[str, Any]], is_random: bool
 ) -> None:
     assert ("random-reads" in rules(facts_of, events)) == is_random, what
+
+
+WORDS = to_the_end("/words", 32, 32 * MB, 32 * SECOND)
+OF_TWO = [row | {"proc": 1 + n % 2} for n, row in enumerate(to_the_end("/w", 2, 512 * MB, SECOND))]
+WRITTEN = did("java", "write", 600, MS, bytes=600 * MB, category="file", target="/words", flags=0)
+FAILED = [row | ({"errors": 32} if row["size_class"] == 0 else {}) for row in WORDS]
+AGAIN = reads([n % 200 * MB for n in range(READS)], "java", bytes=MB)
+ONCE = reads(FORWARD, "java", bytes=MB)
+POSITIONED = did("java", "read", 3000, 10 * MS, bytes=3000 * MB, category="file", target="/index",
+                 size_class=21, flags=0)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("what", "events", "is_found"),
+    [
+        ("to the end, again and again", WORDS, True),
+        ("once by each of two processes", OF_TWO, False),
+        ("a file that the process wrote meanwhile", [*WORDS, WRITTEN], False),
+        ("a log that is followed", to_the_end("/log", 32_000, 32 << 10, 30 * SECOND), False),
+        ("reads that failed", FAILED, False),
+        ("places that were read before", [*AGAIN, POSITIONED], True),
+        ("places of which none was", [*ONCE, POSITIONED], False),
+    ],
+)  # fmt: skip
+def test_a_file_is_read_again_if_nothing_else_explains_it(
+    facts_of: Made, what: str, events: list[dict[str, Any]], is_found: bool
+) -> None:
+    assert ("file-rereading" in rules(facts_of, events)) == is_found, what
 
 
 @pytest.mark.parametrize(

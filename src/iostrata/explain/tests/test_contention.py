@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from iostrata.explain.rank import explain
@@ -86,3 +88,49 @@ def test_memory_that_is_short(
             "read 80 % of what its disks read; up to 900.0 MiB of 1000.0 MiB were in use"
         )
         assert found[0].share == pytest.approx(1 / 5)
+
+
+BOUND: dict[str, Any] = {"category": "file", "target": "/data", "flags": 0, "size_class": 21}
+
+
+@pytest.mark.parametrize(
+    ("what", "stalled", "own", "called", "is_found"),
+    [
+        ("threads stand still", 36, 5400, 50, True),
+        ("a kernel that does not say so", None, 5400, 50, True),
+        ("they do not", 6, 5400, 50, False),
+        ("others move most", 36, 1000, 50, False),
+        ("nobody waits for what is written behind", 36, 5400, 1, False),
+    ],
+)
+def test_a_disk_that_the_run_keeps_busy(
+    facts_of: Made, what: str, stalled: int | None, own: int, called: int, is_found: bool
+) -> None:
+    """GIVEN a disk that is busy for 48 s of 60 s and moves 6,000 MiB, of which the program reads
+    `own`, with calls of `called` s.
+    """
+    pressure = [None if stalled is None else SECOND * (n < stalled) for n in range(60)]
+    busy = [
+        sample(n, disk_read=100 * MB, disk_busy=SECOND * 8 // 10, io_pressure=pressure[n])
+        for n in range(60)
+    ]
+    program = {**PROGRAM, "disk_read": own * MB, "disk_written": 0, "mapped": 0}
+    reads = did("java", "read", 5400, called * SECOND // 5400, bytes=5400 * MB, **BOUND)
+    found = explain(facts_of([reads], processes=[program], system=busy))
+    rules = [each.rule for each in found if each.rule != "disk-taken"]
+    assert rules == (["disk-bound"] if is_found else []), what
+    if is_found and stalled:
+        assert found[0].seen == (
+            "threads of node stood still for I/O in 60 % of the time, and the run's processes read "
+            "5.3 GiB from its disks and wrote 0 B, 90.0 MiB/s; most bytes of its calls were on "
+            "/data"
+        )
+        assert found[0].share == pytest.approx(0.6 * 0.9)
+
+
+def test_pages_of_mapped_files_need_no_call(facts_of: Made) -> None:
+    busy = [sample(n, disk_read=100 * MB, io_pressure=SECOND // 2) for n in range(60)]
+    program = {**PROGRAM, "disk_read": 6000 * MB, "disk_written": 0, "mapped": 6000 * MB}
+    (found,) = explain(facts_of([], processes=[program], system=busy))
+    assert found.rule == "disk-bound"
+    assert found.share == pytest.approx(0.5)

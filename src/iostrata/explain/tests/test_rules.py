@@ -81,6 +81,7 @@ def test_every_rule_has_a_case() -> None:
     assert {case.rule for case in CASES} | {
         "cpu-bound",
         "cpu-taken",
+        "disk-bound",
         "disk-taken",
         "memory-short",
     } == set(RULES)

@@ -42,7 +42,8 @@ def test_what_is_missing_is_said_by_process_with_its_cause(tmp_path: Path) -> No
         "native transport or a JNI library",
         "14.0 MiB of 14.0 MiB (100 %) by HMaster pid 3 are not traced: SQLite by JNI",
         "10.0 MiB of 10.0 MiB (100 %) by HMaster pid 5 are not traced: native code",
-        "what HMaster pid 1 sends by Netty's native transport is neither traced nor counted",
+        "what HMaster pid 1 sends by another copy of Netty's native transport is neither traced "
+        "nor counted",
     ]
 
 

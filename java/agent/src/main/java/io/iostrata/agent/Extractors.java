@@ -27,6 +27,14 @@ final class Extractors {
         return new SocketStreams();
       case "accepted":
         return new SocketAccepted();
+      case "netty":
+        return new NettySocket();
+      case "netty_accepted":
+        return new NettySocket.Accepted();
+      case "netty_connected":
+        return new NettySocket.Connected();
+      case "netty_file":
+        return new NettyFile();
       case "hdfs":
         return new HdfsTarget();
       case "filesystem":

@@ -27,7 +27,7 @@ final class SocketTarget extends Extractor {
     return handle;
   }
 
-  private static long named(String name) {
+  static long named(String name) {
     int peer = (int) Hooks.recorder.name(Schema.CATEGORY_SOCKET, name);
     return Hooks.recorder.name(Schema.CATEGORY_SOCKET, name, peer, -1, -1);
   }

@@ -24,12 +24,16 @@ import org.objectweb.asm.util.CheckClassAdapter;
 
 /**
  * Every declared point against the real classes: the JDKs of this machine, three Hadoops, two
- * Sparks, two HBases.
+ * Sparks, two HBases, two Nettys.
  */
 class PointsTest {
   private static final Path HADOOP = Path.of("target/hadoop");
   private static final String SPARK = "org/apache/spark/";
   private static final String HBASE = "org/apache/hadoop/hbase/";
+  private static final String NETTY = "io/netty/";
+
+  /** HBase's own copy of Netty, and others. */
+  private static final String OF_HBASE = "org/apache/hbase/thirdparty/";
 
   /** A jar that Maven Central lacks; an end-to-end test fires its points. */
   static final String SPARK_ON_YARN = SPARK + "deploy/yarn/";
@@ -42,7 +46,7 @@ class PointsTest {
         Path base = runtime.getPath("/modules/java.base");
         for (Point point : PointNames.ALL) {
           Path file = base.resolve(point.internalName + ".class");
-          if (!point.internalName.startsWith("org/")) {
+          if (!point.internalName.startsWith("org/") && !point.internalName.startsWith(NETTY)) {
             byte[] original = Files.exists(file) ? Files.readAllBytes(file) : new byte[0];
             assertThat(found(point, original))
                 .as("%s in %s", PointNames.of(point), jdk)
@@ -86,7 +90,7 @@ class PointsTest {
   void everyHBaseHasThePointsOfItsVersion(String version) throws Exception {
     try (URLClassLoader hbase = new URLClassLoader(jars("hbase-" + version), null)) {
       for (Point point : PointNames.ALL) {
-        if (point.internalName.startsWith(HBASE)) {
+        if (point.internalName.startsWith(HBASE) || point.internalName.startsWith(OF_HBASE)) {
           assertThat(found(point, bytes(hbase, point)))
               .as("%s in HBase %s", PointNames.of(point), version)
               .isEqualTo(PointVersions.has(point.id, "hbase " + version));
@@ -95,8 +99,25 @@ class PointsTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"4.1.89", "4.1.118"})
+  void everyNettyHasItsPoints(String version) throws Exception {
+    try (URLClassLoader netty = new URLClassLoader(jars("netty-" + version), null)) {
+      for (Point point : PointNames.ALL) {
+        if (point.internalName.startsWith(NETTY)) {
+          assertThat(found(point, bytes(netty, point)))
+              .as("%s in Netty %s", PointNames.of(point), version)
+              .isTrue();
+        }
+      }
+    }
+  }
+
   private static boolean ofHadoop(String name) {
-    return name.startsWith("org/") && !name.startsWith(SPARK) && !name.startsWith(HBASE);
+    return name.startsWith("org/")
+        && !name.startsWith(SPARK)
+        && !name.startsWith(HBASE)
+        && !name.startsWith(OF_HBASE);
   }
 
   private static boolean found(Point point, byte[] original) {

@@ -208,8 +208,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 272;
-  public static final long POINTS_HASH = 7686030490567055625L;
+  public static final int POINT_COUNT = 298;
+  public static final long POINTS_HASH = 3482935411456777301L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
@@ -223,7 +223,7 @@ public final class Schema {
     0x0000000000000000L,
     0x0000000000000000L,
     0x0000000000000000L,
-    0x0000000035000c7fL,
+    0x007ff3ffb5000c7fL,
     0x0000000000000000L,
     0x0000000000000000L,
     0x0000000000000000L,
