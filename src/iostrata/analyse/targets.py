@@ -155,8 +155,8 @@ def requested(
 def read_to_end(categories: tuple[str, ...] = (), roles: tuple[str, ...] = ()) -> ir.Table:
     """Each `ReadToEnd` of targets of some categories where any are given; most time first."""
     rows = _targeted(roles, ("proc",))
-    of = [rows.category.isin(categories)] if categories else []
-    rows = rows.filter(counted_once(rows), *of)
+    chosen = [rows.category.isin(categories)] if categories else []
+    rows = rows.filter(counted_once(rows), *chosen)
     rows = rows.mutate(block=rows.block.fill_null(0), is_read=rows["op"].isin(DIRECTIONS["read"]))
 
     def of(value: ir.IntegerValue, where: ir.BooleanValue) -> ir.IntegerScalar:
