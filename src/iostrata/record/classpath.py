@@ -20,11 +20,18 @@ from iostrata.schema.points import POINTS, Point
 
 State = Literal[
     "found", "class missing", "method missing", "field missing", "other version", "of the JDK",
-    "of Spark", "of HBase",
+    "of Spark", "of HBase", "of Netty",
 ]  # fmt: skip
 LACKING = ("class missing", "method missing", "field missing")
 SPARK = "org.apache.spark."
 HBASE = "org.apache.hadoop.hbase."
+# Of these a class path of Hadoop's may have none.
+OTHERS: dict[str, State] = {
+    SPARK: "of Spark",
+    HBASE: "of HBase",
+    "org.apache.hbase.": "of HBase",  # with a copy of Netty
+    "io.netty.": "of Netty",
+}
 JDK = ("java.", "sun.", "jdk.")
 # In hadoop-common; a distribution adds to the number: 3.4.0-amzn-1.
 VERSION_FILE = "common-version-info.properties"
@@ -115,12 +122,10 @@ def _finding(path: ClassPath, point: Point, version: str) -> PointState:
         return PointState(point, "of the JDK")
     name = point.cls.replace(".", "/") + ".class"
     file = path.find(name)
-    if file is None and point.cls.startswith(SPARK):
-        return PointState(point, "of Spark")  # a class path of Hadoop's has none of it
-    if file is None and point.cls.startswith(HBASE):
-        return PointState(point, "of HBase")  # likewise
     if file is None:
-        return PointState(point, "class missing" if _expected(point, version) else "other version")
+        absent: State = "class missing" if _expected(point, version) else "other version"
+        whose = (state for prefix, state in OTHERS.items() if point.cls.startswith(prefix))
+        return PointState(point, next(whose, absent))
     raw, source = file
     try:
         state = _state(point, parse(raw))

@@ -20,7 +20,7 @@ from iostrata.schema.users import full_name, read_user_points
 from iostrata.schema.verified import point_key, verified_points
 from iostrata.text import count
 
-SHOWN = ("found", "missing", "other version", "of the JDK", "of Spark", "of HBase")
+SHOWN = ("found", "missing", "other version", "of the JDK", "of Spark", "of HBase", "of Netty")
 
 
 @command(

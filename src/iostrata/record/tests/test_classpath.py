@@ -89,6 +89,8 @@ def test_what_is_found_and_what_is_missing(classes: Path) -> None:
         point("read", "()I", cls="java.io.FileInputStream"),
         point("run", "()V", cls="org.apache.spark.Gone", since="spark 3.5"),
         point("get", "()V", cls="org.apache.hadoop.hbase.Gone", until="hbase 2.5"),
+        point("get", "()V", cls="org.apache.hbase.thirdparty.io.netty.Gone"),
+        point("get", "()V", cls="io.netty.Gone"),
     ) == [
         "found",
         "method missing",
@@ -101,6 +103,8 @@ def test_what_is_found_and_what_is_missing(classes: Path) -> None:
         "of the JDK",
         "of Spark",
         "of HBase",
+        "of HBase",
+        "of Netty",
     ]
 
 
