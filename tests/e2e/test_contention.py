@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,8 @@ def ended(busy: list[subprocess.Popen[bytes]]) -> Iterator[list[subprocess.Popen
         yield busy
     finally:
         for each in busy:
-            os.killpg(each.pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):  # it has ended, and was waited for
+                os.killpg(each.pid, signal.SIGTERM)
             each.wait()
 
 
@@ -86,13 +87,28 @@ def memory_limit(limit: int) -> Iterator[Path]:
         group.rmdir()
 
 
+def make_uncached(file: Path, size: int) -> None:
+    """A file of which nothing is in memory: its pages will be of the cgroup that reads them first.
+
+    One that was written inside a cgroup has pages that cannot be let go yet, and where these are
+    too many the kernel kills processes of the cgroup.
+    """
+    file.write_bytes(bytes(size))
+    subprocess.run(["sync", file], check=True)
+    drop = ["dd", f"if={file}", "iflag=nocache", "count=0", "status=none"]
+    subprocess.run(drop, check=True)
+
+
 @contextmanager
 def too_little_memory(folder: Path) -> Iterator[None]:
-    """Two other programs read a file of 48 MiB again and again where 2 MiB may be in memory."""
-    with memory_limit(2 << 20) as group, ended([]) as busy:
+    """Two other programs read a file of 48 MiB each again and again where 8 MiB may be in memory:
+    enough for themselves, or the kernel would kill them.
+    """
+    with memory_limit(8 << 20) as group, ended([]) as busy:
         for n in range(2):
             file = folder / f"others-{n}"
-            into = f"echo $$ > {group}/cgroup.procs; head -c {48 << 20} /dev/zero > {file}"
+            make_uncached(file, 48 << 20)
+            into = f"echo $$ > {group}/cgroup.procs"
             loop = f"{into}; while :; do cat {file} > /dev/null; done"
             busy.append(subprocess.Popen(["sh", "-c", loop], start_new_session=True))
         yield
@@ -133,11 +149,9 @@ def test_a_file_that_does_not_fit_into_memory_is_read_again(
     if not is_on_a_disk(tmp_path):
         pytest.skip(f"{tmp_path} is on no disk")
     file = tmp_path / "words"
+    make_uncached(file, FILE)
     with memory_limit(FILE // 2) as group:
-        # who writes it has its pages
         enter = f"echo $$ > {group}/cgroup.procs"
-        write = f"{enter}; head -c {FILE} /dev/zero > {file}; sync {file}"
-        subprocess.run(["sh", "-c", write], check=True)
         java = f"exec java -Xmx16m -cp {program} Rereads {file} {2 * SECONDS}"
         found = findings(iostrata, "sh", "-c", f"{enter}; {java}")
     disks, again = found["disk-bound"], found["file-rereading"]
