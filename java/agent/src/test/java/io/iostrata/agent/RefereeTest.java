@@ -78,7 +78,8 @@ class RefereeTest {
 
   @Test
   void noPointReadsACounter() throws Exception {
-    try (URLClassLoader spark = new URLClassLoader(PointsTest.jars("spark-4.0.1"), null);
+    try (URLClassLoader netty = new URLClassLoader(PointsTest.jars("netty-4.1.118"), null);
+        URLClassLoader spark = new URLClassLoader(PointsTest.jars("spark-4.0.1"), netty);
         URLClassLoader hbase = new URLClassLoader(PointsTest.jars("hbase-2.6.4"), spark);
         URLClassLoader hadoop = new URLClassLoader(PointsTest.jars("3.5.0"), hbase)) {
       for (Point point : PointNames.ALL) {
