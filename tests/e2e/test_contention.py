@@ -21,6 +21,7 @@ CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
 PRESSURE = Path("/proc/pressure/memory")
 BLOCK = 4 << 20
 FILE = 256 << 20
+IS_SEEN = 0.2  # of the time
 
 
 def findings(iostrata: Iostrata, *command: str) -> dict[str, dict[str, Any]]:
@@ -39,6 +40,8 @@ def cpu_limit(percent: int) -> Iterator[Path]:
     try:
         period = int((group / "cpu.cfs_period_us").read_text())
         (group / "cpu.cfs_quota_us").write_text(str(period * percent // 100))
+        # it is the limit that holds it back, however many others want the CPU
+        (group / "cpu.shares").write_text("100000")
         yield group
     finally:
         group.rmdir()
@@ -101,15 +104,14 @@ def make_uncached(file: Path, size: int) -> None:
 
 @contextmanager
 def too_little_memory(folder: Path) -> Iterator[None]:
-    """Two other programs read a file of 48 MiB each again and again where 8 MiB may be in memory:
-    enough for themselves, or the kernel would kill them.
-    """
+    """Two other programs read a file of 48 MiB again and again where 8 MiB may be in memory."""
     with memory_limit(8 << 20) as group, ended([]) as busy:
         for n in range(2):
             file = folder / f"others-{n}"
             make_uncached(file, 48 << 20)
-            into = f"echo $$ > {group}/cgroup.procs"
-            loop = f"{into}; while :; do cat {file} > /dev/null; done"
+            # A kernel may kill what finds no page to let go: what starts it again is outside.
+            read = f"sh -c 'echo $$ > {group}/cgroup.procs; exec cat {file} > /dev/null'"
+            loop = f"while :; do {read}; done 2> /dev/null"
             busy.append(subprocess.Popen(["sh", "-c", loop], start_new_session=True))
         yield
         assert [each.poll() for each in busy] == [None, None]
@@ -154,18 +156,25 @@ def test_a_file_that_does_not_fit_into_memory_is_read_again(
         enter = f"echo $$ > {group}/cgroup.procs"
         java = f"exec java -Xmx16m -cp {program} Rereads {file} {2 * SECONDS}"
         found = findings(iostrata, "sh", "-c", f"{enter}; {java}")
-    disks, again = found["disk-bound"], found["file-rereading"]
-    assert "most bytes of its calls were on" in disks["seen"]
-    evidence = {each["what"]: each["value"] for each in [*disks["evidence"], *again["evidence"]]}
+    again = found["file-rereading"]
+    assert again["severity"] == "severe"
+    evidence = {each["what"]: each["value"] for each in again["evidence"]}
     assert evidence["file"] == str(file)
     # all bytes of all passes, to each of which a read belongs that found no more
     passes = evidence["of them reads that found no more bytes"]
     assert evidence["bytes that one process read from it"] == passes * FILE
-    assert evidence[f"bytes of calls on {file}"] == passes * FILE
-    # most of them came from the disk, in the time that the kernel says
-    assert evidence["read from disks by the run's traced processes"] > passes * FILE / 2
-    assert again["severity"] == "severe"
-    assert disks["because"]
+    # AND most of them came from the disk
+    sums = (
+        "SELECT (SELECT sum(io_pressure) / sum(interval) FROM system) AS stalled, "
+        "(SELECT sum(disk_read)::BIGINT FROM processes) AS read"
+    )
+    stalled, read = map(float, iostrata("query", "--run", "r", sums).stdout.split()[-2:])
+    assert read > passes * FILE / 2
+    # AND the disk is named where it is what the program waits for: beside others it may be the CPU
+    if stalled > IS_SEEN:
+        disks = found["disk-bound"]
+        assert "most bytes of its calls were on" in disks["seen"]
+        assert disks["because"]
 
 
 @contextmanager
