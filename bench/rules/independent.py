@@ -113,15 +113,13 @@ class Alone:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def record(self, other: Other) -> str:
+    def record(self, other: Other) -> None:
         given = fields(self.work, other)
         if other.prepare:
             prepare = filled(other.prepare, given)
             subprocess.run(["bash", "-ec", prepare], check=True, capture_output=True)
-        command = filled(other.command, given)
-        record = ("record", "--quiet", "--run", other.title, "--")
-        iostrata(self.work / "store", *record, "sh", "-c", f"exec {command}")
-        return command
+        command = ("sh", "-c", f"exec {filled(other.command, given)}")
+        iostrata(self.work / "store", "record", "--quiet", "--run", other.title, "--", *command)
 
 
 class OnLab(Bench):
@@ -131,27 +129,27 @@ class OnLab(Bench):
         (self.work / "made").mkdir(exist_ok=True)
         return super().__enter__()
 
-    def record(self, other: Other) -> str:
+    def record(self, other: Other) -> None:
         given = fields(self.work, other) | {"examples": self.lab.examples_jar}
         made = {name: INPUTS[name] for name in other.inputs if name not in self.made}
         for name, text in [*made.items(), ("", other.prepare)]:
             self.lab.run(["bash", "-ec", filled(text, given)], check=True, capture_output=True)
             self.made.add(name)
-        command = filled(other.command, given)
+        command = ("sh", "-c", f"exec {filled(other.command, given)}")
         record = ("record", "--quiet", "--lab", self.name, "--run", other.title, "--")
         with self.braked(other):
-            self._iostrata(*record, "sh", "-c", f"exec {command}")
-        return command
+            self._iostrata(*record, *command)
 
 
-def row_of(other: Other, store: Path, command: str) -> Row:
+def row_of(other: Other, store: Path) -> Row:
+    """What is kept of a run; places of this machine stay names in braces."""
     return {
         "run": other.title,
         "program": other.program,
         "planted": other.planted,
         "causes": list(other.causes),
         **found(store, other.title),
-        "command": command,
+        "command": filled(other.command, {"run": other.title}),
         "machine": machine(),
     }
 
@@ -233,7 +231,7 @@ def main() -> None:
     if chosen.judge:
         for other in RUNS:
             if other.title in rows and (store / other.title).exists():
-                keep(row_of(other, store, rows[other.title]["command"]))
+                keep(row_of(other, store))
         return
     wanted = [run for run in RUNS if run.title in chosen.only or not chosen.only]
     wanted = [run for run in wanted if run.title not in rows or chosen.only]
@@ -241,7 +239,8 @@ def main() -> None:
         with OnLab(lab, store.parent, 1, "small") if lab else Alone(store.parent) as place:
             for other in (run for run in wanted if run.lab == lab):
                 shutil.rmtree(store / other.title, ignore_errors=True)
-                keep(row_of(other, store, place.record(other)))
+                place.record(other)
+                keep(row_of(other, store))
 
 
 if __name__ == "__main__":
