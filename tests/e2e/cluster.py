@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,11 +81,10 @@ class Cluster:
     def going_on(self) -> list[str]:
         """Names of the applications that have not ended, by the ResourceManager."""
         from iostrata_lab import clusters
-        from iostrata_lab.clusters.hadoop import ready
 
         states = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
         at = clusters.find(self.name).state.at("resourcemanager-http")
-        found = ready.answer(at, f"/ws/v1/cluster/apps?states={states}").get("apps") or {}
+        found = asked(at, f"/ws/v1/cluster/apps?states={states}")["apps"] or {}
         return [app["name"] for app in found.get("app", ())]
 
     def history(self, job: str) -> JobHistory:
@@ -116,6 +116,16 @@ class Cluster:
         assert done.returncode == 0, done.stderr
         found: dict[str, Any] = json.loads(done.stdout)
         return found
+
+
+def asked(at: str, path: str) -> dict[str, Any]:
+    """What a daemon that is up says at `path`: on a busy host one answer may take too long."""
+    from iostrata_lab.clusters.hadoop import ready
+
+    end = time.monotonic() + 120
+    while not (found := ready.answer(at, path)):
+        assert time.monotonic() < end, f"{at} does not say {path}"
+    return found
 
 
 @contextmanager

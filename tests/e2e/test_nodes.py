@@ -12,13 +12,12 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import DFSIO, Cluster, lab_up
+from tests.e2e.cluster import DFSIO, Cluster, asked, lab_up
 from tests.e2e.pipelines import is_named, kill_while_writing
 
 from iostrata.store.runs import find_run
 from iostrata_lab import clusters
 from iostrata_lab.clusters import cgroups, namespaces
-from iostrata_lab.clusters.hadoop import ready
 from iostrata_lab.clusters.nodes import Node
 
 pytestmark = [
@@ -69,7 +68,7 @@ def received(cluster: Cluster) -> dict[str, int]:
     """Bytes that each DataNode has written since it started, by its own metrics."""
     found = {}
     for node in clusters.find(cluster.name).nodes():
-        (bean,) = ready.answer(f"{node.address}:9864", f"/jmx?qry={ACTIVITY}")["beans"]
+        (bean,) = asked(f"{node.address}:9864", f"/jmx?qry={ACTIVITY}")["beans"]
         found[node.name] = int(bean["BytesWritten"])
     return found
 
@@ -88,7 +87,7 @@ def test_hadoop_knows_hosts_and_racks(cluster: Cluster) -> None:
     racks = {rack.split()[0]: sorted(name for name in NAMES if name in rack) for rack in said}
     assert racks == {"/rack-1": NAMES[:2], "/rack-2": NAMES[2:]}
     state = clusters.find(cluster.name).state
-    listed = ready.answer(state.at("resourcemanager-http"), "/ws/v1/cluster/nodes")["nodes"]["node"]
+    listed = asked(state.at("resourcemanager-http"), "/ws/v1/cluster/nodes")["nodes"]["node"]
     assert sorted((node["nodeHostName"], node["rack"]) for node in listed) == [
         (name, f"/{name.partition('.')[2]}") for name in NAMES
     ]
