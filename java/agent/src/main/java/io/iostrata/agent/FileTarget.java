@@ -7,8 +7,14 @@ import java.io.FileDescriptor;
 final class FileTarget extends Extractor {
   @Override
   long of(Probe probe, Object path, Object descriptor) {
+    if (path != null && path == probe.lastPath) {
+      return probe.lastFile;
+    }
     if (path instanceof String) {
-      return ofPath(probe, (String) path);
+      long handle = ofPath(probe, (String) path);
+      probe.lastPath = (String) path;
+      probe.lastFile = handle;
+      return handle;
     }
     if (path instanceof File) {
       return ofPath(probe, ((File) path).getPath());

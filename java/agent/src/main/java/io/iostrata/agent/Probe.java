@@ -14,12 +14,17 @@ final class Probe {
    * Probes by the last bits of their thread's id, as found lately: a look here costs a fraction of
    * one into a thread-local. Written without order: what is read is checked.
    */
-  private static final Probe[] MET = new Probe[1024];
+  static final Probe[] MET = new Probe[1024];
 
-  private static final int LAST_BITS = 1023;
+  static final int LAST_BITS = 1023;
 
   /** Local files by path, and by descriptor where a stream knows no path. */
   final NameCache paths = new NameCache();
+
+  /** The path that a local file was met by last, and its handle. */
+  String lastPath;
+
+  long lastFile;
 
   final IdentityCache descriptors = new IdentityCache();
 
@@ -63,7 +68,8 @@ final class Probe {
    */
   private int counted;
 
-  private ThreadLog log;
+  /** Null before the first call of the first recording. */
+  ThreadLog log;
 
   /** The recording that the log was asked for in. */
   private int recording;
@@ -76,7 +82,7 @@ final class Probe {
   static final int FORGOTTEN = 2;
 
   /** Whose it is. */
-  private final Thread thread = Thread.currentThread();
+  final Thread thread = Thread.currentThread();
 
   private Probe() {}
 
@@ -87,7 +93,7 @@ final class Probe {
     return probe != null && probe.thread == current ? probe : lookUp(current);
   }
 
-  private static Probe lookUp(Thread current) {
+  static Probe lookUp(Thread current) {
     ThreadLocal<Probe> mine = probes;
     Probe probe = mine.get();
     if (probe == null) {
@@ -119,7 +125,9 @@ final class Probe {
     if (recording != Hooks.on) {
       begin();
     }
-    open();
+    if (counted != 0) {
+      open();
+    }
     Cause cause = pendingCause;
     int context = pendingContext;
     if (context == 0 && cause == null) {
@@ -129,14 +137,6 @@ final class Probe {
     pendingContext = 0;
     pendingCause = null;
     log.enterFor(point, target, asked, offset, bytesAtEntry, context, cause);
-  }
-
-  void exit(int point, long bytesAtExit) {
-    if (log == null) {
-      unbalanced(point);
-      return;
-    }
-    log.exit(point, bytesAtExit);
   }
 
   void failed(int point, Throwable thrown) {
@@ -210,7 +210,9 @@ final class Probe {
     if (recording != Hooks.on) {
       begin();
     }
-    open();
+    if (counted != 0) {
+      open();
+    }
     log.enterCounted(point, target, asked, bytesAtEntry);
   }
 
@@ -220,7 +222,9 @@ final class Probe {
     if (recording != Hooks.on) {
       begin();
     }
-    open();
+    if (counted != 0) {
+      open();
+    }
     if (!log.count(point, target, asked, bytes)) {
       counted = point;
     }
@@ -228,11 +232,9 @@ final class Probe {
 
   /** Something happens inside the call that was counted when it began. */
   private void open() {
-    if (counted != 0) {
-      int point = counted;
-      counted = 0;
-      log.openCounted(point);
-    }
+    int point = counted;
+    counted = 0;
+    log.openCounted(point);
   }
 
   /**
@@ -274,7 +276,7 @@ final class Probe {
   }
 
   /** An exit without entry is expected of a point that is off. */
-  private static void unbalanced(int point) {
+  static void unbalanced(int point) {
     if (!Hooks.isOff(point)) {
       Hooks.recorder.count(Schema.PROCESS_COUNTER_UNBALANCED, 1);
     }
