@@ -12,10 +12,15 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.conftest import Between, Verifies
 from tests.e2e.labs import Labs
 
+from iostrata.analyse.attempts import Attempt, attempts
+from iostrata.analyse.engine import DuckDb
 from iostrata.schema.points import POINTS
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import find_run
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 pytest.importorskip("pyspark", reason="pyspark is not installed: scripts/test e2e has it")
+MS = 10**6
 PROGRAM = Path(__file__).with_name("spark_program.py")
 # A sorter of serialized rows (point 623) that never was full writes one file: to Spark no spill.
 TRACED = """
@@ -69,6 +74,19 @@ def counted(log: Path) -> dict[str, tuple[Any, ...]]:
     return found
 
 
+def times(log: Path) -> dict[str, tuple[int, int]]:
+    """ms since the epoch at which the driver launched an attempt, and knew that it had ended."""
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    (application,) = [e["App ID"] for e in events if e["Event"] == "SparkListenerApplicationStart"]
+    found = {}
+    for event in events:
+        if event["Event"] == "SparkListenerTaskEnd":
+            info, stage = event["Task Info"], f"{event['Stage ID']}.{event['Stage Attempt ID']}"
+            name = f"{application}_stage_{stage}_task_{info['Index']}.{info['Attempt']}"
+            found[name] = (info["Launch Time"], info["Finish Time"])
+    return found
+
+
 def test_every_task_attempt_is_what_spark_says_of_it(
     cluster: Cluster, verifies: Verifies, tmp_path: Path
 ) -> None:
@@ -86,6 +104,17 @@ def test_every_task_attempt_is_what_spark_says_of_it(
     executors = run.rows("SELECT job, traced FROM processes WHERE role = 'executor'")
     (application,) = {row[2] for row in wanted.values()}
     assert executors == [(application, True)] * 2
+
+    # the report and the rules know each attempt, by the clock of Spark and what it fetched
+    with OpenedRun(find_run(cluster.store, "every")) as opened:
+        attempted = {row.task: row for row in DuckDb(opened).records(attempts, Attempt)}
+    assert set(attempted) == set(wanted)
+    for task, (start, end) in times(log).items():
+        attempt = attempted[task]
+        assert (attempt.stage, attempt.exit) == (wanted[task][1], "ended")
+        assert attempt.fetched == wanted[task][6]
+        # Spark says that it has ended before the call does
+        assert start * MS <= (attempt.start or 0) < min(attempt.end or 0, (end + 1) * MS)
 
     shuffling = sum(row[5] > 0 for row in wanted.values())
     # every way to write and to spill at least once: how often is Spark's to decide

@@ -1,4 +1,8 @@
-"""Attempts of tasks: when each ran, what it spilled, merged and fetched; stragglers among them."""
+"""Attempts of tasks: when each ran, what it spilled, merged and fetched; stragglers among them.
+
+An attempt of MapReduce is a process; one of Spark is a call in a thread of an executor, which has
+many.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,13 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.analyse.exact import quotient
-from iostrata.analyse.tables import PROCESSES, SUMS, counted_once, in_hdfs
+from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS, counted_once, in_hdfs
 from iostrata.records import Bytes, Count, EpochNs, Ns, Record
 
 # What attempts of one role differ in: bytes.
 _SKEWED = ("fetched", "read", "written")
+# Attempts that do the same with other data.
+_ALIKE = ("job", "role", "stage")
 
 
 class Attempt(Record, frozen=True):
@@ -18,11 +24,13 @@ class Attempt(Record, frozen=True):
 
     `worked` is `dur`, but of a reduce only from the end of its job's last map on: until then it
     waits for maps, the longer the earlier it was started. While it runs, all three are null.
+    `stage` is Spark's (`stage 3.0`: the first attempt of stage 3), null elsewhere.
     """
 
     job: str | None
     task: str
     role: str | None
+    stage: str | None
     host: str | None
     start: EpochNs | None
     end: EpochNs | None
@@ -38,7 +46,8 @@ class Attempt(Record, frozen=True):
 
 
 class Straggler(Record, frozen=True):
-    """The slowest attempt of a job and role, and the one that has most bytes, beside the median.
+    """The slowest attempt of a job, role and stage, and the one that has most bytes, beside the
+    median.
 
     Times are what attempts worked, as in `Attempt`. Medians are the lower of the two in the middle;
     a skew (most over median) is null where the median is 0.
@@ -46,6 +55,7 @@ class Straggler(Record, frozen=True):
 
     job: str | None
     role: str | None
+    stage: str | None
     attempts: Count
     median: Ns
     longest: Ns
@@ -64,15 +74,7 @@ class Straggler(Record, frozen=True):
 
 def attempts() -> ir.Table:
     """Each traced `Attempt`, in order of start."""
-    ran = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
-    ran = ran.group_by("job", "task").agg(
-        role=ran.role.min(),
-        host=ran.host.min(),
-        start=ran.start.min(),
-        end=ran.end.max(),
-        exit=ran["exit"].max(),
-    )
-    joined = ran.join(_work(), "task", how="left")
+    joined = _processes().union(_of_spark()).join(_work(), "task", how="left")
     counted = {
         name: joined[name].fill_null(0) for name in ("spills", "merges", "fetches", *_SKEWED)
     }
@@ -82,7 +84,7 @@ def attempts() -> ir.Table:
     from_then = ibis.greatest(joined.start, ibis.least(maps_end, joined.end))
     begin = ibis.ifelse(is_reduce & maps_end.notnull(), from_then, joined.start)
     joined = joined.select(
-        *("job", "task", "role", "host", "start", "end", "exit"),
+        *("job", "task", "role", "stage", "host", "start", "end", "exit"),
         dur=joined.end - joined.start,
         worked=joined.end - begin,
         **counted,
@@ -90,11 +92,40 @@ def attempts() -> ir.Table:
     return joined.order_by("start", "task")
 
 
+def _processes() -> ir.Table:
+    ran = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
+    return ran.group_by("job", "task").agg(
+        role=ran.role.min(),
+        stage=ibis.null("string"),
+        host=ran.host.min(),
+        start=ran.start.min(),
+        end=ran.end.max(),
+        exit=ran["exit"].max(),
+    )
+
+
+def _of_spark() -> ir.Table:
+    """Calls of `task.run` that have a stage; one that was open when its process died was killed."""
+    kinds = EVENTS.kind.isin(["call", "unfinished"])
+    ran = EVENTS.filter(kinds, EVENTS.layer == "task", EVENTS["op"] == "run")
+    ran = ran.filter(ran.phase.startswith("stage "), ran.task.notnull(), ran.task != "")
+    return ran.group_by("job", "task").agg(
+        role=ran.role.min(),
+        stage=ran.phase.min(),
+        host=ran.host.min(),
+        start=ran.start.min(),
+        end=(ran.start + ran.dur.fill_null(0)).max(),
+        exit=ibis.ifelse(ran.kind.min() == "call", "ended", "killed"),
+    )
+
+
 def _work() -> ir.Table:
     rows = SUMS.filter(
         SUMS.layer.isin(["task", "hdfs", "fs"]), SUMS.task.notnull(), counted_once(SUMS)
     )
     name = rows.layer + "." + rows["op"]
+    # of MapReduce it is around `copy`, and counts the same bytes
+    of_spark = (name == "task.fetch") & rows.phase.fill_null("").startswith("stage ")
 
     def calls(op: str) -> ir.IntegerScalar:
         return rows["count"].sum(where=name == op).fill_null(0).cast("int64")
@@ -106,23 +137,23 @@ def _work() -> ir.Table:
         spills=calls("task.spill"),
         merges=calls("task.merge"),
         fetches=calls("task.fetch"),
-        fetched=moved(name == "task.copy"),
+        fetched=moved(name.isin(["task.copy", "task.local_block"]) | of_spark),
         read=moved(name.isin(["hdfs.read", "hdfs.read_vectored"])),
         written=moved((name == "fs.write") & in_hdfs(rows)),
     )
 
 
 def stragglers() -> ir.Table:
-    """Per job and role a `Straggler`, of the attempts that have ended."""
+    """Per job, role and stage a `Straggler`, of the attempts that have ended."""
     rows = attempts()
     rows = rows.filter(rows.dur.notnull())
-    whole = ibis.window(group_by=["job", "role"])
+    whole = ibis.window(group_by=_ALIKE)
     rows = rows.mutate(attempts=rows.task.count().over(whole))
     rows = rows.mutate(
         middle=quotient(rows.attempts - 1, 2),
         **{f"place_{name}": _place(rows, name) for name in ("worked", *_SKEWED)},
     )
-    grouped = rows.group_by("job", "role").agg(
+    grouped = rows.group_by(*_ALIKE).agg(
         attempts=rows.attempts.max(),
         median=rows.worked.max(where=rows.place_worked == rows.middle),
         longest=rows.worked.max(),
@@ -139,10 +170,10 @@ def stragglers() -> ir.Table:
             f"skew_{name}": grouped[f"most_{name}"] / grouped[f"median_{name}"].nullif(0)
             for name in _SKEWED
         },
-    ).order_by("job", "role")
+    ).order_by(*_ALIKE)
 
 
 def _place(rows: ir.Table, name: str) -> ir.IntegerValue:
-    """Which of its job and role an attempt is, from 0, by what it has of `name`."""
-    window = ibis.window(group_by=["job", "role"], order_by=[rows[name], rows.task])
+    """Which of its job, role and stage an attempt is, from 0, by what it has of `name`."""
+    window = ibis.window(group_by=_ALIKE, order_by=[rows[name], rows.task])
     return ibis.row_number().over(window)

@@ -58,7 +58,7 @@ def busy() -> ir.Table:
 
 
 def overlap() -> ir.Table:
-    """Per attempt that has ended an `Overlap`, in order of start."""
+    """Per attempt that is a process and has ended an `Overlap`, in order of start."""
     stretches = busy()
     whose = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
     whose = whose.select("host", "proc", "task")
@@ -68,7 +68,7 @@ def overlap() -> ir.Table:
         in_io=length.sum().cast("int64"), longest_io=length.max()
     )
     ran = attempts()
-    joined = ran.filter(ran.dur > 0).join(per_task, "task", how="left")
+    joined = ran.filter(ran.dur > 0, ran.stage.isnull()).join(per_task, "task", how="left")
     in_io = joined.in_io.fill_null(0)
     return joined.select(
         "job",

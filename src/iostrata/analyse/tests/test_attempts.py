@@ -5,7 +5,7 @@ from typing import Any
 
 from iostrata.analyse.attempts import Attempt, Straggler, attempts, stragglers
 from iostrata.analyse.tests.conftest import Traced
-from iostrata.store.tests.made import process, row_of_sum
+from iostrata.store.tests.made import process, row_of_call, row_of_sum
 
 S = 10**9
 
@@ -75,3 +75,39 @@ def test_stragglers_are_seen_beside_the_median(traced: Traced) -> None:
         (0, 0, None, 0, None),
         (10, 90, 9.0, 0, None),
     ]
+
+
+def task_of_spark(stage: str, index: int, dur: int, **more: Any) -> dict[str, Any]:
+    task = f"app_1_stage_{stage}_task_{index}.0"
+    whose = {"job": "app_1", "task": task, "phase": f"stage {stage}", "role": "executor"}
+    ran = {"kind": "call", "start": S, "dur": dur * S, "host": "node", **whose}
+    return row_of_call("task", "run", "", **{**ran, **more})
+
+
+def test_an_attempt_of_spark_is_a_call_in_an_executor(traced: Traced) -> None:
+    whose = {"task": "app_1_stage_3.0_task_0.0", "phase": "stage 3.0"}
+    engine = traced(
+        [
+            task_of_spark("3.0", 0, 4),
+            task_of_spark("3.0", 1, 9, kind="unfinished"),
+            row_of_call("task", "run", "", job="job_1", task="m_0"),  # of MapReduce, a phase
+            row_of_sum("task", "fetch", bytes=300, **whose),
+            row_of_sum("task", "receive", bytes=300, **whose),  # the same bytes, a step below
+            row_of_sum("task", "local_block", bytes=50, **whose),
+        ],
+        processes=[process("executor", 7, job="app_1", start=0, end=20 * S)],
+    )
+    names = ("task", "role", "stage", "dur", "worked", "exit", "fetched")
+    assert list(map(attrgetter(*names), engine.records(attempts(), Attempt))) == [
+        ("app_1_stage_3.0_task_0.0", "executor", "stage 3.0", 4 * S, 4 * S, "ended", 350),
+        ("app_1_stage_3.0_task_1.0", "executor", "stage 3.0", 9 * S, 9 * S, "killed", 0),
+    ]
+
+
+def test_a_stage_of_longer_tasks_is_no_straggler(traced: Traced) -> None:
+    calls = [
+        task_of_spark(stage, n, dur) for stage, dur in (("0.0", 1), ("1.0", 30)) for n in (1, 2, 3)
+    ]
+    found = traced(calls).records(stragglers(), Straggler)
+    shown = [(row.stage, row.attempts, row.median, row.longest) for row in found]
+    assert shown == [("stage 0.0", 3, S, S), ("stage 1.0", 3, 30 * S, 30 * S)]

@@ -20,8 +20,9 @@ class RepeatedTask(Record, frozen=True):
 
 def evidence(workforce: Workforce) -> ir.Table:
     rows = attempts()
-    # attempt_<cluster>_<job>_<type>_<task>_<number>: without the number, the task
-    task = rows.task.re_replace("_[0-9]+$", "")
+    # attempt_<cluster>_<job>_<type>_<task>_<number>, and of Spark <stage>_task_<task>.<number>:
+    # without the number, the task
+    task = rows.task.re_replace("[_.][0-9]+$", "")
     rows = rows.mutate(repeated=task, dur=rows.dur.fill_null(0))
     last = rows.group_by("repeated").agg(
         attempts=rows.count(), time=rows.dur.sum().cast("int64"), last=rows.start.max()
@@ -58,7 +59,7 @@ def judge(rows: list[RepeatedTask], facts: RunFacts) -> Judgement | None:
             Change("read the log of a failed attempt with yarn logs -applicationId …"),
             Change(
                 "turn speculation off if these attempts lost a race",
-                "mapreduce.map.speculative",
+                "spark.speculation" if facts.kind == "spark" else "mapreduce.map.speculative",
                 after="false",
             ),
         ],

@@ -1,22 +1,39 @@
-"""One reduce gets much more than the others."""
+"""One reduce, or one task of a stage of Spark, gets much more than the others."""
 
 from __future__ import annotations
 
-import ibis
+from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
-from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
+from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.text import seconds, size
 
 TIMES = 3
 LEAST = 1 << 20  # bytes
 
 
+_SPREAD = Change("use a partitioner that spreads frequent keys (salt them, or sample ranges)")
+_CHANGES = {
+    "reduce": [_SPREAD, Change("use a combiner, so that frequent keys shrink before the shuffle")],
+    "task": [
+        _SPREAD,
+        Change(
+            "let Spark divide what is skewed", "spark.sql.adaptive.skewJoin.enabled", after="true"
+        ),
+    ],
+}
+
+
+def evidence(_: Workforce) -> ir.Table:
+    rows = stragglers()
+    return rows.filter((rows.role == "reduce") | rows.stage.notnull())
+
+
 @rule(
     title="One reduce has most of the data (skew)",
-    evidence=Query(lambda _: stragglers().filter(ibis._.role == "reduce"), Straggler),
-    why="The job ends when its last reduce ends: reduces with little data wait for the one that "
-    "has much.",
+    evidence=Query(evidence, Straggler),
+    why="The job, or the stage of Spark, ends when its last task ends: those with little data wait "
+    "for the one that has much.",
     unless="one key holds most of the data, and its reduce cannot be divided.",
     explains=("straggler",),
 )
@@ -32,20 +49,19 @@ def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
     if worst is None:
         return None
     cost = worst.longest - worst.median
+    kind = "task" if worst.stage else "reduce"
+    kinds = f"tasks of {worst.stage}" if worst.stage else "reduces"
     return Judgement(
         share=facts.share_of_wall(cost),
-        text=f"one of {worst.attempts} reduces fetched {size(worst.most_fetched)}, while the "
-        f"median is {size(worst.median_fetched)}; the longest reduce ran {seconds(cost)} longer "
+        text=f"one of {worst.attempts} {kinds} fetched {size(worst.most_fetched)}, while the "
+        f"median is {size(worst.median_fetched)}; the longest {kind} ran {seconds(cost)} longer "
         "than the median",
         evidence=[
-            Evidence("most bytes that a reduce fetched", worst.most_fetched, "bytes"),
-            Evidence("median of the bytes that reduces fetched", worst.median_fetched, "bytes"),
-            Evidence("time of the longest reduce", worst.longest, "ns"),
-            Evidence("median time of the reduces", worst.median, "ns"),
-            Evidence("longest reduce", worst.slowest, "text"),
+            Evidence(f"most bytes that a {kind} fetched", worst.most_fetched, "bytes"),
+            Evidence(f"median of the bytes that {kind}s fetched", worst.median_fetched, "bytes"),
+            Evidence(f"time of the longest {kind}", worst.longest, "ns"),
+            Evidence(f"median time of the {kind}s", worst.median, "ns"),
+            Evidence(f"longest {kind}", worst.slowest, "text"),
         ],
-        change=[
-            Change("use a partitioner that spreads frequent keys (salt them, or sample ranges)"),
-            Change("use a combiner, so that frequent keys shrink before the shuffle"),
-        ],
+        change=_CHANGES[kind],
     )

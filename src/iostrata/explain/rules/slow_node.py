@@ -15,12 +15,13 @@ LEAST = 2  # attempts of a role on a host
 
 
 class HostAttempts(Record, frozen=True):
-    """Attempts of a job and role on a host; `others`: the median of the means of all other
-    hosts.
+    """Attempts of a job, role and stage of Spark on a host; `others`: the median of the means of
+    all other hosts.
     """
 
     job: str
     role: str
+    stage: str
     host: str
     attempts: Count
     time: Ns
@@ -31,12 +32,15 @@ class HostAttempts(Record, frozen=True):
 def evidence(workforce: Workforce) -> ir.Table:
     rows = attempts()
     rows = rows.filter(rows.role.isin(workforce.roles), rows.dur.notnull())
-    rows = rows.mutate(job=rows.job.fill_null(""), host=rows.host.fill_null(""))
-    hosts = rows.group_by("job", "role", "host").agg(
+    names = ("job", "stage", "host")
+    rows = rows.mutate(**{name: rows[name].fill_null("") for name in names})
+    hosts = rows.group_by("job", "role", "stage", "host").agg(
         attempts=rows.count(), time=rows.worked.sum().cast("int64")
     )
     hosts = hosts.filter(hosts.attempts >= LEAST).mutate(mean=hosts.time / hosts.attempts)
-    return beside_others(hosts, "mean", "host", "job", "role").order_by("job", "role", "host")
+    return beside_others(hosts, "mean", "host", "job", "role", "stage").order_by(
+        "job", "role", "stage", "host"
+    )
 
 
 @rule(
