@@ -48,7 +48,7 @@ LAYOUTS = (
     "slot", "preamble", "segment", "open_span", "row", "size_class",
     "dictionary", "entry", "process", "control",
 )  # fmt: skip
-TABLES = ("columns", "process_columns", "system_columns")
+TABLES = ("columns", "process_columns", "child_columns", "system_columns")
 # Bytes of an operation that are those of another one around it, as PointTable.java has it.
 SAME_FLOW = {"transfer": "read", "raw_write": "write"}
 # The frozen contract has an older word for it.
@@ -180,7 +180,7 @@ def java_rows(points: list[dict[str, str]], schema: dict[str, Any]) -> str:
         sums.setdefault((point["layer"], point["bytes"][3:-1]), len(sums) + 1)
     codes = ""
     for point in points:
-        rows = point["mode"] not in ("effect", "replace")
+        rows = point["mode"] not in ("effect", "before", "replace")
         flow = adds = added = 0
         if rows and point["bytes"]:
             op = SAME_FLOW.get(point["op"], point["op"])
@@ -303,7 +303,7 @@ def python_points(points: list[dict[str, str]]) -> str:
         "from typing import NamedTuple\n\n\n"
         "class Point(NamedTuple):\n"
         '    """One traced method; `mode`: call, counted or record (sums only), own (made by the\n'
-        "    agent), or effect and replace, which make no row.\n\n"
+        "    agent), or effect, before and replace, which make no row.\n\n"
         "    `fields` of its own class are read; `since` and `until`: of Hadoop, or `jdk 11`;\n"
         "    `unverified`: why no end-to-end test fires it.\n"
         '    """\n\n'

@@ -120,6 +120,11 @@ class TracedRun:
         return self.connection.table("processes")
 
     @property
+    def children(self) -> ir.Table:
+        """A row for each child of the run's own processes that was not traced and has ended."""
+        return self.connection.table("children")
+
+    @property
     def system(self) -> ir.Table:
         """CPU, memory, disks and network of each host, a row a second."""
         return self.connection.table("system")

@@ -91,6 +91,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "Reads",
         "ReadsOfAllKinds",
         "Rereads",
+        "Starts",
         "Syncs",
     )
     sources = [str(Path(__file__).with_name(f"{name}.java")) for name in names]

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_void};
 
-use jni_sys::{JNIEnv, JNINativeMethod, jclass, jmethodID, jobject, jvalue, jweak};
+use jni_sys::{JNIEnv, JNINativeMethod, jclass, jfieldID, jmethodID, jobject, jvalue, jweak};
 
 /// The interface of the current thread.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +95,22 @@ impl Jni {
     ) -> Result<(), JavaException> {
         call!(self, CallStaticVoidMethodA, class, method, with.as_ptr());
         self.checked(())
+    }
+
+    pub fn long_field(self, object: jobject, name: &CStr) -> Result<i64, JavaException> {
+        let field = self.field(object, name, c"J")?;
+        self.checked(call!(self, GetLongField, object, field))
+    }
+
+    pub fn boolean_field(self, object: jobject, name: &CStr) -> Result<bool, JavaException> {
+        let field = self.field(object, name, c"Z")?;
+        self.checked(call!(self, GetBooleanField, object, field))
+    }
+
+    fn field(self, object: jobject, name: &CStr, kind: &CStr) -> Result<jfieldID, JavaException> {
+        let class = self.object(call!(self, GetObjectClass, object))?;
+        let field = call!(self, GetFieldID, class, name.as_ptr(), kind.as_ptr());
+        self.checked(field)
     }
 
     pub fn string(self, text: &str) -> Result<jobject, JavaException> {

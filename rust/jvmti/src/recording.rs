@@ -48,6 +48,7 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"acknowledge", c"(JI)V", acknowledge as *const _),
         native(c"account", c"(JJJJJJ)V", account as *const _),
         native(c"lookAtKernel", c"(JZ)V", look_at_kernel as *const _),
+        native(c"child", c"(JLjava/lang/Object;)V", child as *const _),
         native(c"summedFor", c"(JII)V", summed_for as *const _),
         native(c"detail", c"(JIIZ)V", detail as *const _),
         native(c"summed", c"(JIZ)V", summed as *const _),
@@ -211,6 +212,17 @@ extern "system" fn account(
 
 extern "system" fn look_at_kernel(_: *mut JNIEnv, _: jclass, handle: jlong, records: jboolean) {
     of_process(handle, |process| process.look_at_kernel(records));
+}
+
+/// `task`: the JDK's, which has the pid and whether it is its own to reap.
+extern "system" fn child(env: *mut JNIEnv, _: jclass, handle: jlong, task: jobject) {
+    of_process(handle, |process| {
+        let jni = Jni::new(env);
+        let Ok(true) = jni.boolean_field(task, c"val$shouldReap") else { return };
+        if let Ok(pid) = jni.long_field(task, c"val$pid") {
+            process.account_for_child(pid as u32);
+        }
+    });
 }
 
 extern "system" fn summed_for(_: *mut JNIEnv, _: jclass, handle: jlong, point: jint, s: jint) {

@@ -14,7 +14,7 @@ pub struct Point {
     pub woven: bool,
 }
 
-pub const POINTS_HASH: u64 = 3482935411456777301;
+pub const POINTS_HASH: u64 = 4876407940018677533;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -316,4 +316,5 @@ pub const POINTS: &[Point] = &[
     Point { id: 694, layer: "java", op: "transfer", class: "org.apache.hbase.thirdparty.io.netty.channel.epoll.LinuxSocket", method: "sendFile", counted_only: false, woven: true },
     Point { id: 695, layer: "java", op: "accept", class: "org.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel", method: "<init>", counted_only: false, woven: true },
     Point { id: 696, layer: "java", op: "connect", class: "org.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel", method: "doConnect", counted_only: false, woven: true },
+    Point { id: 700, layer: "java", op: "child", class: "java.lang.ProcessHandleImpl$1", method: "run", counted_only: false, woven: true },
 ];

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::memory::Memory;
 use crate::schema::{
     PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTERS, PROCESS_CPU,
-    PROCESS_CPU_JVM, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN,
-    PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START,
-    PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL,
-    PROCESS_START, PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE,
-    PROCESS_THROTTLED, PROCESS_UID,
+    PROCESS_CPU_COMPILERS, PROCESS_CPU_JVM, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN,
+    PROCESS_IO_READ, PROCESS_IO_WRITTEN, PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER,
+    PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC,
+    PROCESS_QUEUED, PROCESS_SEEN_CONTROL, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
+    PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_THROTTLED, PROCESS_UID,
 };
 
 pub const COUNTERS: usize = 7;
@@ -132,6 +132,9 @@ impl Moved {
 pub struct Scheduled {
     /// CPU time of the JVM's own threads. 0: not known, and neither is the rest.
     pub jvm: u64,
+    /// Of it that of its compilers.
+    #[serde(default)]
+    pub compilers: u64,
     /// All other threads could have run, and waited for a CPU.
     pub queued: u64,
     /// Over all CPUs: the limit of its cgroup kept threads from running.
@@ -150,6 +153,7 @@ impl Scheduled {
     pub fn since(self, before: Scheduled) -> Scheduled {
         Scheduled {
             jvm: self.jvm.saturating_sub(before.jvm),
+            compilers: self.compilers.saturating_sub(before.compilers),
             queued: self.queued.saturating_sub(before.queued),
             throttled: self.throttled.saturating_sub(before.throttled),
         }
@@ -196,6 +200,7 @@ pub fn account(memory: &impl Memory) -> Account {
         },
         scheduled: Scheduled {
             jvm: memory.relaxed_u64(PROCESS_CPU_JVM),
+            compilers: memory.relaxed_u64(PROCESS_CPU_COMPILERS),
             queued: memory.relaxed_u64(PROCESS_QUEUED),
             throttled: memory.relaxed_u64(PROCESS_THROTTLED),
         },

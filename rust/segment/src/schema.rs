@@ -69,6 +69,7 @@ pub const CATEGORY_JOB: u8 = 67;
 pub const CATEGORY_EXCEPTION: u8 = 68;
 pub const CATEGORY_FAULT: u8 = 69;
 pub const CATEGORY_POINT: u8 = 70;
+pub const CATEGORY_CHILD: u8 = 71;
 pub const STATE_ACTIVE: u32 = 1;
 pub const STATE_SEALED: u32 = 2;
 pub const POINT_STATE_ABSENT: usize = 0;
@@ -190,6 +191,7 @@ pub const PROCESS_DISK_WRITTEN: usize = 192;
 pub const PROCESS_NATIVE: usize = 200;
 pub const PROCESS_CPU_JVM: usize = 208;
 pub const PROCESS_QUEUED: usize = 216;
+pub const PROCESS_CPU_COMPILERS: usize = 232;
 pub const PROCESS_THROTTLED: usize = 224;
 pub const PROCESS_POINTS: usize = 256;
 pub const PROCESS_POINT_SUMMED: usize = 2;
@@ -297,6 +299,7 @@ pub const fn category_name(code: u8) -> Option<&'static str> {
         68 => Some("exception"),
         69 => Some("fault"),
         70 => Some("point"),
+        71 => Some("child"),
         _ => None,
     }
 }
@@ -416,6 +419,22 @@ pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("cpu_jvm", "i64"),
     ("queued", "i64"),
     ("throttled", "i64"),
+    ("cpu_compilers", "i64"),
+];
+pub const CHILD_COLUMNS: &[(&str, &str)] = &[
+    ("run", "string"),
+    ("host", "string"),
+    ("parent", "i64"),
+    ("pid", "i32"),
+    ("start", "i64"),
+    ("end", "i64"),
+    ("cpu", "i64"),
+    ("io_read", "i64"),
+    ("io_written", "i64"),
+    ("disk_read", "i64"),
+    ("disk_written", "i64"),
+    ("exit", "i32"),
+    ("name", "string"),
 ];
 pub const SYSTEM_COLUMNS: &[(&str, &str)] = &[
     ("host", "string"),

@@ -9,6 +9,7 @@ ours: the files are reserved before they are touched, and stay mapped as long as
 
 mod cgroup;
 mod chain;
+mod children;
 mod chunk;
 mod context;
 mod counted;
@@ -51,8 +52,8 @@ use crate::ring::{self, Layout};
 use crate::schema::{
     CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_COST_COLLECTOR,
     PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_BY,
-    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_CPU_JVM,
-    PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN,
+    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_CPU_COMPILERS,
+    PROCESS_CPU_JVM, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN,
     PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START,
     PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL,
     PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY,
@@ -320,6 +321,7 @@ impl Process {
         }
         let scheduled = locked(&self.scheduler).look(records);
         self.page.set_u64(PROCESS_CPU_JVM, scheduled.jvm);
+        self.page.set_u64(PROCESS_CPU_COMPILERS, scheduled.compilers);
         self.page.set_u64(PROCESS_QUEUED, scheduled.queued);
         self.page.set_u64(PROCESS_THROTTLED, scheduled.throttled);
     }

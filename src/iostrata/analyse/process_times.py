@@ -13,9 +13,9 @@ class ProcessTime(Record, frozen=True):
 
     `lived` is their wall time together, null for those that run on. The rest is of all threads:
     `program` is CPU time without that of the JVM's own threads, `jvm` that of compilers and garbage
-    collectors, at least, and `queued` is how long threads of the program could have run and waited
-    for a CPU, at least; `throttled`, over all CPUs, how long the CPU limit of their cgroup let them
-    wait.
+    collectors, at least, and `compilers` the part of the former (null in older runs). `queued` is
+    how long threads of the program could have run and waited for a CPU, at least; `throttled`, over
+    all CPUs, how long the CPU limit of their cgroup let them wait.
     """
 
     role: str
@@ -23,6 +23,7 @@ class ProcessTime(Record, frozen=True):
     lived: Ns | None
     program: Ns
     jvm: Ns
+    compilers: Ns | None
     queued: Ns
     throttled: Ns
 
@@ -37,6 +38,7 @@ def process_times(processes: Sequence[Process]) -> list[ProcessTime]:
 
 def _of_role(role: str, processes: Sequence[Process]) -> ProcessTime:
     jvm = sum(one.cpu_jvm or 0 for one in processes)
+    compilers = [one.cpu_compilers for one in processes if one.cpu_compilers is not None]
     lives = [max(0, one.end - one.start) for one in processes if one.end and one.start]
     return ProcessTime(
         role=role,
@@ -44,6 +46,7 @@ def _of_role(role: str, processes: Sequence[Process]) -> ProcessTime:
         lived=sum(lives) if len(lives) == len(processes) else None,
         program=max(0, sum(one.cpu or 0 for one in processes) - jvm),
         jvm=jvm,
+        compilers=sum(compilers) if len(compilers) == len(processes) else None,
         queued=sum(one.queued or 0 for one in processes),
         throttled=sum(one.throttled or 0 for one in processes),
     )

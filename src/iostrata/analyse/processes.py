@@ -49,6 +49,7 @@ class Process(Record, frozen=True):
     mapped: Bytes | None
     native: str | None
     cpu_jvm: Ns | None
+    cpu_compilers: Ns | None
     queued: Ns | None
     throttled: Ns | None
 

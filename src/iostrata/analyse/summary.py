@@ -10,6 +10,7 @@ import msgspec
 from ibis.expr import types as ir
 
 from iostrata.analyse import sample, sampled
+from iostrata.analyse.children import ChildProgram, child_programs
 from iostrata.analyse.completeness import Completeness, completeness
 from iostrata.analyse.cost import Cost, cost
 from iostrata.analyse.engine import DuckDb
@@ -85,6 +86,7 @@ class Summary(Completeness, frozen=True):
     cost: Cost
     traced_shares: list[TracedShare]  # of processes that know it
     process_times: list[ProcessTime]
+    children: list[ChildProgram]  # of the run's own processes, those that have ended
     layers: list[LayerTotal]
     silent_layers: list[str]  # that have points, none of which was called
     absent_layers: list[str]  # that this version has no points for
@@ -122,6 +124,7 @@ def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = si
         cost=cost(opened.run.budget, complete.processes.processes),
         traced_shares=traced_shares(complete.processes.processes),
         process_times=process_times(complete.processes.processes),
+        children=engine.records(child_programs, ChildProgram),
         layers=layers,
         silent_layers=_layers(opened.run, _TRACED - seen),
         absent_layers=_layers(opened.run, set(IO_LAYERS) - _TRACED - seen),

@@ -20,6 +20,7 @@ SUMS = _table("sums", columns.EVENTS)
 CALLS = _table("calls", columns.EVENTS)
 PAUSES = _table("pauses", columns.EVENTS)
 PROCESSES = _table("processes", columns.PROCESSES)
+CHILDREN = _table("children", columns.CHILDREN)
 SYSTEM = _table("system", columns.SYSTEM)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
+from iostrata.schema.events import CHILD_COLUMNS, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
 
 # Parquet files keep their names; everything that reads a run through iostrata knows these.
 READ_AS = {"anchor": "scope", "folded": "collapsed", "refused": "rejected"}
@@ -15,4 +15,5 @@ def as_read(columns: dict[str, str]) -> dict[str, str]:
 
 EVENTS = as_read(COLUMNS)
 PROCESSES = as_read(PROCESS_COLUMNS)
+CHILDREN = as_read(CHILD_COLUMNS)
 SYSTEM = as_read(SYSTEM_COLUMNS)

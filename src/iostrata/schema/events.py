@@ -72,6 +72,7 @@ CATEGORY = {
     "exception": 68,
     "fault": 69,
     "point": 70,
+    "child": 71,
 }
 NATIVE_CODE = {
     "children": 0,
@@ -196,6 +197,22 @@ PROCESS_COLUMNS = {
     "cpu_jvm": "i64",
     "queued": "i64",
     "throttled": "i64",
+    "cpu_compilers": "i64",
+}
+CHILD_COLUMNS = {
+    "run": "string",
+    "host": "string",
+    "parent": "i64",
+    "pid": "i32",
+    "start": "i64",
+    "end": "i64",
+    "cpu": "i64",
+    "io_read": "i64",
+    "io_written": "i64",
+    "disk_read": "i64",
+    "disk_written": "i64",
+    "exit": "i32",
+    "name": "string",
 }
 SYSTEM_COLUMNS = {
     "host": "string",
@@ -274,11 +291,12 @@ EXTRACTOR = {
     "ended": "effect",
     "netty_accepted": "effect",
     "netty_connected": "effect",
+    "child": "effect",
 }
 # Columns that came after their version was frozen: older files lack them.
 ADDED = {
     "columns": (),
-    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued', 'throttled'),
+    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued', 'throttled', 'cpu_compilers'),
     "system_columns": ('cpu_pressure', 'memory_pressure', 'io_pressure'),
 }
 MAX_POINTS = 1024

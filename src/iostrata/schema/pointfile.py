@@ -17,7 +17,7 @@ POINT_FIELDS = (
     "bytes", "asked", "offset", "target", "context", "effect", "since", "until", "through",
 )  # fmt: skip
 NOTES = ("unverified",)  # for readers of the list of points, not for the agent
-MODES = ("call", "counted", "record", "effect", "replace", "own")
+MODES = ("call", "counted", "record", "effect", "before", "replace", "own")
 REQUIRED = ("layer", "op", "class", "method", "desc")
 USER_FIELDS = (*REQUIRED, "mode", "begin", "bytes", "asked", "offset", "target")
 USER_MODES = ("call", "counted", "record")

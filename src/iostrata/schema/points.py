@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 class Point(NamedTuple):
     """One traced method; `mode`: call, counted or record (sums only), own (made by the
-    agent), or effect and replace, which make no row.
+    agent), or effect, before and replace, which make no row.
 
     `fields` of its own class are read; `since` and `until`: of Hadoop, or `jdk 11`;
     `unverified`: why no end-to-end test fires it.
@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 3482935411456777301
+POINTS_HASH = 4876407940018677533
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -332,4 +332,5 @@ POINTS = (
     Point(694, "java", "transfer", "org.apache.hbase.thirdparty.io.netty.channel.epoll.LinuxSocket", "sendFile", "(Lorg/apache/hbase/thirdparty/io/netty/channel/DefaultFileRegion;JJJ)J", "call", "ret", "", "", (), ""),
     Point(695, "java", "accept", "org.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel", "<init>", "(Lorg/apache/hbase/thirdparty/io/netty/channel/Channel;Lorg/apache/hbase/thirdparty/io/netty/channel/epoll/LinuxSocket;Ljava/net/SocketAddress;)V", "effect", "", "", "", (), ""),
     Point(696, "java", "connect", "org.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel", "doConnect", "(Ljava/net/SocketAddress;Ljava/net/SocketAddress;)Z", "effect", "", "", "", ("socket",), ""),
+    Point(700, "java", "child", "java.lang.ProcessHandleImpl$1", "run", "()V", "before", "", "jdk 9", "", (), ""),
 )

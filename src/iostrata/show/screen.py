@@ -17,9 +17,8 @@ from iostrata.schema.detail import budget_text
 from iostrata.show.completeness import completeness_lines
 from iostrata.show.findings import change_text, wrapped
 from iostrata.show.pipelines import lost_lines
-from iostrata.show.summary import headline, picture, reason_empty, total_time
+from iostrata.show.summary import headline, picture, reason_empty, total_time, untraced_lines
 from iostrata.show.tables import WIDTH, Column, directions, fitting, named, number
-from iostrata.show.traced import missing_lines
 from iostrata.store.tags import tags_text
 from iostrata.text import count, percent, plural, printable, shortened
 
@@ -117,7 +116,7 @@ def _completeness(summary: Summary, most: int) -> list[str]:
     if cost.processes:
         took = f"; tracing took ~{percent(cost.share, 1)} of CPU (budget "
         whole += f"{took}{budget_text(cost.budget)})"
-    short = [line for text in missing_lines(summary.traced_shares) for line in _paragraph(text)]
+    short = [line for text in untraced_lines(summary) for line in _paragraph(text)]
     failed = _paragraph(failed[0]) if len(failed) == 1 else [_cut(line) for line in failed]
     return [*_paragraph(whole), *failed, *_first([*short, *map(_cut, missing)], most)]
 

@@ -14,6 +14,7 @@ from iostrata.analyse.targets import Target
 from iostrata.analyse.totals import TaskTotal, Total
 from iostrata.schema.detail import budget_text, sampling_text
 from iostrata.schema.names import left_out
+from iostrata.show.children import child_line, child_table
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.tables import Column, directions, estimate, named, number, table
@@ -46,16 +47,22 @@ def summary_lines(summary: Summary) -> list[str]:
     """
     whole, *missing = completeness_lines(picture(summary))
     failed = lost_lines(summary.lost_datanodes, summary.run.start)
-    short = missing_lines(summary.traced_shares)
+    short = untraced_lines(summary)
     lines = [whole, *failed, *short, *missing, *_facts(summary), *_hosts(summary)]
     if not summary.layers:
         return [*lines, "", reason_empty(summary)]
     lines += ["", *_by_layer(summary), *_other_layers(summary)]
     lines += ["", *_by_op(summary)]
-    for made in (_sizes, _latencies, _targets, _tasks, _process_times, _shares):
+    for made in (_sizes, _latencies, _targets, _tasks, _process_times, _shares, _children):
         part = made(summary)
         lines += ["", *part] if part else []
     return lines
+
+
+def untraced_lines(summary: Summary) -> list[str]:
+    """Children that took much of the CPU, and processes of which much was not traced."""
+    children = child_line(summary.children, summary.process_times)
+    return [*children, *missing_lines(summary.traced_shares)]
 
 
 def picture(summary: Summary) -> Picture:
@@ -318,12 +325,14 @@ def _tasks(summary: Summary) -> list[str]:
 def _process_times(summary: Summary) -> list[str]:
     if not summary.process_times:
         return []
+    has_compilers = any(row.compilers is not None for row in summary.process_times)
     shown = [
         named("processes", "role"),
         number("number", count, "processes"),
         number("wall time", seconds, "lived"),
         number("CPU of the program", seconds, "program"),
         number("of the JVM", seconds, "jvm"),
+        *([number("its compilers", seconds, "compilers")] if has_compilers else []),
         number("waited for a CPU", seconds, "queued"),
     ]
     if any(row.throttled for row in summary.process_times):
@@ -337,6 +346,10 @@ def _process_times(summary: Summary) -> list[str]:
 
 def _shares(summary: Summary) -> list[str]:
     return share_table(summary.traced_shares)
+
+
+def _children(summary: Summary) -> list[str]:
+    return child_table(summary.children)
 
 
 def _task(row: TaskTotal) -> tuple[str, str]:

@@ -16,7 +16,14 @@ import duckdb
 
 from iostrata.errors import UserError
 from iostrata.regular import open_regular
-from iostrata.schema.events import ADDED, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
+from iostrata.schema.events import (
+    ADDED,
+    CHILD_COLUMNS,
+    COLUMNS,
+    PROCESS_COLUMNS,
+    SYSTEM_COLUMNS,
+    VERSION,
+)
 from iostrata.schema.types import TYPES
 from iostrata.store.footers import MOST_FOOTER, wrong_footer
 from iostrata.store.limits import SMALL_RUN, memory
@@ -27,9 +34,15 @@ from iostrata.text import plural
 TABLES = {
     "events": ("HOST/*.parquet", COLUMNS),
     "processes": ("*.parquet", PROCESS_COLUMNS),
+    "children": ("*.parquet", CHILD_COLUMNS),
     "system": ("HOST/*.parquet", SYSTEM_COLUMNS),
 }
-_SECTION = {"events": "columns", "processes": "process_columns", "system": "system_columns"}
+_SECTION = {
+    "events": "columns",
+    "processes": "process_columns",
+    "children": "child_columns",
+    "system": "system_columns",
+}
 # What is a call or a sum of calls; pauses of whole JVMs are no I/O, and in neither of the two.
 VIEWS = {
     "sums": ("kind = 'sum'", "layer <> 'jvm'"),
@@ -248,7 +261,7 @@ def _footer(
     columns = TABLES[table][1]
     for name, kind in columns.items():
         found = types.get(name)
-        if found is None and name in ADDED[_SECTION[table]]:
+        if found is None and name in ADDED.get(_SECTION[table], ()):
             continue
         if found is None:
             return BadPart(path, f"lacks the column {name}", _by_another(by))

@@ -7,15 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from iostrata.schema.columns import EVENTS, PROCESSES, SYSTEM
+from iostrata.schema.columns import CHILDREN, EVENTS, PROCESSES, SYSTEM
 
 _MOST = 1 << 62  # bytes, ns since the epoch, and calls
 # Any 64 bits: what they say is which, and not how much.
 _IDS = {"proc", "span", "parent", "parent_proc", "trace", "scope", "block", "uid"}
+_SIGNED = {"exit"}
 _FROM_MINUS_ONE = {"offset", "bytes", "asked"}
 _NEEDED = {
     "events": {"kind", "start"},
     "processes": {"traced"},
+    "children": {"parent", "start", "end", "cpu", "name"},
     "system": set(SYSTEM),
 }
 _POINT = r"\d{1,9} \w+ [^,]+"
@@ -25,7 +27,7 @@ Rows = Callable[[str], list[dict[str, Any]]]
 
 def oddity(rows: Rows) -> str:
     """Says which column has such values, and in how many rows; '' where none has."""
-    tables = {"events": EVENTS, "processes": PROCESSES, "system": SYSTEM}
+    tables = {"events": EVENTS, "processes": PROCESSES, "children": CHILDREN, "system": SYSTEM}
     for table, columns in tables.items():
         asked = [
             (f"{table}.{name} {what}", condition)
@@ -53,7 +55,7 @@ def _odd(table: str, name: str, kind: str) -> Iterator[tuple[str, str]]:
     if kind == "f64":
         yield "is no number", f"NOT isfinite({cell})"
         yield "is negative", f"{cell} < 0"
-    elif kind in ("i32", "i64") and name not in _IDS:
+    elif kind in ("i32", "i64") and name not in _IDS | _SIGNED:
         yield "is negative", f"{cell} < {-1 if name in _FROM_MINUS_ONE else 0}"
         yield "is too large", f"{cell} > {_MOST}"
     if name == "inclusion":

@@ -17,7 +17,7 @@ use crate::model::run::Run;
 use crate::model::state::State;
 use crate::model::usage::Usage;
 use crate::store::directory::StoreDirectory;
-use crate::store::{events, processes, system};
+use crate::store::{children, events, processes, system};
 
 const MAX_AGE: u64 = 30 * SECOND;
 /// A spool that has grown so much is begun anew even if it made no rows, and what can be made so
@@ -110,6 +110,7 @@ impl Publisher {
         }
         for run in state.owners.runs.keys() {
             self.publish_processes(state, run)
+                .and_then(|()| self.publish_children(state, run))
                 .and_then(|()| self.publish_system(state, run, number))
                 .or_else(|error| published.fail(run, &error, 0))
                 .with_context(|| of_run(run))?;
@@ -176,6 +177,22 @@ impl Publisher {
         place.publish(&format!("host={}.parquet", self.host), |file| {
             let out = io::BufWriter::new(file);
             processes::write(out, name, &self.host, anchor, &rows).map_err(as_io)
+        })?;
+        Ok(())
+    }
+
+    fn publish_children(&self, state: &State, name: &str) -> io::Result<()> {
+        let Some(run) = state.owners.runs.get(name) else { return Ok(()) };
+        let rows = children::of_run(state, run);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let owner = owner_of(state, name);
+        let place = self.store.enter(name, owner)?.enter("children", owner)?;
+        let anchor = self.anchor;
+        place.publish(&format!("host={}.parquet", self.host), |file| {
+            let out = io::BufWriter::new(file);
+            children::write(out, name, &self.host, anchor, &rows).map_err(as_io)
         })?;
         Ok(())
     }

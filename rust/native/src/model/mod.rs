@@ -7,6 +7,7 @@ reads shared memory or files.
 | module | holds |
 |---|---|
 | [`ids`] | ids and roles of Hadoop |
+| [`children`] | child processes that a traced process has waited for |
 | [`names`] | the names that a process announced |
 | [`context`] | whom a call belongs to and what it was done for |
 | [`process`], [`threads`] | a traced process: its segments, its threads, what it said of itself |
@@ -20,6 +21,7 @@ reads shared memory or files.
 | [`state`] | all of these, as a spool file rebuilds them |
 */
 
+pub mod children;
 pub mod claims;
 pub mod context;
 pub mod ids;

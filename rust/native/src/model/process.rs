@@ -7,12 +7,13 @@ use iostrata_segment::points::POINTS;
 use iostrata_segment::process::{Cost, Moved, ProcessIdentity, Scheduled};
 use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
-    CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA,
+    CATEGORY_CHILD, CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA,
     PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name,
 };
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 
+use super::children::Child;
 use super::ids;
 use super::names::{Name, Names, text};
 use super::threads::Threads;
@@ -21,6 +22,8 @@ use super::traced::Traced;
 /// Bytes of memory that a process and a segment take, as text in a snapshot, too.
 const PROCESS_SIZE: u64 = 4096;
 const SEGMENT_SIZE: u64 = 256;
+/// Children of a process that are listed.
+const MOST_CHILDREN: usize = 10_000;
 
 /// Who a process is, as it was when it was found in the directory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -90,6 +93,8 @@ pub struct Process {
     pub tallies: BTreeMap<String, Tally>,
     /// Whatever run owns the calls.
     pub traced: Traced,
+    /// In the order in which they ended.
+    pub children: Vec<Child>,
     /// Points of users by the id that this process gave them.
     pub points: BTreeMap<u16, UserPoint>,
     /// Identity of each context, with the generation it was found in.
@@ -238,6 +243,7 @@ impl Process {
             end: None,
             tallies: BTreeMap::new(),
             traced: Traced::default(),
+            children: Vec::new(),
             points: BTreeMap::new(),
             identities: HashMap::new(),
             weight: 0,
@@ -248,7 +254,8 @@ impl Process {
     pub fn bytes(&self) -> u64 {
         let text: usize = self.info.text.iter().map(|(key, value)| key.len() + value.len()).sum();
         let segments = self.segments.len() as u64 * SEGMENT_SIZE;
-        PROCESS_SIZE + text as u64 + self.names.bytes + self.threads.bytes() + segments
+        let children = self.bytes_of_children();
+        PROCESS_SIZE + text as u64 + self.names.bytes + self.threads.bytes() + segments + children
     }
 
     /// Takes up records of the dictionary file `read.0`, of which `read.1` bytes are known then, as
@@ -266,7 +273,15 @@ impl Process {
                 news.rejected += u64::from(point.is_none());
                 self.points.extend(point);
             }
-            let text = ByteArray::from(entry.name.into_bytes());
+            // of a snapshot it is empty: the child is in the list
+            if entry.category == CATEGORY_CHILD && !entry.name.is_empty() {
+                let child = Child::parse(&entry.name).filter(|_| self.has_room_for_a_child(most));
+                news.rejected += u64::from(child.is_none());
+                self.children.extend(child);
+            }
+            let is_listed = entry.category == CATEGORY_CHILD;
+            let text = if is_listed { Vec::new() } else { entry.name.into_bytes() };
+            let text = ByteArray::from(text);
             let (category, parent, block) = (entry.category, entry.parent, entry.block);
             let is_learned =
                 self.names.learn(entry.id, Name { category, parent, block, text }, most);
@@ -274,6 +289,14 @@ impl Process {
             news.rejected += u64::from(!is_learned);
         }
         news
+    }
+
+    fn has_room_for_a_child(&self, most: u64) -> bool {
+        self.children.len() < MOST_CHILDREN && self.names.bytes + self.bytes_of_children() < most
+    }
+
+    fn bytes_of_children(&self) -> u64 {
+        self.children.iter().map(Child::bytes).sum()
     }
 
     /// The segment of an origin in its epoch; a new epoch begins at `position`.
@@ -387,7 +410,33 @@ impl SegmentProgress {
 
 #[cfg(test)]
 mod tests {
+    use iostrata_segment::dictionary::Entry;
+
     use super::*;
+
+    #[test]
+    fn children_are_listed_and_cost_memory() {
+        let mut process = Process::new(ProcessInfo::default());
+        let entry = |id: u32, name: &str| {
+            let name = name.to_owned();
+            let whole =
+                Entry { id, category: CATEGORY_CHILD, parent: 0, block: -1, generation: -1, name };
+            let mut record = Vec::new();
+            whole.append_to(&mut record);
+            record
+        };
+        let before = process.bytes();
+        let news = process.learn((1, 0), &entry(1, "12\t1\t2\t3\t\t\t\t\t0\tsh"), u64::MAX);
+        assert_eq!((news.rejected, process.children[0].name.as_str()), (0, "sh"));
+        assert!(process.bytes() > before + 100);
+        // of a snapshot, whose list has it
+        assert_eq!(process.learn((1, 0), &entry(2, ""), u64::MAX).rejected, 0);
+        assert_eq!(process.learn((1, 0), &entry(3, "no child"), u64::MAX).rejected, 1);
+        let full = process.bytes_of_children() + process.names.bytes;
+        let record = entry(4, "13\t1\t2\t3\t\t\t\t\t0\tsh");
+        assert!(process.learn((1, 0), &record, full).rejected > 0);
+        assert_eq!(process.children.len(), 1);
+    }
 
     #[test]
     fn a_point_of_a_user_says_what_it_is() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::children::Child;
 use super::claims::Claims;
 use super::owners::{Owners, Processes};
 use super::process::{PageReading, Process, ProcessEnd, ProcessInfo, SegmentProgress, Tally};
@@ -78,6 +79,8 @@ struct ProcessSnapshot {
     names_rejected: u64,
     #[serde(default, skip_serializing_if = "super::is_default")]
     traced: Traced,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    children: Vec<Child>,
 }
 
 impl State {
@@ -163,6 +166,7 @@ impl ProcessSnapshot {
             tallies: process.tallies.clone(),
             names_rejected: process.names_rejected,
             traced: process.traced,
+            children: process.children.clone(),
         }
     }
 
@@ -175,6 +179,7 @@ impl ProcessSnapshot {
             tallies: self.tallies,
             names_rejected: self.names_rejected,
             traced: self.traced,
+            children: self.children,
             ..Process::new(self.info)
         }
     }

@@ -1,5 +1,6 @@
 //! The store: plain Parquet files below one directory per run.
 
+pub mod children;
 pub mod directory;
 mod errno;
 pub mod events;

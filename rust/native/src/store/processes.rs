@@ -131,6 +131,7 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ProcessRow]) -
         "traced_read" => long(&|row| Some(row.traced_bytes?.read)),
         "traced_written" => long(&|row| Some(row.traced_bytes?.written)),
         "mapped" => long(&|row| Some(row.traced_bytes?.mapped)),
+        "cpu_compilers" => long(&|row| Some(row.scheduled?.compilers)),
         "cpu_jvm" => long(&|row| Some(row.scheduled?.jvm)),
         "queued" => long(&|row| Some(row.scheduled?.queued)),
         "throttled" => long(&|row| Some(row.scheduled?.throttled)),

@@ -95,7 +95,7 @@ impl Reading {
 }
 
 /// Of the text of `/proc/PID/io`.
-fn io(text: &str) -> Option<Moved> {
+pub(super) fn io(text: &str) -> Option<Moved> {
     let field = |name: &str| {
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         value?.parse().ok()

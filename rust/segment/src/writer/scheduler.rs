@@ -10,11 +10,10 @@ use rustix::fs::{Mode, OFlags};
 use super::cgroup::Throttling;
 use crate::process::Scheduled;
 
-/// How names of threads begin that the JVM starts for itself: compilers, garbage collectors, and
-/// what stops and watches the others. The kernel keeps 15 bytes of a name.
-const OF_JVM: [&str; 12] = [
-    "C1 Compiler",
-    "C2 Compiler",
+/// How names of threads begin that the JVM starts for itself: compilers.
+const COMPILERS: [&str; 3] = ["C1 Compiler", "C2 Compiler", "JVMCI"];
+/// Garbage collectors, and what stops and watches the others. The kernel keeps 15 bytes of a name.
+const OTHERS_OF_JVM: [&str; 10] = [
     "GC Thread",
     "G1 ",
     "VM Thread",
@@ -44,10 +43,17 @@ pub(super) struct SchedulerAccount {
 
 #[derive(Debug)]
 struct Thread {
-    is_jvm: bool,
+    whose: Whose,
     at: Times,
     /// The last that has seen it.
     look: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Compiler,
+    Jvm,
+    Program,
 }
 
 /// ns, of the text of `/proc/PID/task/TID/schedstat`.
@@ -95,22 +101,34 @@ impl SchedulerAccount {
                 continue;
             };
             let known = self.threads.get(&id).filter(|known| known.at.cpu <= now.cpu);
-            let is_jvm = known.map_or_else(|| is_jvm(&folder, id), |known| known.is_jvm);
+            let whose = known.map_or_else(|| whose(&folder, id), |known| known.whose);
             let since = known.map_or(Times { cpu: 0, queued: 0 }, |known| known.at);
-            match is_jvm {
+            let cpu = if is_first { 0 } else { now.cpu - since.cpu };
+            match whose {
                 _ if is_first => {}
-                true => self.sum.jvm += now.cpu - since.cpu,
-                false => self.sum.queued += now.queued.saturating_sub(since.queued),
+                Whose::Program => self.sum.queued += now.queued.saturating_sub(since.queued),
+                Whose::Jvm => self.sum.jvm += cpu,
+                Whose::Compiler => {
+                    self.sum.jvm += cpu;
+                    self.sum.compilers += cpu;
+                }
             }
-            self.threads.insert(id, Thread { is_jvm, at: now, look });
+            self.threads.insert(id, Thread { whose, at: now, look });
         }
         self.threads.retain(|_, thread| thread.look == look);
     }
 }
 
-fn is_jvm(folder: &OwnedFd, id: u32) -> bool {
+fn whose(folder: &OwnedFd, id: u32) -> Whose {
     let name = text_of(folder, id, "comm").unwrap_or_default();
-    OF_JVM.iter().any(|begin| name.starts_with(begin))
+    let begins = |begin: &&str| name.starts_with(*begin);
+    if COMPILERS.iter().any(begins) {
+        Whose::Compiler
+    } else if OTHERS_OF_JVM.iter().any(begins) {
+        Whose::Jvm
+    } else {
+        Whose::Program
+    }
 }
 
 fn text_of(folder: &OwnedFd, id: u32, file: &str) -> Option<String> {
@@ -154,17 +172,19 @@ mod tests {
     fn threads_of_the_jvm_are_known_by_their_names() {
         let mut account = SchedulerAccount::default();
         assert_eq!(account.look(true), Scheduled::default());
-        let compiler = computes("C2 CompilerThread0", Duration::from_millis(300));
-        let other = computes("main", Duration::from_millis(300));
-        compiler.1.recv().unwrap();
-        other.1.recv().unwrap();
+        let names = ["C2 CompilerThread0", "G1 Conc#0", "main"];
+        let threads = names.map(|name| computes(name, Duration::from_millis(300)));
+        for (_, is_done) in &threads {
+            is_done.recv().unwrap();
+        }
         let found = account.look(false);
-        for (thread, _) in [compiler, other] {
+        for (thread, _) in threads {
             thread.thread().unpark();
             thread.join().unwrap();
         }
-        // on a busy machine it had a part of the time; of both together it would be more than all
-        assert!((1..320_000_000).contains(&found.jvm), "{found:?}");
+        // on a busy machine each had a part of the time; with the program's it would be more
+        assert!((1..320_000_000).contains(&found.compilers), "{found:?}");
+        assert!((found.compilers + 1..640_000_000).contains(&found.jvm), "{found:?}");
         assert_eq!(account.look(false), found, "nothing is recorded any more");
     }
 

@@ -33,7 +33,15 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 }
 # Of what a made run has nothing: each has a test of its own with rows, on each engine.
 NOTHING = {
-    *("gaps", "hdfs_requests", "long_pipe_reads", "lost_datanodes", "orphans", "pauses"),
+    *(
+        "child_programs",
+        "gaps",
+        "hdfs_requests",
+        "long_pipe_reads",
+        "lost_datanodes",
+        "orphans",
+        "pauses",
+    ),
     *("pipe_reads", "pipeline_failures", "queues", "slow_mirrors", "spills"),
     *("woven_points",),
 }

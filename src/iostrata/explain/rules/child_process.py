@@ -5,11 +5,14 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, PROCESSES
+from iostrata.analyse.children import ChildProgram, child_programs, pipe_waits
+from iostrata.analyse.tables import PROCESSES
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import READS, account, named, one, totals
+from iostrata.explain.rules.parts import READS, named, one, totals
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
+
+MOST_NAMED = 3  # programs
 
 
 class ChildWaits(Record, frozen=True):
@@ -23,17 +26,19 @@ class ChildWaits(Record, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    rows = workforce.rows(named("java.read"))
-    rows = account(rows.filter(rows.category == "pipe", rows.proc.notnull()), "proc", "thread")
-    # what comes from standard input is of the process that started this one
-    stdin = CALLS.filter(CALLS.layer == "java", CALLS.category == "pipe", CALLS.target == "stdin")
-    rows = rows.anti_join(stdin, ["proc", "thread"])
-    waits = rows.group_by("proc").agg(waited=rows.time.max())
+    waits = pipe_waits(workforce.rows(named("java.read")))
     ran = PROCESSES.mutate(idle=PROCESSES.end - PROCESSES.start - PROCESSES.cpu.fill_null(0))
     ran = ran.group_by("proc").agg(idle=ibis.greatest(ran.idle.max().fill_null(0), 0))
     both = waits.join(ran, "proc")
     both = both.mutate(idle=ibis.least(both.waited, both.idle))
     return both.agg(processes=both.count(), **totals(both, "waited", "idle"))
+
+
+def _programs(_: Workforce) -> ir.Table:
+    return child_programs()
+
+
+PROGRAMS = Query(_programs, ChildProgram)
 
 
 @rule(
@@ -51,16 +56,19 @@ def judge(rows: list[ChildWaits], facts: RunFacts) -> Judgement | None:
     cost = row.idle - read  # a child that gets its input from there waits for it, too
     if cost <= 0:
         return None
+    programs = facts.answer(PROGRAMS)
     who = "it" if row.processes == 1 else "they"
+    names = ", ".join(program.program or "?" for program in programs[:MOST_NAMED])
+    of = f"programs that {who} had started" + (f": {names}" if names else "")
     return Judgement(
         share=facts.share(cost),
-        text=f"{plural(row.processes, 'process')} waited {seconds(cost)} for the output of "
-        f"programs that {who} had started",
+        text=f"{plural(row.processes, 'process')} waited {seconds(cost)} for the output of {of}",
         evidence=[
             Evidence("processes that read pipes of others", row.processes, "count"),
             Evidence("time of their longest readers", row.waited, "ns"),
             Evidence("of it without CPU time of the process", row.idle, "ns"),
             Evidence("time of reads from HDFS", read, "ns"),
+            *_of(programs),
         ],
         change=[
             Change(
@@ -71,3 +79,16 @@ def judge(rows: list[ChildWaits], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.0, 1.0),
     )
+
+
+def _of(programs: list[ChildProgram]) -> list[Evidence]:
+    """What the kernel says of the programs that had most CPU."""
+    found = []
+    for program in programs[:MOST_NAMED]:
+        name = program.program or "?"
+        found.append(Evidence(f"child processes that ran {name}", program.processes, "count"))
+        found.append(Evidence(f"CPU time of {name}", program.cpu, "ns"))
+        if program.io_read is not None and program.io_written is not None:
+            moved = program.io_read + program.io_written
+            found.append(Evidence(f"bytes that {name} read and wrote", moved, "bytes"))
+    return found

@@ -13,6 +13,7 @@ TABLES = {
     "calls": ("--from", "--to", "--job", "--task", "--layer"),
     "sums": ("--job", "--task", "--layer"),
     "processes": ("--job", "--task"),
+    "children": (),
     "system": ("--from", "--to"),
 }
 _SECOND = 1_000_000_000

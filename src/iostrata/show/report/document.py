@@ -54,7 +54,7 @@ from iostrata.show.report.model import (
 )
 from iostrata.show.report.streams import streams
 from iostrata.show.report.tasks import tasks
-from iostrata.show.summary import picture, reason_empty
+from iostrata.show.summary import picture, reason_empty, untraced_lines
 from iostrata.store.opened import OpenedRun
 from iostrata.version import __version__
 
@@ -150,8 +150,9 @@ def _completeness(known: Summary) -> ReportCompleteness:
     worst = sorted(
         covered.processes, key=lambda one: -sum(getattr(one, name) or 0 for name in names)
     )
+    first, *more = completeness_lines(picture(known))
     return ReportCompleteness(
-        lines=completeness_lines(picture(known)),
+        lines=[first, *untraced_lines(known), *more],
         more_lines=0,
         incomplete=known.incomplete,
         traced=covered.traced,

@@ -29,6 +29,14 @@ def test_roles_with_the_cpu_of_program_and_jvm(tmp_path: Path) -> None:
     assert not lines[begin + 3].startswith("client")
 
 
+def test_what_compilers_took_is_said_where_it_is_known(tmp_path: Path) -> None:
+    knows = {"cpu": 5 * SECOND, "cpu_jvm": 2 * SECOND, "cpu_compilers": SECOND, "queued": 0}
+    make_run(tmp_path, "r", [row_of_sum("java", "read")], [process("map", 1, **knows)])
+    with iostrata.open(tmp_path / "r") as run:
+        lines = [" ".join(line.split()) for line in summary_lines(run.summary)]
+    assert "map 1 3.00 s 2.00 s 1.00 s 0 µs" in lines
+
+
 def test_what_a_limit_held_back_is_said_where_there_is_one(tmp_path: Path) -> None:
     knows = {"cpu": SECOND, "cpu_jvm": 0, "queued": 3 * SECOND, "throttled": 2 * SECOND}
     limited = process("client", 1, start=START, end=START + 4 * SECOND, **knows)

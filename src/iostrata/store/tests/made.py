@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from iostrata.schema.events import COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
+from iostrata.schema.events import CHILD_COLUMNS, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
 from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
 
@@ -37,6 +37,13 @@ def process(role: str, pid: int, **more: Any) -> dict[str, Any]:
     return {"role": role, "pid": pid, "traced": True, "exit": "ended", **losses, **more}
 
 
+def child(parent: int, name: str, **more: Any) -> dict[str, Any]:
+    """A row of the children table: a second, of which half is CPU, and no bytes."""
+    moved = dict.fromkeys(("io_read", "io_written", "disk_read", "disk_written"), 0)
+    given = {"pid": 1, "start": START, "end": START + SECOND, "cpu": SECOND // 2, "exit": 0}
+    return {"host": "node", "parent": parent, "name": name, **given, **moved, **more}
+
+
 def sample(time: int, **more: Any) -> dict[str, Any]:
     """A second of a host of 2 cores that did nothing but what `more` says; `time` in seconds."""
     given = dict.fromkeys((name for name, kind in SYSTEM_COLUMNS.items() if kind == "i64"), 0)
@@ -50,6 +57,7 @@ def make_run(
     events: list[dict[str, Any]] | None = None,
     processes: list[dict[str, Any]] | None = None,
     system: list[dict[str, Any]] | None = None,
+    children: list[dict[str, Any]] | None = None,
     level: str = "record",
     sampling: int = 0,
     **facts: Any,
@@ -79,6 +87,8 @@ def make_run(
         write(run_dir / "events/host=node/part-000001.parquet", events, COLUMNS)
     if processes is not None:
         write(run_dir / "processes/host=node.parquet", processes, PROCESS_COLUMNS)
+    if children is not None:
+        write(run_dir / "children/host=node.parquet", children, CHILD_COLUMNS)
     if system is not None:
         write(run_dir / "system/host=node/part-000001.parquet", system, SYSTEM_COLUMNS)
     return run_dir

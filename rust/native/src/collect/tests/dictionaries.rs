@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use iostrata_segment::dictionary::{self, Entry};
 use iostrata_segment::schema::{
-    CATEGORY_CLIENT, CATEGORY_CONTEXT, CATEGORY_FILE, CATEGORY_JOB, CATEGORY_POINT,
+    CATEGORY_CHILD, CATEGORY_CLIENT, CATEGORY_CONTEXT, CATEGORY_FILE, CATEGORY_JOB, CATEGORY_POINT,
     DICTIONARY_HEADER, DICTIONARY_USED,
 };
 use iostrata_segment::segment::Dictionary;
@@ -19,19 +19,27 @@ use crate::collect::block::{self, BlockKind, NamesHead};
 use crate::model::process::ProcessInfo;
 use crate::model::state::State;
 
-/// Names as readers split them up: contexts, jobs, points of users.
+/// Names as readers split them up: contexts, jobs, points of users, children.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         "\\PC{0,40}",
         "r?\t?(job_1_1|#7|#8)?\t?(attempt_1_1_m_1_0)?\t?map?\t?(DFSClient_[a-z0-9_]{0,20}|#7|#8)?",
         "(job|application|attempt|container)_e?[0-9]{0,20}_[0-9]{0,20}(_[mr]?_[0-9]{0,9}){0,3}",
         "(89[56]|1023|99999|-1)?\t?[0-9]{0,3}\t?[a-z]{0,8}\t?\\PC{0,20}",
+        "(-?[0-9]{0,20}\t){0,9}\\PC{0,20}",
         (0usize..20_000).prop_map(|size| "x".repeat(size)),
     ]
 }
 
 fn entry() -> impl Strategy<Value = Entry> {
-    let known = [CATEGORY_FILE, CATEGORY_CONTEXT, CATEGORY_JOB, CATEGORY_CLIENT, CATEGORY_POINT];
+    let known = [
+        CATEGORY_FILE,
+        CATEGORY_CONTEXT,
+        CATEGORY_JOB,
+        CATEGORY_CLIENT,
+        CATEGORY_POINT,
+        CATEGORY_CHILD,
+    ];
     let category = prop_oneof![3 => prop::sample::select(known.to_vec()), 1 => any::<u8>()];
     let id = prop_oneof![4 => 1u32..40, 1 => number_at_a_bound().prop_map(|n| n as u32)];
     (id, category, number_at_a_bound(), any::<(i64, i64)>(), name()).prop_map(

@@ -117,6 +117,8 @@ final class Extractors {
         return new SizeBytes("getOnDiskSizeWithHeader");
       case "ended":
         return new ProcessEnded();
+      case "child":
+        return new ChildAccount();
       default:
         throw new IllegalArgumentException("no extractor is called " + name);
     }

@@ -17,9 +17,9 @@ import org.objectweb.asm.Opcodes;
  * bytes are known at the entry {@code CountedHooks.count(point, …)} and {@code
  * CountedHooks.counted(point)},
  *
- * <p>or, for an effect, only {@code Hooks.learn(…)} before each return, or, where something is
- * added to what is returned, {@code Hooks.instead(returned, point)}. A point with {@code through}
- * asks {@link PassingStreams} first, at the entry and at each end.
+ * <p>or, for an effect, only {@code Hooks.learn(…)} before each return or at the entry, or, where
+ * something is added to what is returned, {@code Hooks.instead(returned, point)}. A point with
+ * {@code through} asks {@link PassingStreams} first, at the entry and at each end.
  *
  * <p>No local variable is added and the handler's frame has none (or {@code this}, for such a
  * point), so every frame of the method stays true. Nothing added here can throw but for want of
@@ -51,6 +51,9 @@ final class MethodWeaver extends MethodVisitor {
   @Override
   public void visitCode() {
     super.visitCode();
+    if (point.before) {
+      learn();
+    }
     if (!throughHandler) {
       return;
     }
@@ -119,7 +122,9 @@ final class MethodWeaver extends MethodVisitor {
       return;
     }
     if (point.effectOnly) {
-      learn();
+      if (!point.before) {
+        learn();
+      }
       return;
     }
     if (point.countedAtEntry) {

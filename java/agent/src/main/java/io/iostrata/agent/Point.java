@@ -26,6 +26,9 @@ final class Point {
   /** No row: it only tells or changes something. */
   final boolean effectOnly;
 
+  /** The effect comes when the method begins, not when it returns. */
+  final boolean before;
+
   final boolean replaces;
 
   /** Not woven: the agent itself makes its rows. */
@@ -64,7 +67,8 @@ final class Point {
     countsRecords = ours && counted && layer == Schema.LAYER_RECORD;
     own = row[6].equals("own");
     replaces = row[6].equals("replace");
-    effectOnly = replaces || row[6].equals("effect");
+    before = row[6].equals("before");
+    effectOnly = replaces || before || row[6].equals("effect");
     scope = row[7].equals("1");
     begin = row[8].equals("1");
     measure = Value.isNumber(row[9]) ? null : Extraction.parse(row[9]);

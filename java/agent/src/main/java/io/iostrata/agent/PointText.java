@@ -304,6 +304,7 @@ final class PointText {
         + "693\tjava\tsend\torg.apache.hbase.thirdparty.io.netty.channel.unix.FileDescriptor\twritevAddresses\t(JI)J\tcall\t0\t0\tret\t\t\tnetty(this)\t\t\t\t\t\n"
         + "694\tjava\ttransfer\torg.apache.hbase.thirdparty.io.netty.channel.epoll.LinuxSocket\tsendFile\t(Lorg/apache/hbase/thirdparty/io/netty/channel/DefaultFileRegion;JJJ)J\tcall\t0\t0\tret\targ4\t\tnetty_file(arg1)\t\t\t\t\t\n"
         + "695\tjava\taccept\torg.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel\t<init>\t(Lorg/apache/hbase/thirdparty/io/netty/channel/Channel;Lorg/apache/hbase/thirdparty/io/netty/channel/epoll/LinuxSocket;Ljava/net/SocketAddress;)V\teffect\t0\t0\t\t\t\t\t\tnetty_accepted(arg2, arg3)\t\t\t\n"
-        + "696\tjava\tconnect\torg.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel\tdoConnect\t(Ljava/net/SocketAddress;Ljava/net/SocketAddress;)Z\teffect\t0\t0\t\t\t\t\t\tnetty_connected(this.socket, arg1)\t\t\t\n";
+        + "696\tjava\tconnect\torg.apache.hbase.thirdparty.io.netty.channel.epoll.AbstractEpollChannel\tdoConnect\t(Ljava/net/SocketAddress;Ljava/net/SocketAddress;)Z\teffect\t0\t0\t\t\t\t\t\tnetty_connected(this.socket, arg1)\t\t\t\n"
+        + "700\tjava\tchild\tjava.lang.ProcessHandleImpl$1\trun\t()V\tbefore\t0\t0\t\t\t\t\t\tchild(this)\tjdk 9\t\t\n";
   }
 }

@@ -60,6 +60,9 @@ final class Native {
 
   static native void lookAtKernel(long process, boolean records);
 
+  /** See {@link Recorder#child}. */
+  static native void child(long process, Object task);
+
   static native void summedFor(long process, int point, int seconds);
 
   static native void detail(long process, int level, int sampling, boolean budgeted);

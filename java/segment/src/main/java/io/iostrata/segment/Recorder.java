@@ -328,6 +328,15 @@ public final class Recorder implements Closeable {
     Native.lookAtKernel(handle, records);
   }
 
+  /**
+   * Waits until a child process has ended, and writes what the kernel counted of it.
+   *
+   * @param task what the JDK runs to wait for it, {@code java.lang.ProcessHandleImpl$1}
+   */
+  public void child(Object task) {
+    Native.child(handle, task);
+  }
+
   /** For so many seconds the calls of the point were only summed for the budget. */
   public void summedFor(int point, int seconds) {
     Native.summedFor(handle, point, seconds);

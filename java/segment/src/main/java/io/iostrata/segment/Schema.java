@@ -70,6 +70,7 @@ public final class Schema {
   public static final int CATEGORY_EXCEPTION = 68;
   public static final int CATEGORY_FAULT = 69;
   public static final int CATEGORY_POINT = 70;
+  public static final int CATEGORY_CHILD = 71;
   public static final int STATE_ACTIVE = 1;
   public static final int STATE_SEALED = 2;
   public static final int POINT_STATE_ABSENT = 0;
@@ -191,6 +192,7 @@ public final class Schema {
   public static final int PROCESS_NATIVE = 200;
   public static final int PROCESS_CPU_JVM = 208;
   public static final int PROCESS_QUEUED = 216;
+  public static final int PROCESS_CPU_COMPILERS = 232;
   public static final int PROCESS_THROTTLED = 224;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_POINT_SUMMED = 2;
@@ -208,8 +210,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 298;
-  public static final long POINTS_HASH = 3482935411456777301L;
+  public static final int POINT_COUNT = 299;
+  public static final long POINTS_HASH = 4876407940018677533L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {

@@ -1,0 +1,199 @@
+//! Child processes, which are not traced: what the kernel says of one when it has ended.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::param::clock_ticks_per_second;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::Process;
+use super::kernel::io;
+use crate::memory::Memory;
+use crate::process::Moved;
+use crate::schema::{CATEGORY_CHILD, PROCESS_SEEN_CONTROL};
+
+/// Fields 14 to 17 of `/proc/PID/stat`, counted from the one after the name: its own time as a user
+/// and in the kernel, and that of the children that it has waited for.
+const TIMES: std::ops::Range<usize> = 11..15;
+/// Field 22, likewise: when it began, after boot.
+const STARTED: usize = 19;
+/// Bytes of a name.
+const MOST: usize = 200;
+
+impl Process {
+    /// Waits until a child has ended, and leaves it to be waited for by whom it is for. What the
+    /// kernel counted of it is written if something was recorded when it began and when it ended.
+    ///
+    /// For the thread that would wait for it next, and just as long.
+    pub fn account_for_child(&self, pid: u32) {
+        if !self.records() {
+            return;
+        }
+        let folder = format!("/proc/{pid}");
+        let (late, name) = (self.now(), name_of(&folder));
+        let Some(exit) = wait(pid) else { return };
+        let (end, stat) = (self.now(), text_in(&folder, "stat"));
+        if let Some(cpu) = cpu(&stat)
+            && self.records()
+        {
+            let start = started(&stat).map_or(late, |start| start.min(late));
+            let moved = io(&text_in(&folder, "io"));
+            let moved = moved.map_or_else(|| "\t\t\t".to_owned(), text_of);
+            let text = format!("{pid}\t{start}\t{end}\t{cpu}\t{moved}\t{exit}\t{name}");
+            self.name(CATEGORY_CHILD, &text);
+        }
+    }
+
+    /// What the agent has acknowledged is 0 while nothing is recorded.
+    fn records(&self) -> bool {
+        !self.is_forked() && self.page.relaxed_u32(PROCESS_SEEN_CONTROL) != 0
+    }
+}
+
+fn text_in(folder: &str, file: &str) -> String {
+    fs::read_to_string(format!("{folder}/{file}")).unwrap_or_default()
+}
+
+fn text_of(moved: Moved) -> String {
+    let Moved { read, written, disk_read, disk_written, .. } = moved;
+    format!("{read}\t{written}\t{disk_read}\t{disk_written}")
+}
+
+/// The exit code, or less than 0: the signal. `None`: it is no child of this process, or somebody
+/// has waited for it already.
+fn wait(pid: u32) -> Option<i32> {
+    let pid = Pid::from_raw(pid.cast_signed())?;
+    loop {
+        match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Ok(ended) => {
+                let ended = ended?;
+                return ended.exit_status().or(ended.terminating_signal().map(|signal| -signal));
+            }
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Clock ticks, of the text of `/proc/PID/stat`.
+fn ticks(stat: &str, fields: std::ops::Range<usize>) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let all: Vec<&str> = after_name.split_whitespace().collect();
+    all.get(fields)?.iter().map(|field| field.parse::<u64>().ok()).sum()
+}
+
+/// ns of a clock tick.
+fn tick() -> u64 {
+    1_000_000_000 / clock_ticks_per_second().max(1)
+}
+
+/// ns, of the text of `/proc/PID/stat`.
+fn cpu(stat: &str) -> Option<u64> {
+    Some(ticks(stat, TIMES)?.saturating_mul(tick()))
+}
+
+/// When a process began at the latest, `CLOCK_MONOTONIC` ns, of the text of `/proc/PID/stat`.
+fn started(stat: &str) -> Option<u64> {
+    let ns = |clock| {
+        let time = clock_gettime(clock);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    };
+    let asleep = ns(ClockId::Boottime).saturating_sub(ns(ClockId::Monotonic));
+    let after_boot = (ticks(stat, STARTED..STARTED + 1)? + 1).saturating_mul(tick());
+    Some(after_boot.saturating_sub(asleep))
+}
+
+/// Of a process that has just been started: its program, and the first argument that is a file.
+/// Other arguments may be secrets. Of one that has ended already 15 bytes of the program's name.
+fn name_of(process: &str) -> String {
+    let bytes = fs::read(format!("{process}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&bytes);
+    let mut words = line.split('\0').filter(|word| !word.is_empty());
+    let Some(program) = words.next() else {
+        return text_in(process, "comm").trim_end().replace(char::is_control, " ");
+    };
+    let is_file =
+        |word: &&str| !word.starts_with('-') && Path::new(process).join("cwd").join(word).is_file();
+    let names = [Some(program), words.take(8).find(is_file)].into_iter().flatten().map(last_of);
+    let name = names.collect::<Vec<_>>().join(" ").replace(char::is_control, " ");
+    name.chars().take(MOST).collect()
+}
+
+fn last_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_child_that_has_ended_is_left_to_be_waited_for() {
+        let mut child = Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
+        assert_eq!(wait(child.id()), Some(7));
+        assert_eq!(child.wait().unwrap().code(), Some(7));
+        assert_eq!(wait(child.id()), None);
+    }
+
+    #[test]
+    fn a_signal_is_less_than_0() {
+        let mut child = Command::new("sh").args(["-c", "kill -9 $$"]).spawn().unwrap();
+        assert_eq!(wait(child.id()), Some(-9));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn what_it_has_moved_is_known_until_it_is_waited_for() {
+        let copies = "head -c 3000000 /dev/zero > /dev/null";
+        let mut child = Command::new("sh").args(["-c", copies]).spawn().unwrap();
+        assert_eq!(wait(child.id()), Some(0));
+        let moved = io(&fs::read_to_string(format!("/proc/{}/io", child.id())).unwrap()).unwrap();
+        child.wait().unwrap();
+        // with what the loader of libraries reads
+        assert!((3_000_000..3_200_000).contains(&moved.read), "{moved:?}");
+        assert_eq!(moved.written, 3_000_000);
+    }
+
+    #[test]
+    fn cpu_is_its_own_and_that_of_its_children() {
+        let stat = "12 (a) b) S 1 12 12 0 -1 4194560 100 0 0 0 5 6 70 80 20 0 1 0 300 4096 10";
+        assert_eq!(cpu(stat), Some(161 * 1_000_000_000 / clock_ticks_per_second()));
+        assert_eq!(cpu("12 (cut"), None);
+        assert_eq!(cpu("12 (cut) S 1"), None);
+    }
+
+    #[test]
+    fn a_child_began_when_it_was_started() {
+        let before = crate::writer::now();
+        let mut child = Command::new("true").spawn().unwrap();
+        let after = crate::writer::now();
+        wait(child.id()).unwrap();
+        let process = format!("/proc/{}", child.id());
+        let start = started(&text_in(&process, "stat")).unwrap();
+        assert!((before..=after + tick()).contains(&start), "{before} {start} {after}");
+        assert_eq!(name_of(&process), "true");
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_name_has_the_program_and_a_file_and_no_secret() {
+        let folder = crate::scratch::ScratchDir::new();
+        let script = folder.path().join("map.sh");
+        fs::write(&script, "read line").unwrap();
+        let mut command = Command::new("/bin/sh");
+        let mut child = command
+            .args(["-u", "map.sh", "--password=secret", "secret"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        assert_eq!(name_of(&format!("/proc/{}", child.id())), "sh map.sh");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(name_of("/proc/0"), "");
+    }
+}
