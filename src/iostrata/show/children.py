@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iostrata.analyse.children import ChildProgram
 from iostrata.analyse.process_times import ProcessTime
 from iostrata.show.tables import Column, named, number, table
-from iostrata.text import count, plural, seconds, size
+from iostrata.text import count, plural, printable, seconds, size
 
 MOST_ROWS = 20
 LEAST_SHARE = 0.05  # of the CPU time of all: below, nobody needs to know at once
@@ -23,11 +23,12 @@ def child_line(programs: Sequence[ChildProgram], times: Sequence[ProcessTime]) -
     moved = ""
     if most.io_read is not None and most.io_written is not None:
         moved = f", {size(most.io_read)} read, {size(most.io_written)} written"
-    return [
+    line = (
         f"not traced: {plural(all_of_them, 'child process')} with {seconds(cpu)} of CPU, most in "
         f"{most.program or 'a program without name'} ({plural(most.processes, 'process')}, "
         f"{seconds(most.cpu)}{moved})"
-    ]
+    )
+    return [printable(line)]
 
 
 def child_table(programs: Sequence[ChildProgram]) -> list[str]:

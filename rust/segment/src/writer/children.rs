@@ -1,7 +1,6 @@
 //! Child processes, which are not traced: what the kernel says of one when it has ended.
 
 use std::fs;
-use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
@@ -19,8 +18,12 @@ use crate::schema::{CATEGORY_CHILD, PROCESS_SEEN_CONTROL};
 const TIMES: std::ops::Range<usize> = 11..15;
 /// Field 22, likewise: when it began, after boot.
 const STARTED: usize = 19;
-/// Bytes of a name.
+/// Characters of a name.
 const MOST: usize = 200;
+/// Words of a command line that are looked at.
+const MOST_WORDS: usize = 8;
+/// How names of scripts end.
+const SCRIPTS: [&str; 11] = ["py", "sh", "bash", "pl", "rb", "awk", "R", "js", "lua", "php", "jar"];
 
 impl Process {
     /// Waits until a child has ended, and leaves it to be waited for by whom it is for. What the
@@ -105,8 +108,9 @@ fn started(stat: &str) -> Option<u64> {
     Some(after_boot.saturating_sub(asleep))
 }
 
-/// Of a process that has just been started: its program, and the first argument that is a file.
-/// Other arguments may be secrets. Of one that has ended already 15 bytes of the program's name.
+/// Of a process that has just been started: its program, and the first argument that is named as
+/// scripts are: others may be secrets. No file is looked for, since its file system may hang. Of a
+/// process that has ended already 15 bytes of the program's name.
 fn name_of(process: &str) -> String {
     let bytes = fs::read(format!("{process}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&bytes);
@@ -114,11 +118,16 @@ fn name_of(process: &str) -> String {
     let Some(program) = words.next() else {
         return text_in(process, "comm").trim_end().replace(char::is_control, " ");
     };
-    let is_file =
-        |word: &&str| !word.starts_with('-') && Path::new(process).join("cwd").join(word).is_file();
-    let names = [Some(program), words.take(8).find(is_file)].into_iter().flatten().map(last_of);
+    let script = words.take(MOST_WORDS).find(|word| is_script(last_of(word)));
+    let names = [Some(program), script].into_iter().flatten().map(last_of);
     let name = names.collect::<Vec<_>>().join(" ").replace(char::is_control, " ");
     name.chars().take(MOST).collect()
+}
+
+fn is_script(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let known = |(stem, end): (&str, &str)| !stem.is_empty() && SCRIPTS.contains(&end);
+    name.rsplit_once('.').is_some_and(known) && name.bytes().all(is_plain)
 }
 
 fn last_of(path: &str) -> &str {
@@ -180,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_the_program_and_a_file_and_no_secret() {
+    fn a_name_has_the_program_and_a_script_and_no_secret() {
         let folder = crate::scratch::ScratchDir::new();
         let script = folder.path().join("map.sh");
         fs::write(&script, "read line").unwrap();
@@ -195,5 +204,15 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(name_of("/proc/0"), "");
+    }
+
+    #[test]
+    fn scripts_are_known_by_their_names() {
+        for script in ["map.py", "a-b_c.1.sh", "x.R"] {
+            assert!(is_script(script), "{script}");
+        }
+        for other in ["py", ".py", "secret", "key=a.py", "a b.sh", "user:word@host.py", "a.txt"] {
+            assert!(!is_script(other), "{other}");
+        }
     }
 }

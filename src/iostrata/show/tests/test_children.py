@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from iostrata.analyse.children import ChildProgram
 from iostrata.analyse.process_times import ProcessTime
 from iostrata.show.children import child_line, child_table
@@ -30,6 +32,8 @@ def test_children_that_take_much_of_the_cpu_have_a_line() -> None:
     ]
     assert child_line([MAPPER, SHELL], times(240 * S)) == []
     assert child_line([], times(S)) == []
+    hostile = replace(SHELL, program="sh \x1b[2J")
+    assert "\x1b" not in "".join([*child_line([hostile], []), *child_table([hostile])])
 
 
 def test_the_table_says_what_the_kernel_did_not_say() -> None:
