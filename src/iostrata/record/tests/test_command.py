@@ -110,19 +110,29 @@ print("ended", ended.code, ended.interrupted, os.tcgetpgrp(0) == os.getpgrp(), f
 """
 
 
-def on_a_terminal(keys: bytes, *command: str) -> str:
-    """What a terminal shows when `keys` are typed half a second after the command's start."""
+# The terminal is the command's: what is typed from here on goes to it.
+BEGUN = """
+import os, time
+while os.tcgetpgrp(0) != os.getpgrp():
+    time.sleep(0.01)
+print("begun", flush=True)
+"""
+
+
+def on_a_terminal(keys: bytes, program: str) -> str:
+    """What a terminal shows when `keys` are typed once a program in Python has begun."""
     pid, terminal = pty.fork()
     if pid == 0:
+        command = [sys.executable, "-c", BEGUN + program]
         os.execv(sys.executable, [sys.executable, "-c", ON_A_TERMINAL, *command])
-    time.sleep(1.0)
-    os.write(terminal, keys)
     shown = b""
     while True:
         try:
             part = os.read(terminal, 1024)
         except OSError:  # EIO: the other end is closed
             break
+        if b"begun" in shown + part and b"begun" not in shown:
+            os.write(terminal, keys)
         shown += part
     os.waitpid(pid, 0)
     os.close(terminal)
@@ -130,11 +140,11 @@ def on_a_terminal(keys: bytes, *command: str) -> str:
 
 
 def test_the_command_reads_the_terminal() -> None:
-    shown = on_a_terminal(b"hello\n", "sh", "-c", "read line; echo read $line")
+    shown = on_a_terminal(b"hello\n", "print('read', input())")
     assert "read hello" in shown
     assert "ended 0 False True" in shown
 
 
 def test_control_c_reaches_the_command_and_not_us() -> None:
-    shown = on_a_terminal(b"\x03", "sleep", "60")
+    shown = on_a_terminal(b"\x03", "os.execvp('sleep', ['sleep', '60'])")
     assert "ended 130 True True" in shown
