@@ -5,7 +5,6 @@ import pty
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
