@@ -20,7 +20,6 @@ SEVERITIES: tuple[tuple[float, Severity], ...] = (
     (0.08, "warning"),
     (0.03, "note"),
 )
-LEAST_SEVERE = 1_000_000_000  # ns
 
 
 class Evidence(Record, frozen=True):
@@ -120,11 +119,8 @@ class Finding(Record, frozen=True):
     because: list[str]
 
 
-def severity(share: float, most: Severity, cost: float = LEAST_SEVERE) -> Severity | None:
-    """The severity of a share of the run's time, which is `cost` ns; `most` at the highest, and a
-    warning where it costs too little for anybody to change something. None: not worth a line.
-    """
+def severity(share: float, most: Severity) -> Severity | None:
+    """The severity of a share of the run's time, `most` at the highest; None: not worth a line."""
     named = next((name for least, name in SEVERITIES if share >= least), None)
     order = [name for _, name in SEVERITIES]
-    highest = most if cost >= LEAST_SEVERE else max(most, "warning", key=order.index)
-    return named and order[max(order.index(named), order.index(highest))]
+    return named and order[max(order.index(named), order.index(most))]

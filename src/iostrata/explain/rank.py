@@ -70,7 +70,7 @@ def finding_of(rule: Rule[Any], facts: RunFacts) -> Finding | None:
     judgement = rule.judge(facts.answer(rule.evidence), facts)
     if judgement is None:
         return None
-    how = severity(judgement.share, rule.most, judgement.share * facts.wall)
+    how = severity(judgement.share, rule.most)
     if how is None:
         return None
     changes = _changes(judgement, facts)

@@ -26,13 +26,6 @@ def test_severities(share: float, most: Severity, named: Severity | None) -> Non
     assert severity(share, most) == named
 
 
-def test_what_costs_less_than_a_second_is_no_alarm() -> None:
-    costs = (SECOND, SECOND - 1)
-    assert [severity(0.5, "severe", cost) for cost in costs] == ["severe", "warning"]
-    assert [severity(0.5, "note", cost) for cost in costs] == ["note", "note"]
-    assert severity(0.1, "severe", 1) == "warning"
-
-
 def test_what_follows_from_a_cause_ranks_behind_it(facts_of: Made) -> None:
     findings = explain(
         facts_of(
