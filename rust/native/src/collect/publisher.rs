@@ -1,6 +1,7 @@
 //! Rows become parts of the store.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::rc::Rc;
 
@@ -110,7 +111,6 @@ impl Publisher {
         }
         for run in state.owners.runs.keys() {
             self.publish_processes(state, run)
-                .and_then(|()| self.publish_children(state, run))
                 .and_then(|()| self.publish_system(state, run, number))
                 .or_else(|error| published.fail(run, &error, 0))
                 .with_context(|| of_run(run))?;
@@ -168,31 +168,35 @@ impl Publisher {
         part_name(number, (host != self.host).then_some(&self.host))
     }
 
+    /// The processes of a run, and their children.
     fn publish_processes(&self, state: &State, name: &str) -> io::Result<()> {
         let Some(run) = state.owners.runs.get(name) else { return Ok(()) };
-        let owner = owner_of(state, name);
-        let place = self.store.enter(name, owner)?.enter("processes", owner)?;
+        let (host, anchor) = (&self.host, self.anchor);
         let rows = processes::of_run(state, run);
-        let anchor = self.anchor;
-        place.publish(&format!("host={}.parquet", self.host), |file| {
-            let out = io::BufWriter::new(file);
-            processes::write(out, name, &self.host, anchor, &rows).map_err(as_io)
+        self.publish_whole(state, name, "processes", |out| {
+            processes::write(out, name, host, anchor, &rows)
         })?;
-        Ok(())
-    }
-
-    fn publish_children(&self, state: &State, name: &str) -> io::Result<()> {
-        let Some(run) = state.owners.runs.get(name) else { return Ok(()) };
         let rows = children::of_run(state, run);
         if rows.is_empty() {
             return Ok(());
         }
-        let owner = owner_of(state, name);
-        let place = self.store.enter(name, owner)?.enter("children", owner)?;
-        let anchor = self.anchor;
+        self.publish_whole(state, name, "children", |out| {
+            children::write(out, name, host, anchor, &rows)
+        })
+    }
+
+    /// A table of a run that is one file, which is written anew each time.
+    fn publish_whole(
+        &self,
+        state: &State,
+        run: &str,
+        table: &str,
+        write: impl FnOnce(io::BufWriter<&mut File>) -> parquet::errors::Result<()>,
+    ) -> io::Result<()> {
+        let owner = owner_of(state, run);
+        let place = self.store.enter(run, owner)?.enter(table, owner)?;
         place.publish(&format!("host={}.parquet", self.host), |file| {
-            let out = io::BufWriter::new(file);
-            children::write(out, name, &self.host, anchor, &rows).map_err(as_io)
+            write(io::BufWriter::new(file)).map_err(as_io)
         })?;
         Ok(())
     }
