@@ -656,6 +656,7 @@ export interface Critical {
    * a number of things
    */
   more: number;
+  by_stage: PathStage[];
 }
 /**
  * A stretch of the critical path.
@@ -685,6 +686,34 @@ export interface PathTime {
    * nanoseconds
    */
   working: number;
+  /**
+   * nanoseconds
+   */
+  waiting: number;
+  /**
+   * nanoseconds
+   */
+  idle: number;
+}
+/**
+ * The time that the path spent in a stage of a job, and in how many of its tasks' attempts.
+ *
+ * `stage`: of Spark (`stage 3.0`: the first attempt of stage 3) or the role of the attempts of
+ * MapReduce; outside of tasks `driver`, `client`, `appmaster` or `executor`, or what was waited
+ * for: `allocate_container`, `start_container`. `outside`: no traced process was there.
+ * Waiting and idle are part of the time (`PathFunction`).
+ */
+export interface PathStage {
+  job: string;
+  stage: string;
+  /**
+   * a number of things
+   */
+  tasks: number;
+  /**
+   * nanoseconds
+   */
+  time: number;
   /**
    * nanoseconds
    */

@@ -13,6 +13,7 @@ from tests.e2e.conftest import Between, Verifies
 from tests.e2e.labs import Labs
 
 from iostrata.analyse.attempts import Attempt, attempts
+from iostrata.analyse.calltree.critical import critical_path
 from iostrata.analyse.engine import DuckDb
 from iostrata.schema.points import POINTS
 from iostrata.store.opened import OpenedRun
@@ -87,6 +88,28 @@ def times(log: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
+def alone(log: Path) -> dict[str, tuple[int, int]]:
+    """Stages beside which no other one ran: ms of their last task, and of all of the stage."""
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    spans = {}
+    for event in events:
+        if event["Event"] == "SparkListenerStageCompleted":
+            info = event["Stage Info"]
+            name = f"stage {info['Stage ID']}.{info['Stage Attempt ID']}"
+            spans[name] = (info["Submission Time"], info["Completion Time"])
+    last: dict[str, tuple[int, int]] = {}
+    for event in events:
+        if event["Event"] == "SparkListenerTaskEnd":
+            name = f"stage {event['Stage ID']}.{event['Stage Attempt ID']}"
+            end, start = event["Task Info"]["Finish Time"], event["Task Info"]["Launch Time"]
+            last[name] = max(last.get(name, (0, 0)), (end, end - start))
+    return {
+        name: (last[name][1], end - begin)
+        for name, (begin, end) in spans.items()
+        if all(b >= end or e <= begin for other, (b, e) in spans.items() if other != name)
+    }
+
+
 def test_every_task_attempt_is_what_spark_says_of_it(
     cluster: Cluster, verifies: Verifies, tmp_path: Path
 ) -> None:
@@ -115,6 +138,23 @@ def test_every_task_attempt_is_what_spark_says_of_it(
         assert attempt.fetched == wanted[task][6]
         # Spark says that it has ended before the call does
         assert start * MS <= (attempt.start or 0) < min(attempt.end or 0, (end + 1) * MS)
+
+    # the path goes through every stage that ran alone, for as long as its last task at the least
+    with OpenedRun(find_run(cluster.store, "every")) as opened:
+        path = critical_path(opened)
+    assert sum(stage.time for stage in path.by_stage) == path.wall
+    on_path = {stage.stage: stage for stage in path.by_stage if stage.job == application}
+    single = alone(log)
+    assert len(single) > 5
+    for name, (task_ms, stage_ms) in single.items():
+        # two tasks can end within a millisecond: the shorter one may be the last then
+        assert 0 < on_path[name].time <= (stage_ms + 100) * MS
+        assert on_path[name].time >= (task_ms // 2 - 100) * MS
+        assert on_path[name].tasks > 0
+    # and where no task runs, through the driver, the starts of containers and an executor
+    assert {"driver", "start_container", "executor"} <= set(on_path)
+    outside = path.wall - sum(stage.time for stage in path.by_stage if stage.tasks)
+    assert on_path["driver"].time > outside // 3
 
     shuffling = sum(row[5] > 0 for row in wanted.values())
     # every way to write and to spill at least once: how often is Spark's to decide

@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { brushed } from "../brush.ts";
-import type { Critical, PathPart, PathTime, ReportDocument } from "../document.ts";
+import type { Critical, PathPart, PathStage, PathTime, ReportDocument } from "../document.ts";
 import { h, name, section } from "../dom.ts";
 import { drawn, figure, LEFT, layerColour, legend, RIGHT, timeAxis } from "../figure.ts";
 import type { Selection } from "../selection.ts";
@@ -38,6 +38,7 @@ export function critical(run: ReportDocument, selection: Selection): HTMLElement
         drawn(label(path), HEIGHT, (width) => strip(path.parts, selection, width)),
       ),
     ),
+    ...stages(path),
     h("h3", {}, "Functions on the path"),
     functions,
     h(
@@ -98,6 +99,48 @@ export function byFunction(parts: PathPart[], selection: Selection): PathTime[] 
 
 function whole(row: PathTime): number {
   return row.working + row.waiting + row.idle;
+}
+
+function stages({ by_stage, wall }: Critical): HTMLElement[] {
+  if (by_stage.length < 2) return [];
+  const time = (title: string, of: (row: PathStage) => number) => ({
+    title,
+    number: true,
+    cell: (row: PathStage) => (of(row) ? seconds(of(row)) : "–"),
+    by: of,
+  });
+  const rows = table<PathStage>(
+    [
+      { title: "stage", cell: (row) => name(row.stage), by: (row) => row.stage },
+      { title: "job", cell: (row) => name(row.job || "–"), by: (row) => row.job },
+      {
+        title: "tasks",
+        number: true,
+        cell: (row) => (row.tasks ? count(row.tasks) : "–"),
+        by: (row) => row.tasks,
+      },
+      time("waiting", (row) => row.waiting),
+      time("working", (row) => row.time - row.waiting - row.idle),
+      time("idle", (row) => row.idle),
+      {
+        title: "together",
+        number: true,
+        cell: (row) => seconds(row.time),
+        by: (row) => row.time,
+        bar: (row) => row.time / Math.max(1, wall),
+      },
+    ],
+    by_stage,
+    {
+      label: "stages on the critical path",
+      most: 10,
+      search: (row) => `${row.stage} ${row.job}`,
+    },
+  );
+  const caption =
+    "Whose time it was, of the whole run: stages of a job with their attempts that the next step " +
+    "waited for, clients and drivers where no task was waited for, and starts of containers.";
+  return [h("h3", {}, "Stages on the path"), rows, h("p", { class: "caption" }, caption)];
 }
 
 function functionTable(rows: PathTime[]): HTMLElement {

@@ -6,6 +6,8 @@ from iostrata.analyse.calltree.bottlenecks import Bottleneck, Bottlenecks
 from iostrata.show.tables import WIDTH, Column, fitting, named, number
 from iostrata.text import count, percent, plural, seconds
 
+MOST_STAGES = 8
+
 
 def bottleneck_lines(ranked: Bottlenecks, most: int, width: int = WIDTH) -> list[str]:
     """The first functions; working, waiting and idle are those of the measure that ranks. What else
@@ -47,7 +49,29 @@ def bottleneck_lines(ranked: Bottlenecks, most: int, width: int = WIDTH) -> list
     )
     left = len(holding) - most
     last = [f"({plural(left, 'function')} more)"] if left > 0 else []
-    return [_headline(ranked), "", *fitting(holding[:most], choices, width), *last]
+    functions = [*fitting(holding[:most], choices, width), *last]
+    return [_headline(ranked), "", *_stage_lines(ranked, width), *functions]
+
+
+def _stage_lines(ranked: Bottlenecks, width: int) -> list[str]:
+    """The stages that the path spent most time in, where it ranks and has more than one."""
+    stages = ranked.stages
+    if ranked.by != "critical" or len(stages) < 2:
+        return []
+    shown = [
+        named("stage"),
+        number("tasks", count),
+        Column("of critical", lambda row: percent(row.time / (ranked.wall or 1), 1), number=True),
+        Column("working", lambda row: seconds(row.time - row.waiting - row.idle), number=True),
+        number("waiting", seconds),
+    ]
+    if any(stage.idle for stage in stages):
+        shown.append(number("idle", seconds))
+    jobs = {stage.job for stage in stages} - {""}
+    choices = [[*shown, named("job")], shown] if len(jobs) > 1 else [shown]
+    left = len(stages) - MOST_STAGES
+    more = [f"({plural(left, 'stage')} more)"] if left > 0 else []
+    return [*fitting(stages[:MOST_STAGES], choices, width), *more, ""]
 
 
 def _headline(ranked: Bottlenecks) -> str:

@@ -19,8 +19,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::forest::{Forest, NONE};
-use super::hash::Map;
 use super::progress::Progress;
+use super::roots::{Kind, MAIN, Roots, Within};
 use super::source::RowSource;
 use super::spans::Spans;
 use super::sums::Sums;
@@ -57,7 +57,16 @@ pub struct Window {
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub enum WindowContent {
-    Process { proc: i64 },
+    Process {
+        proc: i64,
+        /// Only this call; 0: all of the process.
+        #[serde(default)]
+        span: i64,
+        /// Without its tasks, and without its reads of pipes: whoever controls a driver of Spark is
+        /// at the other end for as long as it lives.
+        #[serde(default)]
+        driver: bool,
+    },
     Known(Activity),
 }
 
@@ -99,6 +108,15 @@ pub struct Answer {
     pub parts: Vec<PathPart>,
     /// Exact, whatever parts were put together; longest first.
     pub by_function: Vec<FunctionTime>,
+    /// Of each window.
+    pub windows: Vec<WindowTime>,
+}
+
+/// What of a window was waiting, and what was idle ([`FunctionTime::idle`]).
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct WindowTime {
+    pub waiting: i64,
+    pub idle: i64,
 }
 
 pub fn of_run(
@@ -111,7 +129,7 @@ pub fn of_run(
     let question: Question =
         serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
     let traces = question.windows.iter().filter_map(|window| match window.of {
-        WindowContent::Process { proc } => Some(proc),
+        WindowContent::Process { proc, .. } => Some(proc),
         WindowContent::Known(_) => None,
     });
     let traces: HashSet<i64> = traces.collect();
@@ -131,10 +149,18 @@ pub fn answer(mut spans: Spans, tables: &Tables, question: &Question, threads: u
     let offset = |host| question.offsets.get(tables.names.text(host)).copied().unwrap_or(0);
     spans.shift(tables, offset);
     let walk = Walk { spans: &spans, tables, forest: &forest, question };
-    let parts = walk.parts();
+    let by_window = walk.windows();
+    let idle = idle_shares(by_window.iter().flatten(), &question.worked);
+    let windows = by_window.iter().map(|parts| window_time(parts, &idle)).collect();
+    let mut parts = Vec::new();
+    for part in by_window.into_iter().rev().flatten() {
+        add(&mut parts, part);
+    }
+    parts.reverse();
     Answer {
         wall: parts.iter().map(|part| part.end - part.start).sum(),
-        by_function: by_function(&parts, &idle_shares(&parts, &question.worked)),
+        by_function: by_function(&parts, &idle),
+        windows,
         parts: shown(parts),
     }
 }
@@ -168,62 +194,53 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn parts(&self) -> Vec<PathPart> {
+    /// The parts of each window, the last first.
+    fn windows(&self) -> Vec<Vec<PathPart>> {
         let waiting: Vec<bool> = (0..self.tables.functions.len())
             .map(|function| {
                 let (layer, op) = self.tables.name(function as u16);
                 self.question.waiting.contains(&format!("{layer}.{op}"))
             })
             .collect();
-        let roots = self.roots(&waiting);
+        let kind = |row| {
+            let is_waiting_call = self.is_waiting_call(row);
+            Kind { waits: self.waits(row, &waiting), is_waiting_call }
+        };
+        let roots = Roots::new(self.spans, self.tables, self.forest, kind);
+        self.question.windows.iter().map(|window| self.window(window, &roots, &waiting)).collect()
+    }
+
+    fn window(&self, window: &Window, roots: &Roots, waiting: &[bool]) -> Vec<PathPart> {
+        let (start, end) = (window.start, window.end);
         let mut parts = Vec::new();
-        for window in self.question.windows.iter().rev() {
-            match &window.of {
-                WindowContent::Known(activity) => {
-                    let part = PathPart {
-                        start: window.start,
-                        end: window.end,
-                        activity: activity.clone(),
-                        outside: None,
-                    };
-                    add(&mut parts, part);
-                }
-                WindowContent::Process { proc } => {
-                    let none = Vec::new();
-                    let known = self.tables.known_proc(*proc);
-                    let roots = known.and_then(|known| roots.get(&known)).unwrap_or(&none);
-                    let site = known.map(|known| self.site_of(known)).unwrap_or_default();
-                    let place = Place { proc: *proc, site };
-                    self.back(window, roots, place, &waiting, &mut parts);
-                }
+        match &window.of {
+            WindowContent::Known(activity) => {
+                add(&mut parts, PathPart { start, end, activity: activity.clone(), outside: None });
+            }
+            WindowContent::Process { proc, span, driver } => {
+                let known = self.tables.known_proc(*proc);
+                let within = match (*span, driver) {
+                    (0, false) => Within::Process,
+                    (0, true) => Within::Driver,
+                    (span, _) => Within::Span(span),
+                };
+                let site = known.map(|known| self.site_of(known)).unwrap_or_default();
+                let place = Place { proc: *proc, site };
+                self.back(window, &roots.of(known, within, start, end), place, waiting, &mut parts);
             }
         }
-        parts.reverse();
         parts
+    }
+
+    fn is_waiting_call(&self, row: u32) -> bool {
+        let proc = self.tables.threads[self.spans.thread[row as usize] as usize].proc;
+        let call = (self.tables.procs[proc as usize], self.spans.span[row as usize] as i64);
+        self.question.waiting_calls.contains(&call)
     }
 
     /// Whether the own time of a call is waiting for a peer; `functions`: of all calls of one.
     fn waits(&self, row: u32, functions: &[bool]) -> bool {
-        let proc = self.tables.threads[self.spans.thread[row as usize] as usize].proc;
-        let call = (self.tables.procs[proc as usize], self.spans.span[row as usize] as i64);
-        functions[usize::from(self.spans.what[row as usize].function)]
-            || self.question.waiting_calls.contains(&call)
-    }
-
-    /// Calls that nothing encloses, by process. What waits in a thread beside the main one waits for
-    /// work: nothing waits for that.
-    fn roots(&self, waiting: &[bool]) -> Map<u32, Vec<u32>> {
-        let mut roots: Map<u32, Vec<u32>> = Map::default();
-        for row in self.forest.order.iter().filter(|row| self.forest.parent[**row as usize] == NONE)
-        {
-            let function = self.spans.what[*row as usize].function;
-            let thread = &self.tables.threads[self.spans.thread[*row as usize] as usize];
-            let idle = thread.tid != MAIN && self.waits(*row, waiting);
-            if !idle && !self.tables.is(function, "task", "process") {
-                roots.entry(thread.proc).or_default().push(*row);
-            }
-        }
-        roots
+        functions[usize::from(self.spans.what[row as usize].function)] || self.is_waiting_call(row)
     }
 
     fn site_of(&self, proc: u32) -> Site {
@@ -293,7 +310,7 @@ impl Walk<'_> {
     }
 
     fn end(&self, row: u32) -> i64 {
-        self.start(row).saturating_add(self.spans.dur[row as usize])
+        super::roots::end(self.spans, row)
     }
 
     fn part(&self, start: i64, end: i64, row: u32, process: Place, waiting: &[bool]) -> PathPart {
@@ -315,9 +332,6 @@ impl Walk<'_> {
     }
 }
 
-/// The thread that a JVM starts with.
-const MAIN: i64 = 1;
-
 /// Parts come from the last to the first; equal neighbours are one.
 fn add(parts: &mut Vec<PathPart>, part: PathPart) {
     if part.start >= part.end {
@@ -333,7 +347,10 @@ fn add(parts: &mut Vec<PathPart>, part: PathPart) {
 }
 
 /// By process, the part of its time outside of calls that is more than it `worked`.
-fn idle_shares(parts: &[PathPart], worked: &HashMap<i64, i64>) -> HashMap<i64, f64> {
+fn idle_shares<'a>(
+    parts: impl Iterator<Item = &'a PathPart>,
+    worked: &HashMap<i64, i64>,
+) -> HashMap<i64, f64> {
     let mut outside: HashMap<i64, i64> = HashMap::new();
     for part in parts {
         if let Some(proc) = part.outside {
@@ -347,13 +364,25 @@ fn idle_shares(parts: &[PathPart], worked: &HashMap<i64, i64>) -> HashMap<i64, f
     outside.into_iter().filter_map(share).collect()
 }
 
+fn idle_time(part: &PathPart, shares: &HashMap<i64, f64>) -> f64 {
+    let share = part.outside.and_then(|proc| shares.get(&proc)).unwrap_or(&0.0);
+    (part.end - part.start) as f64 * share
+}
+
+fn window_time(parts: &[PathPart], shares: &HashMap<i64, f64>) -> WindowTime {
+    let waiting = parts.iter().filter(|part| part.activity.waiting);
+    WindowTime {
+        waiting: waiting.map(|part| part.end - part.start).sum(),
+        idle: parts.iter().map(|part| idle_time(part, shares)).sum::<f64>() as i64,
+    }
+}
+
 fn by_function(parts: &[PathPart], idle: &HashMap<i64, f64>) -> Vec<FunctionTime> {
     let mut times: BTreeMap<&Activity, (i64, f64, u64)> = BTreeMap::new();
     for part in parts {
-        let (time, idle_time, number) = times.entry(&part.activity).or_default();
-        let share = part.outside.and_then(|proc| idle.get(&proc)).unwrap_or(&0.0);
+        let (time, idle_sum, number) = times.entry(&part.activity).or_default();
         *time += part.end - part.start;
-        *idle_time += (part.end - part.start) as f64 * share;
+        *idle_sum += idle_time(part, idle);
         *number += 1;
     }
     let function = |(activity, (time, idle, times)): (&Activity, (i64, f64, u64))| FunctionTime {

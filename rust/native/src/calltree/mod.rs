@@ -12,7 +12,7 @@
 | nodes get exact totals, or estimates with their variance | [`merged`], [`own`], [`stats`], [`sample`] |
 | what only sums know becomes leaves | [`rests`] |
 | the document, and the sum of several | [`document`] |
-| the last cause of what ended last, back to the begin | [`critical`] |
+| the last cause of what ended last, back to the begin | [`critical`], [`roots`] |
 
 A span takes 80 bytes, a sum of a scope's calls 130. A run that would take more than `--memory` is
 read in several passes, each of which keeps a part of the traces. Threads take files, rows or groves
@@ -34,6 +34,7 @@ mod parallel;
 mod patterns;
 mod progress;
 mod rests;
+mod roots;
 mod run;
 mod sample;
 mod shape;

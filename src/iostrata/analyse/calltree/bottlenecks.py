@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from iostrata.analyse.calltree.critical import PathFunction, critical_path
+from iostrata.analyse.calltree.critical import PathFunction, PathStage, critical_path
 from iostrata.analyse.calltree.native import MergedFunction, call_trees
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.waiting import WAITING_OPERATIONS, PipeReads, pipe_reads
@@ -45,13 +45,14 @@ class Bottlenecks(Record, frozen=True):
     """Functions, the one that holds the run back most first; `by` of RANKS.
 
     `wall`: of the critical path. `sampled`: times of calls are estimates from some requests.
-    `incomplete`: what of the run is in no readable file.
+    `stages` of the critical path. `incomplete`: what of the run is in no readable file.
     """
 
     by: str
     wall: Ns
     sampled: bool
     functions: list[Bottleneck]
+    stages: list[PathStage]
     incomplete: list[str]
 
 
@@ -62,7 +63,7 @@ def bottlenecks(opened: OpenedRun, by: str = "critical", step: Progress = silent
     pipes = DuckDb(opened).records(pipe_reads, PipeReads)
     ranked = _ranked(trees.functions, pipes, path.by_function)
     ranked.sort(key=lambda row: (-getattr(row, by), row.layer, row.op, row.role))
-    return Bottlenecks(by, path.wall, trees.sampled, ranked, opened.incomplete)
+    return Bottlenecks(by, path.wall, trees.sampled, ranked, path.by_stage, opened.incomplete)
 
 
 def _ranked(

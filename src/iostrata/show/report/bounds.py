@@ -133,4 +133,5 @@ def _critical(path: Critical, divisor: int) -> Critical:
         sorted(longest, key=lambda part: part.start),
         path.by_function[: MOST_FUNCTIONS // divisor],
         path.more + len(path.parts) - len(longest),
+        path.by_stage[: MOST_FUNCTIONS // divisor],
     )

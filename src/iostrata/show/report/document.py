@@ -125,7 +125,7 @@ def _explained(whole: ReportDocument, opened: OpenedRun, step: Progress) -> Repo
     if not tree:
         return whole
     path = critical_path(opened, trees, step)
-    critical = Critical(path.wall, path.parts, by_operation(path), 0)
+    critical = Critical(path.wall, path.parts, by_operation(path), 0, path.by_stage)
     return msgspec.structs.replace(whole, tree=tree, critical=critical)
 
 

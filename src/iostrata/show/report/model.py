@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from msgspec import field
 
 from iostrata.analyse.axis import Axis, Series
-from iostrata.analyse.calltree.critical import PathPart, PathTime
+from iostrata.analyse.calltree.critical import PathPart, PathStage, PathTime
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.categories import Category
 from iostrata.analyse.only_summed import WithoutTarget
@@ -243,6 +243,7 @@ class Critical(Record, frozen=True):
     parts: list[PathPart]
     by_function: list[PathTime]
     more: Count
+    by_stage: list[PathStage] = field(default_factory=list)
 
 
 class AccessStream(Record, frozen=True):

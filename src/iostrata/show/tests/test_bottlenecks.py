@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from iostrata.analyse.calltree.bottlenecks import Bottleneck, Bottlenecks
+from iostrata.analyse.calltree.critical import PathStage
 from iostrata.show.bottlenecks import bottleneck_lines
 
 MS = 1_000_000
@@ -12,7 +15,7 @@ OTHER = Bottleneck("fs", "read", "map", "a", 2, 9 * MS)
 
 
 RANKED = Bottlenecks(
-    "critical", 1000 * MS, sampled=False, functions=[WORKS, WAITS, OTHER], incomplete=[]
+    "critical", 1000 * MS, sampled=False, functions=[WORKS, WAITS, OTHER], stages=[], incomplete=[]
 )
 
 
@@ -30,7 +33,7 @@ def test_the_first_functions_and_how_many_more() -> None:
 
 
 def test_a_run_without_calls_has_no_path() -> None:
-    none = Bottlenecks("critical", 0, sampled=False, functions=[], incomplete=[])
+    none = Bottlenecks("critical", 0, sampled=False, functions=[], stages=[], incomplete=[])
     assert bottleneck_lines(none, 9) == ["no calls were recorded: iostrata summary says why"]
 
 
@@ -42,3 +45,31 @@ def test_a_narrow_terminal_gets_the_columns_that_rank() -> None:
         ["function", "role", "of critical", "working", "waiting", "calls"],
         ["funct…ting"],
     ]
+
+
+def test_stages_of_the_path_come_first() -> None:
+    app = "application_1"
+    stages = [
+        PathStage(app, "stage 9.0", 2, 470 * MS, 35 * MS, 0),
+        PathStage(app, "driver", 0, 300 * MS, 0, 100 * MS),
+        *(PathStage(app, f"stage {n}.0", 1, 20 * MS, 0, 0) for n in range(9)),
+        PathStage("", "client", 0, 50 * MS, 0, 0),
+    ]
+    lines = bottleneck_lines(msgspec.structs.replace(RANKED, stages=stages), 9)
+    assert lines[2:5] == [
+        "stage      tasks  of critical   working  waiting      idle",
+        "stage 9.0      2       47.0 %  435.0 ms  35.0 ms      0 µs",
+        "driver         0       30.0 %  200.0 ms     0 µs  100.0 ms",
+    ]
+    assert lines[11:13] == ["(4 stages more)", ""]
+    assert lines[13].startswith("function")
+    # two jobs: each line says whose it is
+    stages = [*stages[:2], PathStage("application_2", "driver", 0, 9 * MS, 0, 0)]
+    lines = bottleneck_lines(msgspec.structs.replace(RANKED, stages=stages), 9)
+    assert lines[3].split()[-1] == app
+    # by other times the path is beside the point, and so is one stage
+    for few in (stages[:1], []):
+        lines = bottleneck_lines(msgspec.structs.replace(RANKED, stages=few), 9)
+        assert lines[2].startswith("function")
+    own = msgspec.structs.replace(RANKED, by="self", stages=stages)
+    assert bottleneck_lines(own, 9)[2].startswith("function")

@@ -13,7 +13,7 @@ fn walk_of(rows: &[Row], windows: &str, worked: &str) -> Answer {
     let mut spans = Spans::default();
     spans.push(&super::made::batch(rows), &mut tables, &|_| true, None).unwrap();
     let text = format!(
-        r#"{{"waiting": ["java.call", "java.idle"], "waiting_calls": [[1, 90020], [1, 90021]],
+        r#"{{"waiting": ["java.call", "java.idle", "rpc.call"], "waiting_calls": [[1, 90020], [1, 90021]],
         "windows": [{windows}], "worked": {worked}}}"#
     );
     let question: Question = serde_json::from_str(&text).unwrap();
@@ -74,6 +74,39 @@ fn single_calls_wait_where_others_of_their_function_do_not() {
 }
 
 #[test]
+fn a_driver_is_without_its_tasks_and_a_task_is_alone() {
+    let on = |tid, row: Row| Row { tid, ..row };
+    let task = |span, start, dur| on(30, Row { layer: "task", ..call("run", span, 0, start, dur) });
+    let rows = [
+        call("read", 90020, 0, 0, 100), // of standard input, by the main thread
+        on(5, Row { layer: "rpc", ..call("call", 1, 0, 10, 10) }),
+        on(5, call("idle", 2, 0, 20, 70)),
+        task(3, 30, 20),
+        on(30, call("write", 4, 3, 35, 5)),
+        on(30, call("write", 5, 0, 60, 5)),
+        task(6, 70, 20),
+    ];
+    let windows = r#"{"start": 0, "end": 30, "proc": 1, "driver": true},
+        {"start": 30, "end": 50, "proc": 1, "span": 3},
+        {"start": 50, "end": 100, "proc": 1, "driver": true}"#;
+    let actual = walk(&rows, windows);
+    let expected = [
+        "0-10 process",
+        "10-20 call waits",
+        "20-30 process",
+        "30-35 run",
+        "35-40 write",
+        "40-50 run",
+        "50-60 process",
+        "60-65 write",
+        "65-100 process",
+    ];
+    assert_eq!(lines(&actual), expected);
+    let waiting: Vec<i64> = actual.windows.iter().map(|window| window.waiting).collect();
+    assert_eq!(waiting, [10, 0, 0]);
+}
+
+#[test]
 fn windows_follow_each_other() {
     let known = r#"{"start": 5, "end": 9, "layer": "task", "op": "start", "role": "map", "host": "h",
         "waiting": true}, {"start": 9, "end": 12, "proc": 77}"#;
@@ -89,6 +122,9 @@ fn what_is_outside_of_calls_and_longer_than_the_cpu_time_is_idle() {
         let of = |op: &str| answer.by_function.iter().find(|f| f.activity.op == op).unwrap().idle;
         (of("process"), of("write"))
     };
+    let two = r#"{"start": 0, "end": 40, "proc": 1}, {"start": 40, "end": 100, "proc": 1}"#;
+    let windows = walk_of(&rows, two, r#"{"1": 14}"#).windows;
+    assert_eq!(windows.iter().map(|window| window.idle).collect::<Vec<_>>(), [8, 48]);
     // 10 before the write and 60 after it are of the process
     assert_eq!(idle(r#"{"1": 14}"#), (56, 0));
     assert_eq!(idle(r#"{"1": 80}"#), (0, 0));

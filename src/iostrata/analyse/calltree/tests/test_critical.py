@@ -93,6 +93,15 @@ def test_the_way_back_through_a_job(tmp_path: Path) -> None:
     ]
     assert path.wall == 1000 * MS
     assert sum(one.time for one in path.by_function) == 1000 * MS
+    stages = [(s.job, s.stage, s.tasks, s.time // MS, s.waiting // MS) for s in path.by_stage]
+    assert stages == [
+        ("job_1", "reduce", 1, 295, 90),
+        ("job_1", "map", 1, 290, 70),
+        ("", "client", 0, 205, 20),
+        ("job_1", "start_container", 0, 110, 110),
+        ("job_1", "allocate_container", 0, 50, 50),
+        ("job_1", "appmaster", 0, 50, 0),
+    ]
 
 
 def test_functions_are_ranked_with_working_and_waiting(tmp_path: Path) -> None:
@@ -155,4 +164,6 @@ def test_a_run_without_calls_has_no_path(tmp_path: Path) -> None:
     with OpenedRun(find_run(tmp_path, "r")) as opened:
         ranked = bottlenecks(opened)
         assert critical_path(opened).parts == []
-    assert ranked == Bottlenecks("critical", 0, sampled=False, functions=[], incomplete=[])
+    assert ranked == Bottlenecks(
+        "critical", 0, sampled=False, functions=[], stages=[], incomplete=[]
+    )

@@ -180,7 +180,24 @@ def _critical(tasks: list[Row]) -> Row:
         sums[key]["waiting" if row["waiting"] else "working"] += row["end"] - row["start"]
     wall = sum(row["end"] - row["start"] for row in parts)
     functions = sorted(sums.values(), key=lambda row: -row["working"] - row["waiting"])
-    return {"wall": wall, "parts": parts, "more": 0, "by_function": functions}
+    stages = [
+        {
+            "job": "job_1",
+            "stage": "map",
+            "tasks": 3,
+            "time": 3 * wall // 4,
+            "waiting": 0,
+            "idle": 0,
+        },
+        {"job": "job_1", "stage": "reduce", "tasks": 1, "time": wall // 4, "waiting": 9, "idle": 0},
+    ]
+    return {
+        "wall": wall,
+        "parts": parts,
+        "more": 0,
+        "by_function": functions,
+        "by_stage": stages,
+    }
 
 
 PHASES = {"map": ("record", "read"), "sort": ("task", "spill"), "shuffle": ("task", "shuffle")}
@@ -206,7 +223,8 @@ def full(name: str = HOSTILE) -> ReportDocument:
     found |= {"lines": lines, "more_lines": 7, "faulted_points": lines, "traced": 1}
     found["processes"] = {"rows": [{**row, "dropped": 1} for row in processes], "more": 7}
     made["findings"] = _filled(made["findings"], bounds.MOST_FINDINGS, name)
-    for key, most in (("parts", bounds.MOST_PARTS), ("by_function", bounds.MOST_FUNCTIONS)):
+    most_of = dict.fromkeys(("by_function", "by_stage"), bounds.MOST_FUNCTIONS)
+    for key, most in {"parts": bounds.MOST_PARTS, **most_of}.items():
         made["critical"][key] = _filled(made["critical"][key], most, name)
     made["ops"] = _filled(made["ops"], bounds.MOST_ROWS, name)
     made["tree"] = builtins([_branches(2 * bounds.MOST_NODES, name)])
