@@ -143,7 +143,7 @@ class Way:
         all_of = list(self.processes.values())
         self.attempts = [p for p in all_of if p.task]
         executors = [p for p in all_of if p.role == "executor" and not p.task]
-        self.masters = [p for p in all_of if p.job and not p.task and p not in executors]
+        self.masters = [p for p in all_of if p.job and not p.task and p.role != "executor"]
         # without a client only parts of the cluster were traced
         clients = [p for p in all_of if not p.job]
         self.clients = clients or self.masters or self.attempts or executors
@@ -187,6 +187,8 @@ class Way:
 
     def _driven(self, driver: PathProcess) -> Application | None:
         """Of the applications that the process drives, the one whose task ended last until now."""
+        if self.until <= self.begin:
+            return None
         ends = {
             task.end: one
             for one in self.marks.drives.get(driver.proc, [])

@@ -184,6 +184,21 @@ def test_a_driver_in_its_master(tmp_path: Path) -> None:
     }
 
 
+def test_tasks_that_ended_before_their_driver_was_traced(tmp_path: Path) -> None:
+    """The path begins with the driver, whatever its executors did before."""
+    events = [
+        task(FIRST, 2, 0, 0, 90),
+        call(DRIVER, "fs.list", 1, 110, 120, job=APP),
+        task(FIRST, 3, 1, 130, 150),
+    ]
+    make_run(tmp_path, "r", events, [ran(DRIVER, 100, 200, job=""), ran(FIRST, 0, 200)])
+    path = path_of(tmp_path)
+    assert (path.wall // MS, stages(path)) == (
+        100,
+        {"driver": (0, 80, 0), "stage 1.0": (1, 20, 0)},
+    )
+
+
 def test_executors_alone(tmp_path: Path) -> None:
     """Neither driver nor master is traced: attached to executors only."""
     events = [task(FIRST, 2, 0, 50, 80), task(SECOND, 3, 0, 50, 70), task(SECOND, 4, 1, 75, 90)]
