@@ -246,12 +246,18 @@ function lanes(
   });
 }
 
-/** `m_000003_0` of `attempt_1795_0001_m_000003_0`; other names whole. */
+/**
+ * `job 1 · m_000003_0` of `attempt_1795_0001_m_000003_0`, `app 1 · stage 3.0 · 7.1` of
+ * `application_1795_0001_stage_3.0_task_7.1`; other names whole.
+ */
 export function short(task: string): string {
   const text = printable(task)
     .replace(/^attempt_\d+_(\d+)_/, (_, job) => `job ${Number(job)} · `)
-    .replace(/^job_\d+_(\d+)$/, (_, job) => `job ${Number(job)}`);
-  return text.length > 24 ? `${text.slice(0, 22)}…` : text;
+    .replace(/^job_\d+_(\d+)$/, (_, job) => `job ${Number(job)}`)
+    .replace(/^application_\d+_(\d+)/, (_, application) => `app ${Number(application)}`)
+    .replace(/^local-\d+/, "local")
+    .replace(/_stage_(\d+\.\d+)_task_(\d+\.\d+)$/, " · stage $1 · $2");
+  return text.length > 26 ? `${text.slice(0, 24)}…` : text;
 }
 
 function lives(rows: Task[], start: number): Bar[] {

@@ -33,6 +33,10 @@ test("labels stay short", () => {
     "12M",
   ]);
   assert.equal(task("attempt_1795290273819_0002_m_000003_0"), "job 2 · m_000003_0");
+  assert.equal(task("application_1795_0012_stage_103.0_task_12.1"), "app 12 · stage 103.0 · 1…");
+  assert.equal(task("application_1795_0001_stage_3.0_task_7.1"), "app 1 · stage 3.0 · 7.1");
+  assert.equal(task("local-1795756015636_stage_0.0_task_1.0"), "local · stage 0.0 · 1.0");
+  assert.equal(task("application_1795_0001"), "app 1");
   assert.equal(task("\u202Ereversed"), "\\u202ereversed");
 });
 
