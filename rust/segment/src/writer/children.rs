@@ -1,6 +1,7 @@
 //! Child processes, which are not traced: what the kernel says of one when it has ended.
 
-use std::fs;
+use std::time::Duration;
+use std::{fs, thread};
 
 use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
@@ -20,6 +21,8 @@ const TIMES: std::ops::Range<usize> = 11..15;
 const STARTED: usize = 19;
 /// Characters of a name.
 const MOST: usize = 200;
+/// For a command line that is not there yet: 50 ms, in a thread that is about to wait.
+const MOST_LOOKS: usize = 50;
 /// Words of a command line that are looked at.
 const MOST_WORDS: usize = 8;
 /// How names of scripts end.
@@ -112,7 +115,7 @@ fn started(stat: &str) -> Option<u64> {
 /// scripts are: others may be secrets. No file is looked for, since its file system may hang. Of a
 /// process that has ended already 15 bytes of the program's name.
 fn name_of(process: &str) -> String {
-    let bytes = fs::read(format!("{process}/cmdline")).unwrap_or_default();
+    let bytes = command_line(process);
     let line = String::from_utf8_lossy(&bytes);
     let mut words = line.split('\0').filter(|word| !word.is_empty());
     let Some(program) = words.next() else {
@@ -122,6 +125,26 @@ fn name_of(process: &str) -> String {
     let names = [Some(program), script].into_iter().flatten().map(last_of);
     let name = names.collect::<Vec<_>>().join(" ").replace(char::is_control, " ");
     name.chars().take(MOST).collect()
+}
+
+/// Whoever starts a process may go on before the kernel has put down its arguments: until then
+/// there are none, and the name is still that of the thread that started it. None to the end: it has
+/// ended.
+fn command_line(process: &str) -> Vec<u8> {
+    for _ in 0..MOST_LOOKS {
+        let bytes = fs::read(format!("{process}/cmdline")).unwrap_or_default();
+        if !bytes.is_empty() || has_ended(&text_in(process, "stat")) {
+            return bytes;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Vec::new()
+}
+
+/// By the text of `/proc/PID/stat`, which is empty when nobody waits for it any more.
+fn has_ended(stat: &str) -> bool {
+    let state = stat.rsplit_once(')').map_or("X", |(_, after_name)| after_name.trim_start());
+    state.starts_with(['Z', 'X'])
 }
 
 fn is_script(name: &str) -> bool {
@@ -204,6 +227,23 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(name_of("/proc/0"), "");
+    }
+
+    #[test]
+    fn names_are_right_as_soon_as_a_child_is_there() {
+        for _ in 0..200 {
+            let mut child = Command::new("/bin/sleep").arg("9").current_dir("/").spawn().unwrap();
+            assert_eq!(name_of(&format!("/proc/{}", child.id())), "sleep");
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn one_that_has_ended_is_not_waited_for() {
+        assert!(has_ended("12 (a) b) Z 1 12"));
+        assert!(has_ended(""));
+        assert!(!has_ended("12 (Z) S 1 12"));
     }
 
     #[test]
