@@ -128,7 +128,7 @@ def test_hostile_names_stay_text(chrome: Browser, iostrata: Iostrata, tmp_path: 
     # THEN they are seen as they are, none of it ran, and nothing can turn a line around
     targets = found.texts("#targets tbody td:last-child")
     assert sorted(targets) == sorted([HOSTILE, "/in/\\u202etxt.exe\\x1b[2J"])
-    assert found.texts("#tasks tbody td:first-child span") == [f"{HOSTILE[:22]}…"]
+    assert found.texts("#tasks tbody td:first-child span") == [f"{HOSTILE[:24]}…"]
     assert HOSTILE in found.texts("#method .completeness")[0]
     assert found.page.evaluate("window.hit") is None
     assert found.page.locator("img, iframe, object").count() == 0
