@@ -101,14 +101,13 @@ function whole(row: PathTime): number {
   return row.working + row.waiting + row.idle;
 }
 
+function timeColumn<T>(title: string, of: (row: T) => number) {
+  const cell = (row: T) => (of(row) ? seconds(of(row)) : "–");
+  return { title, number: true, cell, by: of };
+}
+
 function stages({ by_stage, wall }: Critical): HTMLElement[] {
   if (by_stage.length < 2) return [];
-  const time = (title: string, of: (row: PathStage) => number) => ({
-    title,
-    number: true,
-    cell: (row: PathStage) => (of(row) ? seconds(of(row)) : "–"),
-    by: of,
-  });
   const rows = table<PathStage>(
     [
       { title: "stage", cell: (row) => name(row.stage), by: (row) => row.stage },
@@ -119,9 +118,9 @@ function stages({ by_stage, wall }: Critical): HTMLElement[] {
         cell: (row) => (row.tasks ? count(row.tasks) : "–"),
         by: (row) => row.tasks,
       },
-      time("waiting", (row) => row.waiting),
-      time("working", (row) => row.time - row.waiting - row.idle),
-      time("idle", (row) => row.idle),
+      timeColumn("waiting", (row) => row.waiting),
+      timeColumn("working", (row) => row.time - row.waiting - row.idle),
+      timeColumn("idle", (row) => row.idle),
       {
         title: "together",
         number: true,
@@ -150,24 +149,9 @@ function functionTable(rows: PathTime[]): HTMLElement {
       { title: "function", cell: (row) => name(called(row)), by: called },
       { title: "layer", cell: (row) => name(row.layer), by: (row) => row.layer },
       { title: "operation", cell: (row) => name(row.op), by: (row) => row.op },
-      {
-        title: "waiting",
-        number: true,
-        cell: (row) => (row.waiting ? seconds(row.waiting) : "–"),
-        by: (row) => row.waiting,
-      },
-      {
-        title: "working",
-        number: true,
-        cell: (row) => (row.working ? seconds(row.working) : "–"),
-        by: (row) => row.working,
-      },
-      {
-        title: "idle",
-        number: true,
-        cell: (row) => (row.idle ? seconds(row.idle) : "–"),
-        by: (row) => row.idle,
-      },
+      timeColumn("waiting", (row) => row.waiting),
+      timeColumn("working", (row) => row.working),
+      timeColumn("idle", (row) => row.idle),
       {
         title: "together",
         number: true,
