@@ -1,5 +1,6 @@
 //! Child processes, which are not traced: what the kernel says of one when it has ended.
 
+use std::io::Read;
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -23,6 +24,8 @@ const STARTED: usize = 19;
 const MOST: usize = 200;
 /// For a command line that is not there yet: 50 ms, in a thread that is about to wait.
 const MOST_LOOKS: usize = 50;
+/// Bytes of a command line that are read: a page, which the kernel hands over at once.
+const MOST_ARGUMENTS: usize = 4096;
 /// Words of a command line that are looked at.
 const MOST_WORDS: usize = 8;
 /// How names of scripts end.
@@ -127,18 +130,30 @@ fn name_of(process: &str) -> String {
     name.chars().take(MOST).collect()
 }
 
-/// Whoever starts a process may go on before the kernel has put down its arguments: until then
-/// there are none, and the name is still that of the thread that started it. None to the end: it has
-/// ended.
+/// Whoever starts a process may go on before the kernel has put down its arguments. Linux lets the
+/// parent of `vfork` go on first and gives the child its own memory then: until that it has the
+/// arguments of its parent, after it none, and the name is still that of the thread that started it.
+/// None to the end: it has ended. Those of the parent to the end: it was started with the same.
 fn command_line(process: &str) -> Vec<u8> {
+    let own = arguments("/proc/self");
     for _ in 0..MOST_LOOKS {
-        let bytes = fs::read(format!("{process}/cmdline")).unwrap_or_default();
-        if !bytes.is_empty() || has_ended(&text_in(process, "stat")) {
+        let bytes = arguments(process);
+        let is_there = !bytes.is_empty() && bytes != own;
+        if is_there || has_ended(&text_in(process, "stat")) {
             return bytes;
         }
         thread::sleep(Duration::from_millis(1));
     }
-    Vec::new()
+    arguments(process)
+}
+
+/// As far as names need them. By one call, since two may see two programs.
+fn arguments(process: &str) -> Vec<u8> {
+    let mut bytes = vec![0; MOST_ARGUMENTS];
+    let file = fs::File::open(format!("{process}/cmdline"));
+    let read = file.and_then(|mut file| file.read(&mut bytes)).unwrap_or(0);
+    bytes.truncate(read);
+    bytes
 }
 
 /// By the text of `/proc/PID/stat`, which is empty when nobody waits for it any more.
