@@ -17,6 +17,14 @@ abstract class Extractor {
   }
 
   /**
+   * {@link #of} gives the same for the first value whenever it is asked, whatever the second one
+   * is: hooks need not ask again while they meet the same object.
+   */
+  boolean isOfFirst(Object a) {
+    return false;
+  }
+
+  /**
    * What a point of mode {@code replace} returns instead: an object of the same class.
    *
    * @param returned never null

@@ -7,19 +7,18 @@ import java.io.FileDescriptor;
 final class FileTarget extends Extractor {
   @Override
   long of(Probe probe, Object path, Object descriptor) {
-    if (path != null && path == probe.lastPath) {
-      return probe.lastFile;
-    }
     if (path instanceof String) {
-      long handle = ofPath(probe, (String) path);
-      probe.lastPath = (String) path;
-      probe.lastFile = handle;
-      return handle;
+      return ofPath(probe, (String) path);
     }
     if (path instanceof File) {
       return ofPath(probe, ((File) path).getPath());
     }
     return descriptor == null ? 0 : ofDescriptor(probe, (FileDescriptor) descriptor);
+  }
+
+  @Override
+  boolean isOfFirst(Object path) {
+    return path != null;
   }
 
   static long ofPath(Probe probe, String path) {

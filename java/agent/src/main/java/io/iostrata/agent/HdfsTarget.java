@@ -9,6 +9,11 @@ final class HdfsTarget extends Extractor {
     return path == null ? 0 : ofPath(probe, path.toString());
   }
 
+  @Override
+  boolean isOfFirst(Object path) {
+    return path instanceof String;
+  }
+
   static long ofPath(Probe probe, String path) {
     long handle = probe.hdfsPaths.get(path);
     if (handle == NameCache.ABSENT) {

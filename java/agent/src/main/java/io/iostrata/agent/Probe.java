@@ -18,13 +18,11 @@ final class Probe {
 
   static final int LAST_BITS = 1023;
 
+  /** One that was found there often of late. */
+  static Probe last;
+
   /** Local files by path, and by descriptor where a stream knows no path. */
   final NameCache paths = new NameCache();
-
-  /** The path that a local file was met by last, and its handle. */
-  String lastPath;
-
-  long lastFile;
 
   final IdentityCache descriptors = new IdentityCache();
 
@@ -60,26 +58,30 @@ final class Probe {
   /** What a peer has sent, until the call begins that it was sent for. */
   Cause received;
 
-  /** By point. */
-  private CountedOnlyTarget[] countedTargets = NO_TARGETS;
+  /** Those that points met last, by the last bits of the point. */
+  KnownTarget[] known = KnownTarget.NONE;
+
+  /** Targets that were looked up. */
+  private int lookedUp;
 
   /**
    * Point of the call that was counted when it began, while nothing has happened inside; 0 none.
    */
-  private int counted;
+  int counted;
 
   /** Null before the first call of the first recording. */
   ThreadLog log;
 
   /** The recording that the log was asked for in. */
-  private int recording;
-
-  private static final CountedOnlyTarget[] NO_TARGETS = {};
+  int recording;
 
   // How a counted-only call ends.
   static final int COUNTED = 0;
   static final int FAILED = 1;
   static final int FORGOTTEN = 2;
+
+  /** Times that the thread was not that of {@link #last}: written now and then, read always. */
+  int notLast;
 
   /** Whose it is. */
   final Thread thread = Thread.currentThread();
@@ -113,6 +115,7 @@ final class Probe {
   /** Once in a while: {@link #MET} must not keep threads alive that have ended. */
   static void forgetMet() {
     Arrays.fill(MET, null);
+    last = null;
   }
 
   /** The current thread ends. */
@@ -121,8 +124,10 @@ final class Probe {
     forgetMet();
   }
 
-  void enter(int point, long target, long asked, long offset, long bytesAtEntry) {
-    if (recording != Hooks.on) {
+  void enter(int point, Object a, Object b, long asked, long offset, long bytesAtEntry)
+      throws Throwable {
+    long target = target(point, a, b, false);
+    if (recording != Hooks.on || log == null) {
       begin();
     }
     if (counted != 0) {
@@ -137,6 +142,14 @@ final class Probe {
     pendingContext = 0;
     pendingCause = null;
     log.enterFor(point, target, asked, offset, bytesAtEntry, context, cause);
+  }
+
+  void exit(int point, long bytes) {
+    if (log == null) {
+      unbalanced(point);
+    } else {
+      log.exit(point, bytes);
+    }
   }
 
   void failed(int point, Throwable thrown) {
@@ -156,7 +169,7 @@ final class Probe {
 
   /** What other threads and processes do for this one now is caused by. */
   Cause cause() {
-    if (recording != Hooks.on) {
+    if (recording != Hooks.on || log == null) {
       begin();
     }
     return log.cause();
@@ -181,33 +194,40 @@ final class Probe {
   }
 
   /**
-   * Target of a counted-only call: mostly that of the point's call before, found without a lookup.
+   * Target of a call: mostly that of the point's call before, found without a lookup.
+   *
+   * @param same the point's target is that of the first value, whenever it is asked
    */
-  private long countedTarget(int point, Object a, Object b) throws Throwable {
-    if (countedTargets == NO_TARGETS) {
-      countedTargets = new CountedOnlyTarget[Schema.PROCESS_MAX_POINTS];
-    }
-    CountedOnlyTarget last = countedTargets[point];
-    if (last != null && b == null) {
-      if (last.isOf(a)) {
+  private long target(int point, Object a, Object b, boolean same) throws Throwable {
+    KnownTarget last = known[point & KnownTarget.POINTS - 1];
+    if (last != null) {
+      if (last.isOf(point, a)) {
         return last.handle;
       }
-      // Streams wrap each other: two take turns.
-      CountedOnlyTarget before = last.before;
-      if (before != null && before.isOf(a)) {
-        return before.handle;
+      if (last.before != null && last.before.isOf(point, a)) {
+        return last.before.handle;
       }
     }
-    long handle = Hooks.TARGETS[point].of(this, a, b);
-    if (handle != 0 && b == null) {
-      countedTargets[point] = new CountedOnlyTarget(a, handle, last);
+    Extractor extractor = Hooks.TARGETS[point];
+    long handle = extractor == null ? 0 : extractor.of(this, a, b);
+    boolean stays = extractor == null || handle != 0 && (same || extractor.isOfFirst(a));
+    // Where many take turns, to remember each would only make work for the garbage collector.
+    if (stays && (last == null || last.point != point || (++lookedUp & 3) == 0)) {
+      remember(new KnownTarget(point, a, handle, last));
     }
     return handle;
   }
 
+  private void remember(KnownTarget target) {
+    if (known == KnownTarget.NONE) {
+      known = new KnownTarget[KnownTarget.POINTS];
+    }
+    known[target.point & KnownTarget.POINTS - 1] = target;
+  }
+
   void enterCounted(int point, Object a, Object b, long asked, long bytesAtEntry) throws Throwable {
-    long target = Hooks.TARGETS[point] == null ? 0 : countedTarget(point, a, b);
-    if (recording != Hooks.on) {
+    long target = target(point, a, b, b == null);
+    if (recording != Hooks.on || log == null) {
       begin();
     }
     if (counted != 0) {
@@ -218,8 +238,8 @@ final class Probe {
 
   /** {@link #enterCounted} of a call whose bytes are known: it is counted now. */
   void count(int point, Object a, Object b, long asked, long bytes) throws Throwable {
-    long target = Hooks.TARGETS[point] == null ? 0 : countedTarget(point, a, b);
-    if (recording != Hooks.on) {
+    long target = target(point, a, b, b == null);
+    if (recording != Hooks.on || log == null) {
       begin();
     }
     if (counted != 0) {

@@ -27,6 +27,11 @@ final class SocketTarget extends Extractor {
     return handle;
   }
 
+  @Override
+  boolean isOfFirst(Object remote) {
+    return remote != null;
+  }
+
   static long named(String name) {
     int peer = (int) Hooks.recorder.name(Schema.CATEGORY_SOCKET, name);
     return Hooks.recorder.name(Schema.CATEGORY_SOCKET, name, peer, -1, -1);

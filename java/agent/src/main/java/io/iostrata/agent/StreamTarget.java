@@ -32,6 +32,11 @@ final class StreamTarget extends Extractor {
     return handle;
   }
 
+  @Override
+  boolean isOfFirst(Object stream) {
+    return stream != null;
+  }
+
   private static long resolve(Probe probe, Object stream) throws Throwable {
     Object at = stream;
     for (int depth = 0; depth < MAX_DEPTH && at != null; depth++) {

@@ -23,7 +23,16 @@ class DontInlineTest {
   void theyAreCompiledOnce() throws IOException {
     try (JarFile jar = new JarFile(TracedJvm.JAR.toFile())) {
       assertThat(annotated(jar, "Hooks"))
-          .containsExactly("context", "enter", "failed", "learn", "leave", "measured", "other");
+          .containsExactly(
+              "context",
+              "enter",
+              "enterAnyhow",
+              "exit",
+              "exitAnyhow",
+              "failed",
+              "learn",
+              "measured",
+              "other");
       assertThat(annotated(jar, "CountedHooks"))
           .containsExactly("count", "enterCounted", "leaveCount", "leaveCounted");
       // The JVM's own is meant, and nothing of ours may lie in its packages.

@@ -24,6 +24,7 @@ final class HooksForTests {
     Recorder.Options options = new Recorder.Options();
     options.dir = directory;
     Recorder recorder = Recorder.open(options);
+    Probe.forget(); // threads of tests before know handles of another recorder
     install(table);
     recorder.points(facts(table));
     Hooks.recorder = recorder;

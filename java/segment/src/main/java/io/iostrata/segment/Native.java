@@ -8,7 +8,7 @@ import java.io.IOException;
  * <p>A process and a thread are handles of its own; 0 is none, and nothing is done for it. Nothing
  * here throws but {@link #open}.
  */
-final class Native {
+public final class Native {
   private Native() {}
 
   /**
@@ -91,7 +91,8 @@ final class Native {
   /** The thread has ended, or can never come again. */
   static native void endThread(long thread);
 
-  static native void enter(
+  /** See {@link ThreadLog#enter}. */
+  public static native void enter(
       long thread, int point, long target, long asked, long offset, long bytes);
 
   static native void enterFor(
@@ -104,7 +105,8 @@ final class Native {
       int context,
       long[] cause);
 
-  static native void exit(long thread, int point, long bytes);
+  /** See {@link ThreadLog#exit}. */
+  public static native void exit(long thread, int point, long bytes);
 
   static native void failed(long thread, int point, int exception);
 

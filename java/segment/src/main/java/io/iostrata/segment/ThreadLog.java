@@ -14,7 +14,7 @@ public final class ThreadLog {
   final Thread thread;
 
   /** Before the handle is read: native code runs for this thread, what it uses must stay. */
-  boolean inside;
+  public boolean inside;
 
   private final Recorder recorder;
 
@@ -24,7 +24,7 @@ public final class ThreadLog {
   /**
    * Of the native thread; 0: none yet, or no more. Zeroed by the thread that ends the recording.
    */
-  private long handle;
+  public long handle;
 
   /** Nothing is recorded any more. */
   private volatile boolean over;
