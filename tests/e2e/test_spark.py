@@ -35,6 +35,19 @@ SELECT task, phase, max(job), sum(CASE WHEN op = 'run' THEN count ELSE 0 END)::B
       THEN sum(CASE WHEN point = 623 THEN bytes ELSE 0 END) ELSE 0 END)::BIGINT
 FROM events WHERE kind = 'sum' AND phase LIKE 'stage %' AND task <> '' GROUP BY task, phase
 """
+# What executors asked of servers for a task, and what these did: an executor has one client for all
+# of its tasks. Bytes read and sent, sent on and received by DataNodes; RPCs called and served.
+SERVED = """
+SELECT task,
+  sum(CASE WHEN role = 'executor' AND layer = 'hdfs' AND op = 'read' THEN bytes ELSE 0 END)::BIGINT,
+  sum(CASE WHEN op = 'send_block' THEN bytes ELSE 0 END)::BIGINT,
+  sum(CASE WHEN op IN ('send_packet', 'mirror_packet') AND layer = 'hdfs'
+    THEN bytes ELSE 0 END)::BIGINT,
+  sum(CASE WHEN op = 'receive_block' THEN bytes ELSE 0 END)::BIGINT,
+  sum(CASE WHEN role = 'executor' AND layer = 'rpc' AND op = 'call' THEN count ELSE 0 END)::BIGINT,
+  sum(CASE WHEN role = 'NameNode' AND op = 'handle' THEN count ELSE 0 END)::BIGINT
+FROM events WHERE kind = 'sum' AND phase LIKE 'stage %' AND task <> '' GROUP BY task
+"""
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +137,13 @@ def test_every_task_attempt_is_what_spark_says_of_it(
     assert traced == wanted
     assert sum(row[7] for row in rows.values()) > 0  # blocks of the other executor
     assert sum(row[7] for row in wanted.values()) > 0  # spilled
+    # NameNode and DataNodes know the task that they serve, whichever DataNode a block is sent on to
+    served = {row[0]: row[1:] for row in run.rows(SERVED)}
+    assert set(served) == set(wanted)
+    for read, sent, written, received, called, handled in served.values():
+        assert (read, written, called) == (sent, received, handled)
+    reads, writes = (sum(row[at] for row in served.values()) for at in (0, 2))
+    assert reads > 0 and writes > 0
     executors = run.rows("SELECT job, traced FROM processes WHERE role = 'executor'")
     (application,) = {row[2] for row in wanted.values()}
     assert executors == [(application, True)] * 2

@@ -139,7 +139,18 @@ impl Owners {
             && caller.info.proc != process.info.proc
             && (process.info.serves || process.info.uid == caller.info.uid)
         {
-            return self.identify(processes, caller, 0);
+            let whole = self.identify(processes, caller, 0);
+            let job = bytes(&self.job_name(process, context, context.task));
+            // a caller may name only a task of its own job
+            if context.task.is_empty() || whole.job.is_some() && whole.job != job {
+                return whole;
+            }
+            return Identity {
+                job,
+                task: bytes(context.task),
+                phase: bytes(context.phase),
+                ..whole
+            };
         }
         let run = self.run_of_context(process, context);
         let task = if context.task.is_empty() { ids::attempt(context.client) } else { None };
@@ -207,7 +218,52 @@ fn bytes(text: &str) -> Option<ByteArray> {
 
 #[cfg(test)]
 mod tests {
+    use iostrata_segment::dictionary::Entry;
+    use iostrata_segment::schema::CATEGORY_CONTEXT;
+
     use super::*;
+    use crate::model::process::ProcessInfo;
+
+    /// With the contexts 1, 2, …
+    fn process(proc: u64, text: [(&str, &str); 1], contexts: &[&str]) -> Process {
+        let text = text.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let mut process = Process::new(ProcessInfo { proc, text, ..ProcessInfo::default() });
+        let mut records = Vec::new();
+        for (id, name) in (1..).zip(contexts) {
+            let (category, name) = (CATEGORY_CONTEXT, (*name).to_owned());
+            let entry = Entry { id, category, parent: 0, block: -1, generation: -1, name };
+            entry.append_to(&mut records);
+        }
+        process.learn((0, 0), &records, 1 << 20);
+        process
+    }
+
+    #[test]
+    fn what_a_server_does_for_a_task_of_an_executor_is_the_task_s() {
+        let executor = process(0xABC, [("job", "application_17_0001")], &[]);
+        let client = process(0xDEF, [("run", "")], &[]);
+        let contexts = [
+            "\tapplication_17_0001\tapplication_17_0001_stage_3.0_task_7.1\tstage 3.0\t#abc",
+            "\tapplication_9_0009\tapplication_9_0009_stage_3.0_task_7.1\tstage 3.0\t#abc",
+            "\t\t\t\t#abc",
+            "\tlocal-5\tlocal-5_stage_0.0_task_0.0\tstage 0.0\t#def", // its driver runs tasks itself
+            "\tlocal-5\tlocal-5_stage_0.0_task_0.0\tstage 0.0\t#123", // of another host
+        ];
+        let server = process(1, [("run", "")], &contexts);
+        let processes: Processes =
+            [executor, client].map(|process| (process.info.proc, process)).into();
+        let owners = Owners::default();
+        let said = |context| {
+            let Identity { job, task, phase, .. } = owners.identify(&processes, &server, context);
+            [job, task, phase].map(|field| field.map_or(String::new(), |f| text(&f).to_owned()))
+        };
+        let (own, local) = ("application_17_0001", "local-5");
+        assert_eq!(said(1), [own, "application_17_0001_stage_3.0_task_7.1", "stage 3.0"]);
+        assert_eq!(said(2), [own, "", ""]); // no task of somebody else's
+        assert_eq!(said(3), [own, "", ""]);
+        assert_eq!(said(4), [local, "local-5_stage_0.0_task_0.0", "stage 0.0"]);
+        assert_eq!(said(5), [local, "local-5_stage_0.0_task_0.0", "stage 0.0"]);
+    }
 
     #[test]
     fn a_list_of_untraced_processes_has_an_end_and_says_so() {

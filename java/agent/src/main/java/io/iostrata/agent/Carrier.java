@@ -4,23 +4,40 @@ import io.iostrata.segment.Cause;
 import io.iostrata.segment.Schema;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 
-/** A cause as the bytes that travel in headers: magic, trace, proc, span, sampling. */
+/**
+ * A cause as the bytes that travel in headers: magic, trace, proc, span, sampling; behind them the
+ * name of the task where a process runs several. An agent that knows no names takes such bytes for
+ * none of ours.
+ */
 final class Carrier {
   static final int SIZE = 32;
+
+  /** Bytes of a task's name. */
+  private static final int MOST_OF_TASK = 200;
+
   private static final int MAGIC = 0x494F5354;
+  private static final byte[] NO_TASK = {};
 
   private Carrier() {}
 
   static byte[] bytes(Cause cause) {
-    ByteBuffer bytes = ByteBuffer.allocate(SIZE);
+    byte[] task = task(cause);
+    ByteBuffer bytes = ByteBuffer.allocate(SIZE + task.length);
     return bytes
         .putInt(MAGIC)
         .putLong(cause.trace)
         .putLong(cause.proc)
         .putLong(cause.span)
         .putInt(cause.sampling)
+        .put(task)
         .array();
+  }
+
+  private static byte[] task(Cause cause) {
+    String task = TaskNames.of(cause.context);
+    return task == null ? NO_TASK : task.getBytes(StandardCharsets.US_ASCII);
   }
 
   /**
@@ -33,7 +50,7 @@ final class Carrier {
   }
 
   private static Cause cause(byte[] bytes, long since, String job) {
-    if (bytes.length != SIZE) {
+    if (bytes.length < SIZE || bytes.length > SIZE + MOST_OF_TASK) {
       return null;
     }
     ByteBuffer from = ByteBuffer.wrap(bytes);
@@ -44,10 +61,13 @@ final class Carrier {
     long proc = from.getLong();
     long span = from.getLong();
     int sampling = from.getInt();
-    if (sampling < -Schema.CONTROL_ALL_REQUESTS || sampling > Schema.CONTROL_ALL_REQUESTS) {
+    String task = new String(bytes, SIZE, bytes.length - SIZE, StandardCharsets.US_ASCII);
+    if (sampling < -Schema.CONTROL_ALL_REQUESTS
+        || sampling > Schema.CONTROL_ALL_REQUESTS
+        || !task.isEmpty() && !SparkTask.isName(task)) {
       return null;
     }
-    return new Cause(context(proc, job), trace, proc, span, since, sampling);
+    return new Cause(context(proc, job, task), trace, proc, span, since, sampling);
   }
 
   /** The same for headers that are text: hexadecimal digits. */
@@ -61,7 +81,10 @@ final class Carrier {
    * @param job whose work it is where nobody here knows the process
    */
   static Cause cause(String text, String job) {
-    if (text == null || text.length() != 2 * SIZE) {
+    if (text == null
+        || text.length() < 2 * SIZE
+        || text.length() > 2 * (SIZE + MOST_OF_TASK)
+        || text.length() % 2 != 0) {
       return null;
     }
     try {
@@ -72,7 +95,10 @@ final class Carrier {
   }
 
   /** Whom calls for a process belong to that did not say a client's name. */
-  private static int context(long proc, String job) {
-    return Hooks.recorder.context("", job, "", "", "#" + Long.toHexString(proc));
+  private static int context(long proc, String job, String task) {
+    String client = "#" + Long.toHexString(proc);
+    return task.isEmpty()
+        ? Hooks.recorder.context("", job, "", "", client)
+        : TaskNames.context(task, client);
   }
 }

@@ -13,6 +13,10 @@ final class ClientContext extends Extractor {
       return received == null ? 0 : received.context;
     }
     String client = (String) name;
+    String task = received == null ? null : TaskNames.of(received.context);
+    if (task != null) {
+      return TaskNames.context(task, client);
+    }
     long context = probe.clients.get(client);
     if (context == NameCache.ABSENT) {
       context = Hooks.recorder.context("", "", "", "", client);

@@ -82,6 +82,7 @@ public final class Hooks {
     Arrays.fill(MEASURES, null);
     Probe.forget();
     PassingStreams.forget();
+    TaskNames.forget();
     HandOver.CAUSES.clear();
     SocketStreams.SOCKETS.clear();
     StreamWrapped.INNER.clear();
