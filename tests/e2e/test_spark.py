@@ -143,7 +143,8 @@ def test_every_task_attempt_is_what_spark_says_of_it(
     for read, sent, written, received, called, handled in served.values():
         assert (read, written, called) == (sent, received, handled)
     reads, writes = (sum(row[at] for row in served.values()) for at in (0, 2))
-    assert reads > 0 and writes > 0
+    assert reads > 0
+    assert writes > 0
     executors = run.rows("SELECT job, traced FROM processes WHERE role = 'executor'")
     (application,) = {row[2] for row in wanted.values()}
     assert executors == [(application, True)] * 2
