@@ -8,6 +8,7 @@ from ibis.expr import types as ir
 from iostrata.analyse.attempts import attempts
 from iostrata.analyse.tables import CALLS, PROCESSES
 from iostrata.records import Count, EpochNs, Ns, Record, Share
+from iostrata.schema.roles import SERVERS
 
 # A thread in a call of these moves data, or asks for it. Tasks, records and phases are what I/O is
 # done for: they take as long as the attempt.
@@ -43,32 +44,54 @@ def busy() -> ir.Table:
     """Each `Stretch`, of calls of IO_LAYERS that were recorded individually. They do not touch each
     other.
     """
+    return _stretches(_in_io(), ["host", "proc"])
+
+
+def _in_io() -> ir.Table:
     rows = CALLS.filter(CALLS.layer.isin(IO_LAYERS), CALLS.dur.notnull())
-    rows = rows.select("host", "proc", "start", end=rows.start + rows.dur)
+    end = rows.start + rows.dur
+    return rows.select("host", "proc", "role", "task", "phase", "start", end=end)
+
+
+def _stretches(rows: ir.Table, whose: list[str]) -> ir.Table:
+    """The times that calls of the same host, process, … cover together."""
     order = [rows.start, rows.end]
-    before = ibis.window(group_by=["host", "proc"], order_by=order, preceding=(None, 1))
+    before = ibis.window(group_by=whose, order_by=order, preceding=(None, 1))
     rows = rows.mutate(until=rows.end.max().over(before))
     begins = rows.until.isnull() | (rows.start > rows.until)
     rows = rows.mutate(begins=begins.cast("int64"))
-    sofar = ibis.cumulative_window(group_by=["host", "proc"], order_by=[rows.start, rows.end])
+    sofar = ibis.cumulative_window(group_by=whose, order_by=[rows.start, rows.end])
     rows = rows.mutate(stretch=rows.begins.sum().over(sofar).cast("int64"))
-    return rows.group_by("host", "proc", "stretch").agg(
+    return rows.group_by(*whose, "stretch").agg(
         start=rows.start.min(), end=rows.end.max(), calls=rows.count()
     )
 
 
-def overlap() -> ir.Table:
-    """Per attempt that is a process and has ended an `Overlap`, in order of start."""
+def _of_processes() -> ir.Table:
+    """Of attempts that are a process: whatever it does is done for the attempt."""
     stretches = busy()
     whose = PROCESSES.filter(PROCESSES.task.notnull(), PROCESSES.task != "")
-    whose = whose.select("host", "proc", "task")
-    stretches = stretches.join(whose, ["host", "proc"], how="inner")
+    joined = stretches.join(whose.select("host", "proc", "task"), ["host", "proc"], how="inner")
+    return joined.select("task", "start", "end")
+
+
+def _of_threads() -> ir.Table:
+    """Of attempts that share a process, as those of Spark: what it does with their names."""
+    rows = _in_io()
+    rows = rows.filter(rows.phase.startswith("stage "), rows.task.notnull(), rows.task != "")
+    rows = rows.filter(~rows.role.fill_null("").isin(SERVERS))  # they name the task that they serve
+    return _stretches(rows, ["host", "proc", "task"]).select("task", "start", "end")
+
+
+def overlap() -> ir.Table:
+    """Per attempt that has ended an `Overlap`, in order of start."""
+    stretches = _of_processes().union(_of_threads())
     length = stretches.end - stretches.start
     per_task = stretches.group_by("task").agg(
         in_io=length.sum().cast("int64"), longest_io=length.max()
     )
     ran = attempts()
-    joined = ran.filter(ran.dur > 0, ran.stage.isnull()).join(per_task, "task", how="left")
+    joined = ran.filter(ran.dur > 0).join(per_task, "task", how="left")
     in_io = joined.in_io.fill_null(0)
     return joined.select(
         "job",

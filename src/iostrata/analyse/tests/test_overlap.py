@@ -44,6 +44,38 @@ def test_time_in_several_calls_at_once_counts_once(traced: Traced) -> None:
     ]
 
 
+def test_attempts_that_share_a_process_have_each_their_own(traced: Traced) -> None:
+    first = {"task": "app_stage_0.0_task_0.0", "phase": "stage 0.0", "job": "app"}
+    second = {"task": "app_stage_0.0_task_1.0", "phase": "stage 0.0", "job": "app"}
+    executor: dict[str, Any] = {"role": "executor", "proc": 1}
+
+    def run(start: int, end: int, whose: dict[str, str]) -> dict[str, Any]:
+        given = {"host": "node", "start": start, "dur": end - start}
+        return row_of_call("task", "run", "", **{**given, **executor, **whose})
+
+    engine = traced(
+        [
+            run(0, 100, first),
+            run(10, 60, second),
+            call(10, 30, **executor, **first),
+            call(20, 40, **executor, **second),
+            call(25, 35, **executor, **first),
+            call(50, 60, **executor, **second),
+            call(0, 90, **executor),  # of no task
+            call(0, 80, **{"role": "DataNode", **first, "proc": 2}),  # serves it
+        ],
+        processes=[
+            process("executor", 7, host="node", proc=1, job="app", start=0, end=100),
+            process("DataNode", 9, host="node", proc=2, start=0),
+        ],
+    )
+    names = ("task", "dur", "in_io", "longest_io")
+    assert list(map(attrgetter(*names), engine.records(overlap(), Overlap))) == [
+        (first["task"], 100, 25, 25),
+        (second["task"], 50, 30, 20),
+    ]
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=30))
 def test_stretches_are_the_union(tmp_path_factory: Any, calls: list[tuple[int, int]]) -> None:
