@@ -62,7 +62,7 @@ def test_attempts_that_share_a_process_have_each_their_own(traced: Traced) -> No
             call(25, 35, **executor, **first),
             call(50, 60, **executor, **second),
             call(0, 90, **executor),  # of no task
-            call(0, 80, **{"role": "DataNode", **first, "proc": 2}),  # serves it
+            call(0, 80, role="DataNode", proc=2, **first),  # serves it
         ],
         processes=[
             process("executor", 7, host="node", proc=1, job="app", start=0, end=100),
