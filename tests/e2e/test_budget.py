@@ -52,7 +52,7 @@ def test_totals_are_the_same_at_each_budget(
     said = iostrata("summary", "r", "--json").stdout
     facts = json.loads(said)
     cost = facts["cost"]
-    assert cost["cpu"] > 10**9
+    assert cost["cpu"] > 100 * reads  # ns: no machine reads a file in less
     assert 0 < cost["cost"] < cost["cpu"]
     points = {row["point"] for row in cost["summed"]}
     if budget == "off":
