@@ -236,6 +236,33 @@ class Hosts(Record, frozen=True):
     more: Count
 
 
+class UsageCurve(Record, frozen=True):
+    """What the processes of a job, or of an attempt of its tasks, took in bins of the axis from
+    `first` on, null where none of them was looked at; processes of no job are by role.
+
+    `cpu`: how many cores they kept busy on average. Rates are by the kernel's account: all that
+    they read and wrote, and what of it was fetched from devices or became dirty for them.
+    """
+
+    job: str | None
+    task: str | None
+    role: str | None
+    first: Count
+    cpu: list[float | None]
+    io_read: list[Rate | None]
+    io_written: list[Rate | None]
+    disk_read: list[Rate | None]
+    disk_written: list[Rate | None]
+
+
+class Usage(Record, frozen=True):
+    """Jobs and attempts that took most CPU; `missing` says why there are none."""
+
+    missing: str
+    jobs: Bounded[UsageCurve]
+    attempts: Bounded[UsageCurve]
+
+
 class Critical(Record, frozen=True):
     """The chain of calls that the end of the job waited for; `more`: the shortest parts."""
 
@@ -319,3 +346,4 @@ class ReportDocument(Record, frozen=True):
     without_target: list[WithoutTarget] = field(default_factory=list)
     merged: list[MergedSizes] = field(default_factory=list)
     streams: Bounded[AccessStream] = field(default_factory=lambda: Bounded([], 0))
+    usage: Usage | None = None
