@@ -820,12 +820,14 @@ export interface AccessStream {
   points: number[][];
 }
 /**
- * Jobs and attempts that took most CPU; `missing` says why there are none.
+ * Jobs and attempts that took most CPU, and the `space` of jobs that used most; `missing` says
+ * why there are no curves of CPU and I/O.
  */
 export interface Usage {
   missing: string;
   jobs: BoundedUsageCurve;
   attempts: BoundedUsageCurve;
+  space: BoundedSpaceCurve;
 }
 /**
  * The first rows of a list, and how many more there were.
@@ -857,4 +859,34 @@ export interface UsageCurve {
   io_written: (number | null)[];
   disk_read: (number | null)[];
   disk_written: (number | null)[];
+}
+/**
+ * The first rows of a list, and how many more there were.
+ */
+export interface BoundedSpaceCurve {
+  rows: SpaceCurve[];
+  /**
+   * a number of things
+   */
+  more: number;
+}
+/**
+ * Bytes that are there of the files of a job, at the end of bins of the axis from `first` on:
+ * of `temporary` files, which are deleted later or go with the job by their kind, and of the rest.
+ */
+export interface SpaceCurve {
+  job: string | null;
+  role: string | null;
+  /**
+   * a number of things
+   */
+  first: number;
+  /**
+   * Items: bytes
+   */
+  temporary: number[];
+  /**
+   * Items: bytes
+   */
+  permanent: number[];
 }

@@ -33,7 +33,7 @@ const SECTIONS: [string, Make][] = [
   ["Layers", layers],
   ["Bytes through the layers", flow],
   ["Time spent", spent],
-  ["CPU and I/O of jobs", usage],
+  ["CPU, I/O and space of jobs", usage],
   ["Hosts", hosts],
   ["Request sizes", sizes],
   ["Access patterns", patterns],

@@ -43,6 +43,7 @@ NOTHING = {
         "job_usage",
         "long_pipe_reads",
         "lost_datanodes",
+        "name_changes",
         "orphans",
         "pauses",
     ),

@@ -112,8 +112,13 @@ def _first(bounded: Bounded[_T], most: int) -> Bounded[_T]:
 
 
 def _usage(usage: Usage, divisor: int) -> Usage:
-    jobs, attempts = (MOST_JOBS // divisor + 1, MOST_ATTEMPTS // divisor)
-    return replace(usage, jobs=_first(usage.jobs, jobs), attempts=_first(usage.attempts, attempts))
+    most = MOST_JOBS // divisor + 1
+    return replace(
+        usage,
+        jobs=_first(usage.jobs, most),
+        attempts=_first(usage.attempts, MOST_ATTEMPTS // divisor),
+        space=_first(usage.space, most),
+    )
 
 
 def _tasks(bounded: Bounded[Task], divisor: int) -> Bounded[Task]:

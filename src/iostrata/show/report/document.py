@@ -23,6 +23,7 @@ from iostrata.analyse.hosts import HostBin
 from iostrata.analyse.hosts import hosts as host_bins
 from iostrata.analyse.overlap import Overlap, overlap
 from iostrata.analyse.phases import Phase, phases
+from iostrata.analyse.space import space_levels
 from iostrata.analyse.summary import SIZES, SUMMARY_STEPS, Sizes, Summary, summary
 from iostrata.analyse.targets import Target
 from iostrata.analyse.totals import RoleTotal, by_role
@@ -142,7 +143,8 @@ def _usage(opened: OpenedRun, axis: Axis) -> Usage:
     engine = DuckDb(opened)
     of_jobs = engine.records(job_usage(axis.start, axis.bin), JobUsage)
     of_attempts = engine.records(attempt_usage(axis.start, axis.bin), AttemptUsage)
-    return usage(of_jobs, of_attempts, axis, recorded=bool(opened.files["usage"]))
+    spaces = space_levels(engine)
+    return usage(of_jobs, of_attempts, spaces, axis, recorded=bool(opened.files["usage"]))
 
 
 def _converted(rows: Sequence[Record], kind: type[_R]) -> list[_R]:

@@ -255,12 +255,27 @@ class UsageCurve(Record, frozen=True):
     disk_written: list[Rate | None]
 
 
+class SpaceCurve(Record, frozen=True):
+    """Bytes that are there of the files of a job, at the end of bins of the axis from `first` on:
+    of `temporary` files, which are deleted later or go with the job by their kind, and of the rest.
+    """
+
+    job: str | None
+    role: str | None
+    first: Count
+    temporary: list[Bytes]
+    permanent: list[Bytes]
+
+
 class Usage(Record, frozen=True):
-    """Jobs and attempts that took most CPU; `missing` says why there are none."""
+    """Jobs and attempts that took most CPU, and the `space` of jobs that used most; `missing` says
+    why there are no curves of CPU and I/O.
+    """
 
     missing: str
     jobs: Bounded[UsageCurve]
     attempts: Bounded[UsageCurve]
+    space: Bounded[SpaceCurve] = field(default_factory=lambda: Bounded([], 0))
 
 
 class Critical(Record, frozen=True):

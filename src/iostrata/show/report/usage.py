@@ -1,26 +1,44 @@
-"""What jobs and attempts took over time, as curves over bins of the axis."""
+"""What jobs and attempts took over time, and the space that jobs used, as curves over bins of the
+axis.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from iostrata.analyse.axis import Axis
+from iostrata.analyse.lifetimes import Level, Owner, levels_at
 from iostrata.analyse.usage import AttemptUsage, JobUsage
-from iostrata.show.report.model import Bounded, Usage, UsageCurve
+from iostrata.show.report.model import Bounded, SpaceCurve, Usage, UsageCurve
 
 Bin = JobUsage | AttemptUsage
 _RATES = ("io_read", "io_written", "disk_read", "disk_written")
 
 
 def usage(
-    jobs: Sequence[JobUsage], attempts: Sequence[AttemptUsage], axis: Axis, recorded: bool
+    jobs: Sequence[JobUsage],
+    attempts: Sequence[AttemptUsage],
+    spaces: Mapping[Owner, Sequence[Level]],
+    axis: Axis,
+    recorded: bool,
 ) -> Usage:
-    """The curves; `recorded`: the run has a table of them."""
-    if not recorded:
-        none: Bounded[UsageCurve] = Bounded([], 0)
-        return Usage("what processes took over time was not recorded in this run", none, none)
+    """The curves; `recorded`: the run has a table of CPU and I/O."""
     missing = "" if jobs else "no process was looked at while this run recorded"
-    return Usage(missing, Bounded(_curves(jobs, axis), 0), Bounded(_curves(attempts, axis), 0))
+    if not recorded:
+        missing = "what processes took over time was not recorded in this run"
+    space = [_space(owner, steps, axis) for owner, steps in spaces.items()]
+    space.sort(key=lambda curve: -max(map(sum, zip(curve.temporary, curve.permanent, strict=True))))
+    of_jobs, of_attempts = _curves(jobs, axis), _curves(attempts, axis)
+    return Usage(missing, Bounded(of_jobs, 0), Bounded(of_attempts, 0), Bounded(space, 0))
+
+
+def _space(owner: Owner, steps: Sequence[Level], axis: Axis) -> SpaceCurve:
+    begin = max(0, (steps[0].at - axis.start) // axis.bin)
+    first = min(begin, axis.bins - 1)
+    ends = (axis.start + (place + 1) * axis.bin for place in range(first, axis.bins))
+    found = levels_at(steps, ends)
+    temporary, permanent = zip(*((each.temporary, each.permanent) for each in found), strict=True)
+    return SpaceCurve(*owner, first, list(temporary), list(permanent))
 
 
 def _curves(bins: Iterable[Bin], axis: Axis) -> list[UsageCurve]:

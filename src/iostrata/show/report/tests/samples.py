@@ -247,6 +247,7 @@ def _widened(made: Row, name: str) -> Row:
         "missing": "",
         "jobs": {"rows": _curves(bounds.MOST_JOBS, name, None), "more": 7},
         "attempts": {"rows": _curves(bounds.MOST_ATTEMPTS, name, name), "more": 7},
+        "space": {"rows": _spaces(bounds.MOST_JOBS, name), "more": 7},
     }
     return made
 
@@ -255,6 +256,12 @@ def _curves(count: int, job: str, task: str | None) -> list[Row]:
     moved = ("io_read", "io_written", "disk_read", "disk_written")
     values = {name: list(range(10**9, 10**9 + MOST_BINS)) for name in moved}
     curve = {"task": task, "role": None, "first": 0, "cpu": [12.345] * MOST_BINS, **values}
+    return [{"job": f"{i} {job}", **curve} for i in range(count)]
+
+
+def _spaces(count: int, job: str) -> list[Row]:
+    values = list(range(10**12, 10**12 + MOST_BINS))
+    curve = {"role": None, "first": 0, "temporary": values, "permanent": values}
     return [{"job": f"{i} {job}", **curve} for i in range(count)]
 
 

@@ -249,7 +249,26 @@ def test_curves_of_jobs_and_attempts_are_cores_and_rates(tmp_path: Path) -> None
         "missing": "",
         "jobs": {"rows": [client, job], "more": 0},
         "attempts": {"rows": [job | {"task": MAP["task"], "role": "map"}], "more": 0},
+        "space": {"rows": [], "more": 0},
     }
+
+
+def test_curves_of_space_go_on_to_the_end_of_the_axis(tmp_path: Path) -> None:
+    # GIVEN a run of 3 s in bins of 0.5 s, a spill of its first second and an output of its second
+    of_map = {"proc": 5, "role": "map", **MAP}
+    rows = [
+        row_of_sum("java", "write", bytes=100, category="spill", **of_map, **grown(0, SECOND)),
+        row_of_sum("fs", "write", bytes=60, category="hdfs", **of_map, **grown(SECOND, SECOND * 2)),
+    ]
+    known = [process("map", 1, proc=5, end=START + 2 * SECOND, **MAP)]
+    make_run(tmp_path, "r", rows, known)
+    # THEN the spill goes with the job, and the output stays
+    assert read(tmp_path)["usage"]["space"]["rows"] == [
+        {
+            "job": MAP["job"], "role": None, "first": 0,
+            "temporary": [50, 100, 100, 0, 0, 0, 0], "permanent": [0, 0, 30, 60, 60, 60, 60],
+        }
+    ]  # fmt: skip
 
 
 def test_an_older_run_says_that_it_has_no_curves(tmp_path: Path) -> None:
