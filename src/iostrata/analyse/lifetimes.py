@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -66,13 +66,11 @@ def lifetimes(
     """The files with what became of them; `ends`: when the last process of an owner ended, in ns
     since the epoch, None where it has not.
     """
-    known: dict[tuple[str, str], list[PathChange]] = {}
-    for change in sorted(changes, key=lambda change: change.at):
-        known.setdefault((change.place, change.path.rstrip("/")), []).append(change)
+    history = _History(changes)
     for file in files:
         if file.place == LOCAL and file.path.startswith(NOT_STORED):
             continue
-        freed = _freed(file, known)
+        freed = _freed(file, history)
         if freed is None and _goes_with_job(file):
             end = ends.get(file.owner)
             freed = None if end is None else max(end, file.end)
@@ -87,44 +85,62 @@ def _goes_with_job(file: Stored) -> bool:
     return file.category in TEMPORARY or any(part in file.path for part in TEMPORARY_FOLDERS)
 
 
-def _freed(file: Stored, known: dict[tuple[str, str], list[PathChange]]) -> int | None:
+class _History:
+    """Changes by path, in order of time: what takes files away, and what makes them."""
+
+    def __init__(self, changes: Iterable[PathChange]) -> None:
+        self.removals: dict[tuple[str, str], list[PathChange]] = {}
+        self.creations: dict[tuple[str, str], list[int]] = {}
+        for change in sorted(changes, key=lambda change: change.at):
+            where = (change.place, change.path.rstrip("/"))
+            if change.op == "create":
+                self.creations.setdefault(where, []).append(change.at)
+            else:
+                self.removals.setdefault(where, []).append(change)
+
+    def removal(self, place: str, path: str, since: int) -> PathChange | None:
+        """The first after `since` of a path, or of a folder above it."""
+        found = []
+        for folder in _above(path):
+            known = self.removals.get((place, folder), [])
+            after = bisect_right(known, since, key=lambda change: change.at)
+            found += known[after : after + 1]
+        return min(found, key=lambda change: change.at, default=None)
+
+    def creation(self, file: Stored) -> tuple[int, int | None]:
+        """When a file began, and when it was written anew; None: never. A sum of its writes may
+        begin before it: a delete of that time was before it, too.
+        """
+        times = self.creations.get((file.place, file.path), [])
+        before = bisect_right(times, file.end)
+        begin = max(file.begin, times[before - 1]) if before else file.begin
+        return begin, times[before] if before < len(times) else None
+
+
+def _freed(file: Stored, history: _History) -> int | None:
     """When the first change took the file away, None: none did. After a rename its name is known
     only where a committer did it.
     """
     if not file.path:
         return None
-    places = [(file.place, path) for path in _above(file.path)]
-    changes = heapq.merge(*(known.get(place, ()) for place in places), key=lambda each: each.at)
-    path, since = file.path, _created(file, known.get(places[0], ()))
-    for change in changes:
-        if change.at <= since or not _is_at(path, change.path.rstrip("/")):
-            continue
+    since, anew = history.creation(file)
+    path = file.path
+    while change := history.removal(file.place, path, since):
+        if anew is not None and anew < change.at:
+            return anew
         if change.op == "delete":
             return change.at
-        if change.op == "create" and change.path == path and change.at >= file.end:
-            return change.at  # it was written anew
-        if change.op == "rename":
-            folder, committed, _ = path.partition(_UNCOMMITTED)
-            if not committed:
-                return None
-            path = folder
-    return None
-
-
-def _created(file: Stored, changes: Sequence[PathChange]) -> int:
-    """A sum of writes may begin before its file: then a delete of that time was before, too."""
-    created = (each.at for each in changes if each.op == "create" and each.at <= file.end)
-    return max(file.begin, *created, file.begin)
+        path, committed, _ = path.partition(_UNCOMMITTED)
+        if not committed:
+            return None
+        since, anew = change.at, None
+    return anew
 
 
 def _above(path: str) -> list[str]:
     """The path, and all folders above it."""
     parts = path.rstrip("/").split("/")
     return ["/".join(parts[:length]) for length in range(len(parts), 1, -1)]
-
-
-def _is_at(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/")
 
 
 def levels(files: Sequence[Stored]) -> list[Level]:
