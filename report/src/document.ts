@@ -30,6 +30,7 @@ export interface ReportDocument {
   without_target: WithoutTarget[];
   merged: MergedSizes[];
   streams: BoundedAccessStream;
+  usage: Usage | null;
 }
 /**
  * The run; times are 0 where they are not known.
@@ -817,4 +818,75 @@ export interface AccessStream {
    */
   again: number;
   points: number[][];
+}
+/**
+ * Jobs and attempts that took most CPU, and the `space` of jobs that used most; `missing` says
+ * why there are no curves of CPU and I/O.
+ */
+export interface Usage {
+  missing: string;
+  jobs: BoundedUsageCurve;
+  attempts: BoundedUsageCurve;
+  space: BoundedSpaceCurve;
+}
+/**
+ * The first rows of a list, and how many more there were.
+ */
+export interface BoundedUsageCurve {
+  rows: UsageCurve[];
+  /**
+   * a number of things
+   */
+  more: number;
+}
+/**
+ * What the processes of a job, or of an attempt of its tasks, took in bins of the axis from
+ * `first` on, null where none of them was looked at; processes of no job are by role.
+ *
+ * `cpu`: how many cores they kept busy on average. Rates are by the kernel's account: all that
+ * they read and wrote, and what of it was fetched from devices or became dirty for them.
+ */
+export interface UsageCurve {
+  job: string | null;
+  task: string | null;
+  role: string | null;
+  /**
+   * a number of things
+   */
+  first: number;
+  cpu: (number | null)[];
+  io_read: (number | null)[];
+  io_written: (number | null)[];
+  disk_read: (number | null)[];
+  disk_written: (number | null)[];
+}
+/**
+ * The first rows of a list, and how many more there were.
+ */
+export interface BoundedSpaceCurve {
+  rows: SpaceCurve[];
+  /**
+   * a number of things
+   */
+  more: number;
+}
+/**
+ * Bytes that are there of the files of a job, at the end of bins of the axis from `first` on:
+ * of `temporary` files, which are deleted later or go with the job by their kind, and of the rest.
+ */
+export interface SpaceCurve {
+  job: string | null;
+  role: string | null;
+  /**
+   * a number of things
+   */
+  first: number;
+  /**
+   * Items: bytes
+   */
+  temporary: number[];
+  /**
+   * Items: bytes
+   */
+  permanent: number[];
 }

@@ -18,6 +18,7 @@ import { tasks } from "./sections/tasks.ts";
 import { time } from "./sections/time.ts";
 import { top } from "./sections/top.ts";
 import { tree } from "./sections/tree.ts";
+import { usage } from "./sections/usage.ts";
 import { Selection } from "./selection.ts";
 
 type Make = (run: ReportDocument, selection: Selection) => HTMLElement | null;
@@ -32,6 +33,7 @@ const SECTIONS: [string, Make][] = [
   ["Layers", layers],
   ["Bytes through the layers", flow],
   ["Time spent", spent],
+  ["CPU, I/O and space of jobs", usage],
   ["Hosts", hosts],
   ["Request sizes", sizes],
   ["Access patterns", patterns],

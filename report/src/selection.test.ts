@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { mean } from "./history.ts";
 import { byFunction } from "./sections/critical.ts";
-import { mean } from "./sections/hosts.ts";
 import { Selection } from "./selection.ts";
 
 const AXIS = { start: 1000e9, bin: 500_000_000, bins: 8 };

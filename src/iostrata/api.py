@@ -125,6 +125,11 @@ class TracedRun:
         return self.connection.table("children")
 
     @property
+    def usage(self) -> ir.Table:
+        """CPU and I/O of each process by the kernel's account, a row a second."""
+        return self.connection.table("usage")
+
+    @property
     def system(self) -> ir.Table:
         """CPU, memory, disks and network of each host, a row a second."""
         return self.connection.table("system")

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ticksTo } from "../figure.ts";
+import { line } from "../history.ts";
 import { said } from "./findings.ts";
-import { line } from "./hosts.ts";
 import { short as calls } from "./sizes.ts";
 import { short as task } from "./tasks.ts";
 import { rates } from "./time.ts";
+import { spanning, together } from "./usage.ts";
 
 test("values of bins become rates per second, and the last bin has a width", () => {
   const axis = { start: 0, bin: 500_000_000, bins: 2 };
@@ -52,6 +53,28 @@ test("values of findings stand in their unit", () => {
     values.map((row) => said({ what: "", ...row })),
     ["1.5 ms", "1.5 KiB", "1 234", "31 %", "<b>"],
   );
+});
+
+test("curves begin where their job did", () => {
+  assert.deepEqual(spanning([1, null, 2], 2, 6), [null, null, 1, null, 2, null]);
+});
+
+test("a job has one panel for what it took and for its space", () => {
+  const rates = { io_read: [], io_written: [], disk_read: [], disk_written: [] };
+  const taken = { job: "job_1", task: null, role: null, first: 0, cpu: [1], ...rates };
+  const space = { job: "job_1", role: null, first: 0, temporary: [1], permanent: [2] };
+  const other = { ...space, job: null, role: "client" };
+  const attempts = { rows: [], more: 0 };
+  const found = together({
+    missing: "",
+    jobs: { rows: [taken], more: 0 },
+    attempts,
+    space: { rows: [other, space], more: 0 },
+  });
+  assert.deepEqual(found, [
+    { taken, space },
+    { taken: undefined, space: other },
+  ]);
 });
 
 test("histories are lines through the samples, with a hole where there were none", () => {

@@ -6,9 +6,9 @@ use crate::memory::Memory;
 use crate::schema::{
     PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTERS, PROCESS_CPU,
     PROCESS_CPU_COMPILERS, PROCESS_CPU_JVM, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN,
-    PROCESS_IO_READ, PROCESS_IO_WRITTEN, PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER,
-    PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC,
-    PROCESS_QUEUED, PROCESS_SEEN_CONTROL, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
+    PROCESS_IO_READ, PROCESS_IO_WRITTEN, PROCESS_LOOKED, PROCESS_MAX_POINTS, PROCESS_NATIVE,
+    PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH,
+    PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
     PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_THROTTLED, PROCESS_UID,
 };
 
@@ -41,6 +41,8 @@ pub struct Account {
     pub cost: Cost,
     pub moved: Moved,
     pub scheduled: Scheduled,
+    /// When `cost.cpu` and `moved` were last read, `CLOCK_MONOTONIC` ns; 0: not known.
+    pub looked: u64,
     /// By point id.
     pub points: Vec<PointState>,
 }
@@ -204,6 +206,7 @@ pub fn account(memory: &impl Memory) -> Account {
             queued: memory.relaxed_u64(PROCESS_QUEUED),
             throttled: memory.relaxed_u64(PROCESS_THROTTLED),
         },
+        looked: memory.relaxed_u64(PROCESS_LOOKED),
         points: (0..PROCESS_MAX_POINTS)
             .map(|point| point_state(memory.relaxed_u64(PROCESS_POINTS + point * 8)))
             .collect(),

@@ -192,6 +192,7 @@ pub const PROCESS_NATIVE: usize = 200;
 pub const PROCESS_CPU_JVM: usize = 208;
 pub const PROCESS_QUEUED: usize = 216;
 pub const PROCESS_CPU_COMPILERS: usize = 232;
+pub const PROCESS_LOOKED: usize = 240;
 pub const PROCESS_THROTTLED: usize = 224;
 pub const PROCESS_POINTS: usize = 256;
 pub const PROCESS_POINT_SUMMED: usize = 2;
@@ -435,6 +436,17 @@ pub const CHILD_COLUMNS: &[(&str, &str)] = &[
     ("disk_written", "i64"),
     ("exit", "i32"),
     ("name", "string"),
+];
+pub const USAGE_COLUMNS: &[(&str, &str)] = &[
+    ("host", "string"),
+    ("proc", "i64"),
+    ("time", "i64"),
+    ("interval", "i64"),
+    ("cpu", "i64"),
+    ("io_read", "i64"),
+    ("io_written", "i64"),
+    ("disk_read", "i64"),
+    ("disk_written", "i64"),
 ];
 pub const SYSTEM_COLUMNS: &[(&str, &str)] = &[
     ("host", "string"),

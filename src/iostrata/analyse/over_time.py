@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.exact import part, quotient
+from iostrata.analyse.bins import spread
 from iostrata.analyse.tables import SUMS, bytes_by_direction, outer
 from iostrata.records import Bytes, Count, Record
 from iostrata.schema.directions import DIRECTIONS
@@ -35,20 +35,7 @@ def over_time(start: int, width: int, within: int = SECOND, sums: ir.Table = SUM
     count of a row is spread over that time evenly, in whole bytes and calls, so that the bins of a
     layer add up to its total exactly. What a clock put before `start` belongs to the first bin.
     """
-    grown = _grown(start, within, sums)
-    grown = grown.mutate(
-        first=quotient(grown.begin, width),
-        last=quotient(grown.until, width),
-        length=ibis.greatest(grown.until - grown.begin, ibis.literal(1, "int64")),
-    )
-    rows = grown.mutate(bin=ibis.range(grown.first, grown.last + 1).unnest())
-
-    def until(edge: ir.IntegerValue) -> ir.IntegerValue:
-        """What had grown by the begin of a bin: differences add up."""
-        spread = part(rows.amount, edge * width - rows.begin, rows.length)
-        return ibis.cases((edge > rows.last, rows.amount), (edge <= rows.first, 0), else_=spread)
-
-    rows = rows.select("layer", "what", "bin", amount=until(rows.bin + 1) - until(rows.bin))
+    rows = spread(_grown(start, within, sums), width, "amount")
     return (
         rows.group_by("layer", "bin")
         .agg(

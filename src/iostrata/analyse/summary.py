@@ -20,6 +20,7 @@ from iostrata.analyse.only_summed import UNKNOWN, WithoutTarget, without_target
 from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
 from iostrata.analyse.process_times import ProcessTime, process_times
 from iostrata.analyse.sizes import SizeClass, size_classes
+from iostrata.analyse.space import JobSpace, job_spaces
 from iostrata.analyse.targets import Target, targets
 from iostrata.analyse.totals import (
     LayerTotal,
@@ -95,6 +96,7 @@ class Summary(Completeness, frozen=True):
     targets: list[Target]
     without_target: list[WithoutTarget]  # of layers and categories that have targets
     tasks: list[TaskTotal]
+    spaces: list[JobSpace]  # that used most first
     sampled: bool
     sizes: list[Sizes]
     pauses: list[Pauses]
@@ -133,6 +135,7 @@ def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = si
         targets=hottest,
         without_target=nameless,
         tasks=engine.records(by_task, TaskTotal),
+        spaces=job_spaces(engine),
         sampled=is_sampled,
         sizes=_in_order(sizes(opened)),
         pauses=engine.records(pauses, Pauses),

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from iostrata.schema.events import CHILD_COLUMNS, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS
+from iostrata.schema.events import (
+    CHILD_COLUMNS,
+    COLUMNS,
+    PROCESS_COLUMNS,
+    SYSTEM_COLUMNS,
+    USAGE_COLUMNS,
+)
 
 # Parquet files keep their names; everything that reads a run through iostrata knows these.
 READ_AS = {"anchor": "scope", "folded": "collapsed", "refused": "rejected"}
@@ -16,4 +22,5 @@ def as_read(columns: dict[str, str]) -> dict[str, str]:
 EVENTS = as_read(COLUMNS)
 PROCESSES = as_read(PROCESS_COLUMNS)
 CHILDREN = as_read(CHILD_COLUMNS)
+USAGE = as_read(USAGE_COLUMNS)
 SYSTEM = as_read(SYSTEM_COLUMNS)

@@ -214,6 +214,17 @@ CHILD_COLUMNS = {
     "exit": "i32",
     "name": "string",
 }
+USAGE_COLUMNS = {
+    "host": "string",
+    "proc": "i64",
+    "time": "i64",
+    "interval": "i64",
+    "cpu": "i64",
+    "io_read": "i64",
+    "io_written": "i64",
+    "disk_read": "i64",
+    "disk_written": "i64",
+}
 SYSTEM_COLUMNS = {
     "host": "string",
     "time": "i64",

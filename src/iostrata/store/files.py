@@ -22,6 +22,7 @@ from iostrata.schema.events import (
     COLUMNS,
     PROCESS_COLUMNS,
     SYSTEM_COLUMNS,
+    USAGE_COLUMNS,
     VERSION,
 )
 from iostrata.schema.types import TYPES
@@ -35,12 +36,14 @@ TABLES = {
     "events": ("HOST/*.parquet", COLUMNS),
     "processes": ("*.parquet", PROCESS_COLUMNS),
     "children": ("*.parquet", CHILD_COLUMNS),
+    "usage": ("HOST/*.parquet", USAGE_COLUMNS),
     "system": ("HOST/*.parquet", SYSTEM_COLUMNS),
 }
 _SECTION = {
     "events": "columns",
     "processes": "process_columns",
     "children": "child_columns",
+    "usage": "usage_columns",
     "system": "system_columns",
 }
 # What is a call or a sum of calls; pauses of whole JVMs are no I/O, and in neither of the two.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from iostrata.schema.columns import CHILDREN, EVENTS, PROCESSES, SYSTEM
+from iostrata.schema.columns import CHILDREN, EVENTS, PROCESSES, SYSTEM, USAGE
 
 _MOST = 1 << 62  # bytes, ns since the epoch, and calls
 # Any 64 bits: what they say is which, and not how much.
@@ -18,6 +18,7 @@ _NEEDED = {
     "events": {"kind", "start"},
     "processes": {"traced"},
     "children": {"parent", "start", "end", "cpu", "name"},
+    "usage": {"proc", "time", "interval", "cpu"},
     "system": set(SYSTEM),
 }
 _POINT = r"\d{1,9} \w+ [^,]+"
@@ -27,7 +28,13 @@ Rows = Callable[[str], list[dict[str, Any]]]
 
 def oddity(rows: Rows) -> str:
     """Says which column has such values, and in how many rows; '' where none has."""
-    tables = {"events": EVENTS, "processes": PROCESSES, "children": CHILDREN, "system": SYSTEM}
+    tables = {
+        "events": EVENTS,
+        "processes": PROCESSES,
+        "children": CHILDREN,
+        "usage": USAGE,
+        "system": SYSTEM,
+    }
     for table, columns in tables.items():
         asked = [
             (f"{table}.{name} {what}", condition)

@@ -9,9 +9,8 @@ use iostrata_segment::segment::OpenSpan;
 use super::attribution::Attribution;
 use super::block::{self, BlockKind, EndBlock, NamesHead};
 use crate::model::context::CallContext;
-use crate::model::process::{
-    Origin, PageReading, Process, ProcessEnd, ProcessInfo, SegmentProgress,
-};
+use crate::model::page::PageReading;
+use crate::model::process::{Origin, Process, ProcessEnd, ProcessInfo, SegmentProgress};
 use crate::model::rows::EventRow;
 use crate::model::run::{Baseline, RunOrder};
 use crate::model::state::State;
@@ -256,9 +255,10 @@ impl State {
     }
 
     fn page(&mut self, page: PageReading) {
+        let records = self.owners.is_recording();
         if let Some(process) = self.processes.get_mut(&page.proc) {
             let proc = page.proc;
-            process.read_page(page);
+            process.read_page(page, records);
             self.weigh(proc);
         }
     }
@@ -266,6 +266,7 @@ impl State {
     fn end(&mut self, end: EndBlock) {
         let EndBlock { proc, now: at, rejection } = end;
         if let Some(process) = self.processes.get_mut(&proc) {
+            process.cut_spending(at);
             process.end = Some(ProcessEnd { at, rejection });
         }
     }
@@ -282,6 +283,7 @@ impl State {
                 self.host.last = None; // what the host did before belongs to no run
             }
         }
+        self.cut_spending(&order);
         let baselines = self.processes.iter().filter_map(|(proc, process)| {
             let page = process.page.as_ref()?;
             let (cost, moved, scheduled) = (page.cost, page.moved, page.scheduled);
@@ -289,6 +291,20 @@ impl State {
             Some((*proc, Baseline { cost, summed, moved, scheduled, traced }))
         });
         self.owners.order(order, baselines);
+    }
+
+    /// What processes took before a run begins is none of it, nor what they take after its end.
+    fn cut_spending(&mut self, order: &RunOrder) {
+        let is_new = !self.owners.runs.contains_key(&order.run);
+        let records = self.owners.is_recording();
+        for process in self.processes.values_mut() {
+            if records && (is_new || order.ended) {
+                process.cut_spending(order.now);
+            }
+            if is_new {
+                process.begin_spending(order.now);
+            }
+        }
     }
 
     /// The segment of an origin in its epoch; a new epoch begins at `position`.
@@ -299,8 +315,42 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use iostrata_segment::process::{Account, Cost};
+
     use super::*;
+    use crate::clock::SECOND;
     use crate::model::state::MEMORY;
+
+    fn page(proc: u64, second: u64, cpu: u64) -> PageReading {
+        let cost = Cost { cpu, ..Cost::default() };
+        let account = Account { cost, looked: second * SECOND, ..Account::default() };
+        PageReading::of(proc, second * SECOND + 1, account)
+    }
+
+    #[test]
+    fn what_a_process_took_is_cut_where_runs_begin_and_end_and_outlives_a_rotation() {
+        let order = |run: &str, second: u64, ended| {
+            let (run, now) = (run.to_owned(), second * SECOND);
+            RunOrder { run, now, ended, ..RunOrder::default() }
+        };
+        let mut state = State::default();
+        state.add_process(ProcessInfo { proc: 7, start: SECOND, ..ProcessInfo::default() });
+        state.page(page(7, 2, 5)); // nobody records
+        state.run(order("a", 3, false));
+        state.page(page(7, 4, 6));
+        state.run(order("b", 5, false));
+        state.page(page(7, 6, 16));
+        state.rotate(|_| true);
+        let snapshot = state.snapshot();
+        state.restore(snapshot);
+        state.page(page(7, 7, 116));
+        state.run(order("a", 8, true));
+        state.page(page(7, 9, 1116));
+        let rows = state.processes[&7].spending.rows.iter();
+        let rows: Vec<_> =
+            rows.map(|row| (row.begin / SECOND, row.end / SECOND, row.cpu)).collect();
+        assert_eq!(rows, [(6, 7, 100), (7, 9, 1000)]);
+    }
 
     #[test]
     fn the_memory_of_one_user_leaves_room_for_that_of_another() {

@@ -35,7 +35,7 @@ pub enum BlockKind {
     Drained = 7,
     /// [`Origin`], then open spans.
     Open = 8,
-    /// JSON [`crate::model::process::PageReading`].
+    /// JSON [`crate::model::page::PageReading`].
     Page = 9,
     /// JSON [`EndBlock`].
     End = 10,

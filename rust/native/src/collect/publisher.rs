@@ -18,7 +18,7 @@ use crate::model::run::Run;
 use crate::model::state::State;
 use crate::model::usage::Usage;
 use crate::store::directory::StoreDirectory;
-use crate::store::{children, events, processes, system};
+use crate::store::{children, events, processes, system, usage};
 
 const MAX_AGE: u64 = 30 * SECOND;
 /// A spool that has grown so much is begun anew even if it made no rows, and what can be made so
@@ -111,6 +111,7 @@ impl Publisher {
         }
         for run in state.owners.runs.keys() {
             self.publish_processes(state, run)
+                .and_then(|()| self.publish_usage(state, run, number))
                 .and_then(|()| self.publish_system(state, run, number))
                 .or_else(|error| published.fail(run, &error, 0))
                 .with_context(|| of_run(run))?;
@@ -208,12 +209,36 @@ impl Publisher {
         if samples.is_empty() {
             return Ok(());
         }
-        let (owner, host) = (owner_of(state, name), format!("host={}", self.host));
-        let place = self.store.enter(name, owner)?.enter("system", owner)?.enter(&host, owner)?;
-        let anchor = self.anchor;
+        self.publish_share(state, name, "system", number, |out| {
+            system::write(out, &self.host, self.anchor, &samples)
+        })
+    }
+
+    /// What the processes of a run took since the last part.
+    fn publish_usage(&self, state: &State, name: &str, number: u32) -> io::Result<()> {
+        let Some(run) = state.owners.runs.get(name) else { return Ok(()) };
+        let rows = usage::of_run(state, run);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.publish_share(state, name, "usage", number, |out| {
+            usage::write(out, &self.host, self.anchor, &rows)
+        })
+    }
+
+    /// A part of a table of a run, by this host's collector.
+    fn publish_share(
+        &self,
+        state: &State,
+        run: &str,
+        table: &str,
+        number: u32,
+        write: impl FnOnce(io::BufWriter<&mut File>) -> parquet::errors::Result<()>,
+    ) -> io::Result<()> {
+        let (owner, host) = (owner_of(state, run), format!("host={}", self.host));
+        let place = self.store.enter(run, owner)?.enter(table, owner)?.enter(&host, owner)?;
         place.publish(&self.part_name(&self.host, number), |file| {
-            let out = io::BufWriter::new(file);
-            system::write(out, &self.host, anchor, &samples).map_err(as_io)
+            write(io::BufWriter::new(file)).map_err(as_io)
         })?;
         Ok(())
     }
@@ -296,7 +321,9 @@ pub fn next_part(store: &StoreDirectory) -> u32 {
         let files = store.existing(run).ok()?.existing(table).ok()?;
         files.list().iter().filter_map(|host| of_host(&files, host)).max()
     };
-    let of_run = |run: &String| of_table(run, "events").max(of_table(run, "system"));
+    let of_run = |run: &String| {
+        ["events", "usage", "system"].iter().filter_map(|table| of_table(run, table)).max()
+    };
     store.list().iter().filter_map(of_run).max().unwrap_or(0) + 1
 }
 

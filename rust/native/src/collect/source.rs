@@ -8,8 +8,7 @@ use rustix::io::Errno;
 
 use iostrata_segment::life::SegmentIdentity;
 use iostrata_segment::mapping::Rejection;
-use iostrata_segment::process::{DETACHED, ENDED};
-use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_FIRST_USER_POINT};
+use iostrata_segment::process::DETACHED;
 use iostrata_segment::segment::{Dictionary, ProcessPage, Segment};
 
 use super::block::{self, BlockKind, EndBlock, NamesHead};
@@ -18,7 +17,8 @@ use super::procfs;
 use super::reader::{Reader, SegmentReading};
 use super::shares::Room;
 use crate::listing::{Freshness, list};
-use crate::model::process::{PageReading, Process};
+use crate::model::page::PageReading;
+use crate::model::process::Process;
 
 /// A successor whose predecessor was never seen is read after this long, ns.
 const PATIENCE: u64 = 1_000_000_000;
@@ -410,29 +410,7 @@ impl Source {
     }
 
     fn push_page(&self, state: &Process, now: u64, out: &mut Vec<u8>) {
-        let account = self.page.account();
-        let points = || account.points.iter().enumerate();
-        let in_state = |wanted| points().filter(move |(_, p)| usize::from(p.state) == wanted);
-        let page = PageReading {
-            proc: self.proc,
-            now,
-            ended: account.state == ENDED,
-            detached: account.state == DETACHED,
-            counters: account.counters.to_vec(),
-            woven: in_state(POINT_STATE_WOVEN).count() as u32,
-            faulted: in_state(POINT_STATE_FAULTED).map(|(point, _)| point as u16).collect(),
-            user_points: (PROCESS_FIRST_USER_POINT..account.points.len())
-                .filter(|point| account.points[*point].state != 0)
-                .map(|point| (point as u16, account.points[point].state))
-                .collect(),
-            cost: account.cost,
-            moved: account.moved,
-            scheduled: account.scheduled,
-            summed: (0..account.points.len())
-                .filter(|point| account.points[*point].summed != 0)
-                .map(|point| (point as u16, account.points[point].summed))
-                .collect(),
-        };
+        let page = PageReading::of(self.proc, now, self.page.account());
         let is_news = state.page.as_ref().is_none_or(|known| !known.says_the_same(&page));
         if is_news {
             block::push_json(out, BlockKind::Page, &page);

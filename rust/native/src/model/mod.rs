@@ -11,6 +11,7 @@ reads shared memory or files.
 | [`names`] | the names that a process announced |
 | [`context`] | whom a call belongs to and what it was done for |
 | [`process`], [`threads`] | a traced process: its segments, its threads, what it said of itself |
+| [`page`], [`spent`] | what a process says of itself in its page; what it took over time |
 | [`traced`] | how many bytes of a process were traced where the kernel counts them, too |
 | [`run`], [`claims`] | what a run asked for; which jobs and clients are a run's |
 | [`owners`] | the run, job and task of an event |
@@ -28,10 +29,12 @@ pub mod ids;
 pub mod names;
 mod outline;
 pub mod owners;
+pub mod page;
 pub mod process;
 pub mod rows;
 pub mod run;
 pub mod sample;
+pub mod spent;
 pub mod state;
 pub mod threads;
 pub mod traced;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use iostrata_segment::dictionary;
 use iostrata_segment::points::POINTS;
-use iostrata_segment::process::{Cost, Moved, ProcessIdentity, Scheduled};
+use iostrata_segment::process::ProcessIdentity;
 use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
     CATEGORY_CHILD, CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA,
@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::children::Child;
 use super::ids;
 use super::names::{Name, Names, text};
+use super::page::PageReading;
+use super::spent::Spending;
 use super::threads::Threads;
 use super::traced::Traced;
 
@@ -95,6 +97,7 @@ pub struct Process {
     pub traced: Traced,
     /// In the order in which they ended.
     pub children: Vec<Child>,
+    pub spending: Spending,
     /// Points of users by the id that this process gave them.
     pub points: BTreeMap<u16, UserPoint>,
     /// Identity of each context, with the generation it was found in.
@@ -178,47 +181,6 @@ pub struct Tally {
     pub collapsed: u64,
 }
 
-/// What a process page said.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PageReading {
-    pub proc: u64,
-    pub now: u64,
-    pub ended: bool,
-    pub counters: Vec<u64>,
-    /// The agent has gone, the process lives on.
-    #[serde(default)]
-    pub detached: bool,
-    pub woven: u32,
-    /// Ids of faulted points.
-    pub faulted: Vec<u16>,
-    /// States of the points of users that have one, by id.
-    #[serde(default)]
-    pub user_points: Vec<(u16, u8)>,
-    #[serde(default)]
-    pub cost: Cost,
-    #[serde(default, skip_serializing_if = "super::is_default")]
-    pub moved: Moved,
-    #[serde(default, skip_serializing_if = "super::is_default")]
-    pub scheduled: Scheduled,
-    /// Seconds that points were only summed for, by id.
-    #[serde(default)]
-    pub summed: Vec<(u16, u16)>,
-}
-
-impl PageReading {
-    pub fn says_the_same(&self, other: &PageReading) -> bool {
-        let states = |page: &PageReading| (page.ended, page.detached, page.woven);
-        states(self) == states(other)
-            && self.counters == other.counters
-            && self.faulted == other.faulted
-            && self.user_points == other.user_points
-            && self.cost == other.cost
-            && self.moved == other.moved
-            && self.scheduled == other.scheduled
-            && self.summed == other.summed
-    }
-}
-
 /// What dictionary records of a process brought beside names.
 #[derive(Debug, Default)]
 pub struct Announcement {
@@ -244,6 +206,7 @@ impl Process {
             tallies: BTreeMap::new(),
             traced: Traced::default(),
             children: Vec::new(),
+            spending: Spending::default(),
             points: BTreeMap::new(),
             identities: HashMap::new(),
             weight: 0,
@@ -254,8 +217,8 @@ impl Process {
     pub fn bytes(&self) -> u64 {
         let text: usize = self.info.text.iter().map(|(key, value)| key.len() + value.len()).sum();
         let segments = self.segments.len() as u64 * SEGMENT_SIZE;
-        let children = self.bytes_of_children();
-        PROCESS_SIZE + text as u64 + self.names.bytes + self.threads.bytes() + segments + children
+        let lists = self.bytes_of_children() + self.spending.bytes();
+        PROCESS_SIZE + text as u64 + self.names.bytes + self.threads.bytes() + segments + lists
     }
 
     /// Takes up records of the dictionary file `read.0`, of which `read.1` bytes are known then, as
@@ -318,10 +281,25 @@ impl Process {
         }
     }
 
-    pub fn read_page(&mut self, page: PageReading) {
+    /// `records`: some run is on.
+    pub fn read_page(&mut self, page: PageReading, records: bool) {
         let live = self.live_threads();
         self.threads.forget(&live, page.now);
+        self.spending.look(page.look(), self.info.start, records);
         self.page = Some(page);
+    }
+
+    /// A run begins or ends now: no row of what the process took lies across.
+    pub fn cut_spending(&mut self, now: u64) {
+        if let Some(page) = &self.page {
+            self.spending.cut(page.look(), now);
+        }
+    }
+
+    pub fn begin_spending(&mut self, now: u64) {
+        if let Some(page) = &self.page {
+            self.spending.begin(page.look(), now);
+        }
     }
 
     /// Forgets threads at once where their user has no memory left: one that names a new thread for
@@ -382,6 +360,7 @@ impl Process {
         self.tallies.retain(|run, _| run.is_empty() || is_run(run));
         self.identities.clear();
         self.names.forget();
+        self.spending.rows.clear();
         if self.end.is_some() {
             self.names = Names::default();
             self.segments.clear();

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::children::Child;
 use super::claims::Claims;
 use super::owners::{Owners, Processes};
-use super::process::{PageReading, Process, ProcessEnd, ProcessInfo, SegmentProgress, Tally};
+use super::page::PageReading;
+use super::process::{Process, ProcessEnd, ProcessInfo, SegmentProgress, Tally};
 use super::rows::{Identity, Output};
 use super::run::Run;
 use super::sample::HostHistory;
+use super::spent::Spending;
 use super::threads::ThreadState;
 use super::traced::Traced;
 use super::usage::Usage;
@@ -81,6 +83,8 @@ struct ProcessSnapshot {
     traced: Traced,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     children: Vec<Child>,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    spending: Spending,
 }
 
 impl State {
@@ -167,6 +171,7 @@ impl ProcessSnapshot {
             names_rejected: process.names_rejected,
             traced: process.traced,
             children: process.children.clone(),
+            spending: process.spending.clone(),
         }
     }
 
@@ -180,6 +185,7 @@ impl ProcessSnapshot {
             names_rejected: self.names_rejected,
             traced: self.traced,
             children: self.children,
+            spending: self.spending,
             ..Process::new(self.info)
         }
     }

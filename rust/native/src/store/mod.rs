@@ -7,3 +7,4 @@ pub mod events;
 pub mod processes;
 pub mod system;
 mod table;
+pub mod usage;

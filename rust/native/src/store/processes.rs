@@ -146,18 +146,9 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ProcessRow]) -
 /// The processes of a run: its own, the daemons that served it, and those that should be traced
 /// and are not. Nothing of another user's run.
 pub fn of_run(state: &State, run: &Run) -> Vec<ProcessRow> {
-    let name = run.order.run.as_str();
     let mut rows = Vec::new();
     let mut traced = HashSet::new();
-    for process in state.processes.values() {
-        let is_own = state.owners.run_of_process(process).is_some_and(|own| own.order.run == name);
-        let served = process.tallies.contains_key(name);
-        // the recorder may name a daemon that has died since it was started
-        let expected = run.order.expect.iter().any(|(_, pid)| *pid == process.info.pid);
-        let is_daemon = expected || Owners::is_served_by(run, process);
-        if !(is_own || served || is_daemon && was_there(process, run)) {
-            continue;
-        }
+    for process in state.processes.values().filter(|process| is_of_run(state, process, run)) {
         traced.insert((process.info.pid, process.info.pid_start));
         rows.push(of_process(state, process, run));
     }
@@ -165,6 +156,17 @@ pub fn of_run(state: &State, run: &Run) -> Vec<ProcessRow> {
     rows.extend(untraced.map(of_untraced));
     rows.sort_by_key(|row| (row.start, row.pid));
     rows
+}
+
+/// Whether it is the run's own, or a daemon that served it.
+pub(super) fn is_of_run(state: &State, process: &Process, run: &Run) -> bool {
+    let name = run.order.run.as_str();
+    let is_own = state.owners.run_of_process(process).is_some_and(|own| own.order.run == name);
+    let served = process.tallies.contains_key(name);
+    // the recorder may name a daemon that has died since it was started
+    let expected = run.order.expect.iter().any(|(_, pid)| *pid == process.info.pid);
+    let is_daemon = expected || Owners::is_served_by(run, process);
+    is_own || served || is_daemon && was_there(process, run)
 }
 
 fn was_there(process: &Process, run: &Run) -> bool {

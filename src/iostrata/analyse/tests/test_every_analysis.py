@@ -26,6 +26,8 @@ Analysis = Callable[..., Any]
 GIVEN: dict[str, tuple[Any, ...]] = {
     "over_time": (START, 10**9),
     "hosts": (START, 10**9),
+    "job_usage": (START, 10**9),
+    "attempt_usage": (START, 10**9),
     "targets_alike": (5,),
     "largest_streams": (5,),
     "busiest": (("read",), ("blk", "hdfs", "input", "spill")),
@@ -34,11 +36,14 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 # Of what a made run has nothing: each has a test of its own with rows, on each engine.
 NOTHING = {
     *(
+        "attempt_usage",
         "child_programs",
         "gaps",
         "hdfs_requests",
+        "job_usage",
         "long_pipe_reads",
         "lost_datanodes",
+        "name_changes",
         "orphans",
         "pauses",
     ),

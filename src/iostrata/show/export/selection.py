@@ -8,14 +8,17 @@ from typing import Any
 from iostrata.errors import UserError
 from iostrata.schema.events import LAYER
 
-# Options that choose rows, by table: a sum has no moment, a host no job.
+# Options that choose rows, by table: a sum has no moment, a host no job. Tables whose rows are
+# seconds have their begin and length by other names.
 TABLES = {
     "calls": ("--from", "--to", "--job", "--task", "--layer"),
     "sums": ("--job", "--task", "--layer"),
     "processes": ("--job", "--task"),
     "children": (),
+    "usage": ("--from", "--to"),
     "system": ("--from", "--to"),
 }
+_SECONDS = ("usage", "system")
 _SECOND = 1_000_000_000
 
 
@@ -66,7 +69,7 @@ class Selection:
 
     def where(self, start: int) -> tuple[str, list[Any]]:
         """Its condition in SQL, with parameters; `start` of the run in ns since the epoch."""
-        begin, length = ("time", '"interval"') if self.table == "system" else ("start", "dur")
+        begin, length = ("time", '"interval"') if self.table in _SECONDS else ("start", "dur")
         chosen: list[tuple[str, Any]] = []
         if self.begin is not None:
             chosen.append((f"{begin} + {length} >= ?", start + round(self.begin * _SECOND)))

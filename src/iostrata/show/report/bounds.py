@@ -15,7 +15,14 @@ from msgspec.structs import replace
 from iostrata.analyse.calltree.trees import cut
 from iostrata.explain.finding import Finding
 from iostrata.records import builtins
-from iostrata.show.report.model import Bounded, Critical, ReportCompleteness, ReportDocument, Task
+from iostrata.show.report.model import (
+    Bounded,
+    Critical,
+    ReportCompleteness,
+    ReportDocument,
+    Task,
+    Usage,
+)
 from iostrata.show.report.page import encoded
 
 MOST_BYTES = 2_500_000  # of a document as the page holds it
@@ -26,6 +33,8 @@ MOST_ROWS = 400  # categories, time spent, operations, sizes
 MOST_PROCESSES = 200  # and lines on what is missing
 MOST_HOSTS = 24
 MOST_STREAMS = 24
+MOST_JOBS = 16  # of which a curve is drawn
+MOST_ATTEMPTS = 32  # likewise
 MOST_FINDINGS = 40
 MOST_EVIDENCE = 20  # and changes, each finding
 MOST_PARTS = 2000  # of the critical path
@@ -90,6 +99,7 @@ def _listed(document: ReportDocument, divisor: int) -> ReportDocument:
         sizes=document.sizes[:rows],
         merged=document.merged[:rows],
         streams=_first(document.streams, MOST_STREAMS // divisor),
+        usage=document.usage and _usage(document.usage, divisor),
         completeness=_completeness(document.completeness, MOST_PROCESSES // divisor),
         findings=findings and [_finding(row, divisor) for row in findings[:MOST_FINDINGS]],
         tree=tree and cut(tree, MOST_NODES // divisor, MOST_DEPTH),
@@ -99,6 +109,16 @@ def _listed(document: ReportDocument, divisor: int) -> ReportDocument:
 
 def _first(bounded: Bounded[_T], most: int) -> Bounded[_T]:
     return Bounded(bounded.rows[:most], bounded.more + max(0, len(bounded.rows) - most))
+
+
+def _usage(usage: Usage, divisor: int) -> Usage:
+    most = MOST_JOBS // divisor + 1
+    return replace(
+        usage,
+        jobs=_first(usage.jobs, most),
+        attempts=_first(usage.attempts, MOST_ATTEMPTS // divisor),
+        space=_first(usage.space, most),
+    )
 
 
 def _tasks(bounded: Bounded[Task], divisor: int) -> Bounded[Task]:

@@ -23,9 +23,11 @@ from iostrata.analyse.hosts import HostBin
 from iostrata.analyse.hosts import hosts as host_bins
 from iostrata.analyse.overlap import Overlap, overlap
 from iostrata.analyse.phases import Phase, phases
+from iostrata.analyse.space import space_levels
 from iostrata.analyse.summary import SIZES, SUMMARY_STEPS, Sizes, Summary, summary
 from iostrata.analyse.targets import Target
 from iostrata.analyse.totals import RoleTotal, by_role
+from iostrata.analyse.usage import AttemptUsage, JobUsage, attempt_usage, job_usage
 from iostrata.explain.rank import RULE_STEPS
 from iostrata.explain.verdict import explanation
 from iostrata.progress import Progress, silent
@@ -51,9 +53,11 @@ from iostrata.show.report.model import (
     ReportTarget,
     RequestSizes,
     TimeSpent,
+    Usage,
 )
 from iostrata.show.report.streams import streams
 from iostrata.show.report.tasks import tasks
+from iostrata.show.report.usage import usage
 from iostrata.show.summary import picture, reason_empty, untraced_lines
 from iostrata.store.opened import OpenedRun
 from iostrata.version import __version__
@@ -112,6 +116,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         without_target=known.without_target,
         merged=merged_sizes(engine),
         streams=streams(engine, axis),
+        usage=_usage(opened, axis),
     )
     return _explained(whole, opened, step)
 
@@ -132,6 +137,14 @@ def _explained(whole: ReportDocument, opened: OpenedRun, step: Progress) -> Repo
 def _hosts(opened: OpenedRun, axis: Axis) -> Hosts:
     samples = DuckDb(opened).records(host_bins(axis.start, axis.bin), HostBin)
     return hosts(samples, axis, sampled=bool(opened.files["system"]))
+
+
+def _usage(opened: OpenedRun, axis: Axis) -> Usage:
+    engine = DuckDb(opened)
+    of_jobs = engine.records(job_usage(axis.start, axis.bin), JobUsage)
+    of_attempts = engine.records(attempt_usage(axis.start, axis.bin), AttemptUsage)
+    spaces = space_levels(engine)
+    return usage(of_jobs, of_attempts, spaces, axis, recorded=bool(opened.files["usage"]))
 
 
 def _converted(rows: Sequence[Record], kind: type[_R]) -> list[_R]:

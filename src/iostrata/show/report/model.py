@@ -236,6 +236,48 @@ class Hosts(Record, frozen=True):
     more: Count
 
 
+class UsageCurve(Record, frozen=True):
+    """What the processes of a job, or of an attempt of its tasks, took in bins of the axis from
+    `first` on, null where none of them was looked at; processes of no job are by role.
+
+    `cpu`: how many cores they kept busy on average. Rates are by the kernel's account: all that
+    they read and wrote, and what of it was fetched from devices or became dirty for them.
+    """
+
+    job: str | None
+    task: str | None
+    role: str | None
+    first: Count
+    cpu: list[float | None]
+    io_read: list[Rate | None]
+    io_written: list[Rate | None]
+    disk_read: list[Rate | None]
+    disk_written: list[Rate | None]
+
+
+class SpaceCurve(Record, frozen=True):
+    """Bytes that are there of the files of a job, at the end of bins of the axis from `first` on:
+    of `temporary` files, which are deleted later or go with the job by their kind, and of the rest.
+    """
+
+    job: str | None
+    role: str | None
+    first: Count
+    temporary: list[Bytes]
+    permanent: list[Bytes]
+
+
+class Usage(Record, frozen=True):
+    """Jobs and attempts that took most CPU, and the `space` of jobs that used most; `missing` says
+    why there are no curves of CPU and I/O.
+    """
+
+    missing: str
+    jobs: Bounded[UsageCurve]
+    attempts: Bounded[UsageCurve]
+    space: Bounded[SpaceCurve] = field(default_factory=lambda: Bounded([], 0))
+
+
 class Critical(Record, frozen=True):
     """The chain of calls that the end of the job waited for; `more`: the shortest parts."""
 
@@ -319,3 +361,4 @@ class ReportDocument(Record, frozen=True):
     without_target: list[WithoutTarget] = field(default_factory=list)
     merged: list[MergedSizes] = field(default_factory=list)
     streams: Bounded[AccessStream] = field(default_factory=lambda: Bounded([], 0))
+    usage: Usage | None = None

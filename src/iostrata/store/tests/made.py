@@ -9,7 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from iostrata.schema.events import CHILD_COLUMNS, COLUMNS, PROCESS_COLUMNS, SYSTEM_COLUMNS, VERSION
+from iostrata.schema.events import (
+    CHILD_COLUMNS,
+    COLUMNS,
+    PROCESS_COLUMNS,
+    SYSTEM_COLUMNS,
+    USAGE_COLUMNS,
+    VERSION,
+)
 from iostrata.schema.types import TYPES
 from iostrata.store.files import VERSION_KEY
 
@@ -44,6 +51,13 @@ def child(parent: int, name: str, **more: Any) -> dict[str, Any]:
     return {"host": "node", "parent": parent, "name": name, **given, **moved, **more}
 
 
+def usage(proc: int, time: float, **more: Any) -> dict[str, Any]:
+    """A second of a process that took nothing but what `more` says; `time` in seconds."""
+    moved = dict.fromkeys(("io_read", "io_written", "disk_read", "disk_written"), 0)
+    given = {"time": START + round(time * SECOND), "interval": SECOND, "cpu": 0}
+    return {"host": "node", "proc": proc, **given, **moved, **more}
+
+
 def sample(time: int, **more: Any) -> dict[str, Any]:
     """A second of a host of 2 cores that did nothing but what `more` says; `time` in seconds."""
     given = dict.fromkeys((name for name, kind in SYSTEM_COLUMNS.items() if kind == "i64"), 0)
@@ -58,6 +72,7 @@ def make_run(
     processes: list[dict[str, Any]] | None = None,
     system: list[dict[str, Any]] | None = None,
     children: list[dict[str, Any]] | None = None,
+    usages: list[dict[str, Any]] | None = None,
     level: str = "record",
     sampling: int = 0,
     **facts: Any,
@@ -89,6 +104,8 @@ def make_run(
         write(run_dir / "processes/host=node.parquet", processes, PROCESS_COLUMNS)
     if children is not None:
         write(run_dir / "children/host=node.parquet", children, CHILD_COLUMNS)
+    if usages is not None:
+        write(run_dir / "usage/host=node/part-000001.parquet", usages, USAGE_COLUMNS)
     if system is not None:
         write(run_dir / "system/host=node/part-000001.parquet", system, SYSTEM_COLUMNS)
     return run_dir

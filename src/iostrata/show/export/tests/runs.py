@@ -22,6 +22,7 @@ from iostrata.store.tests.made import (
     row_of_call,
     row_of_sum,
     sample,
+    usage,
 )
 
 Row = dict[str, Any]
@@ -96,7 +97,8 @@ def make(store: Path, rows: list[Row] | None = None) -> None:
     ]
     known = [process("map", 100, host="node1", proc=1, main="YarnChild", job="job_1_0001")]
     known += [process("DataNode", 100, host="node2", proc=2, main="DataNode")]
-    make_run(store, "r", events() if rows is None else rows, known, hosts)
+    taken = [usage(1, second, cpu=SECOND // 2, io_read=4096) for second in range(3)]
+    make_run(store, "r", events() if rows is None else rows, known, hosts, usages=taken)
 
 
 def export(store: Path, name: str, **chosen: Any) -> tuple[int, bytes]:

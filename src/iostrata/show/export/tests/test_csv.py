@@ -42,7 +42,10 @@ def test_calls_have_all_columns_and_nulls_are_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "columns", "rows"),
-    [("sums", read.EVENTS, 7), ("processes", read.PROCESSES, 2), ("system", read.SYSTEM, 2)],
+    [
+        *(("sums", read.EVENTS, 7), ("processes", read.PROCESSES, 2)),
+        *(("usage", read.USAGE, 3), ("system", read.SYSTEM, 2)),
+    ],
 )
 def test_other_tables(tmp_path: Path, name: str, columns: dict[str, str], rows: int) -> None:
     make(tmp_path)
@@ -56,6 +59,7 @@ def test_options_choose_where_the_table_has_them(tmp_path: Path) -> None:
     assert len(table(tmp_path, table="sums", task=TASK, layers=("java",))) == 3
     assert len(table(tmp_path, table="processes", job="job_1_0001")) == 1
     assert [row["mem_used"] for row in table(tmp_path, table="system", begin=1.5)] == ["2000"]
+    assert len(table(tmp_path, table="usage", begin=1.5, end=2.5)) == 2
     assert table(tmp_path, table="system", end=0) == []
     with pytest.raises(UserError, match="--layer does not apply to the table system"):
         export(tmp_path, "csv", table="system", layers=("java",))

@@ -243,7 +243,26 @@ def _widened(made: Row, name: str) -> Row:
     values = {key: list(range(10**9, 10**9 + MOST_BINS)) for key in host["values"]}
     many = [{**host, "host": f"{i} {name}", "values": values} for i in range(bounds.MOST_HOSTS)]
     made["system"] |= {"hosts": many, "more": 1000}
+    made["usage"] = {
+        "missing": "",
+        "jobs": {"rows": _curves(bounds.MOST_JOBS, name, None), "more": 7},
+        "attempts": {"rows": _curves(bounds.MOST_ATTEMPTS, name, name), "more": 7},
+        "space": {"rows": _spaces(bounds.MOST_JOBS, name), "more": 7},
+    }
     return made
+
+
+def _curves(count: int, job: str, task: str | None) -> list[Row]:
+    moved = ("io_read", "io_written", "disk_read", "disk_written")
+    values = {name: list(range(10**9, 10**9 + MOST_BINS)) for name in moved}
+    curve = {"task": task, "role": None, "first": 0, "cpu": [12.345] * MOST_BINS, **values}
+    return [{"job": f"{i} {job}", **curve} for i in range(count)]
+
+
+def _spaces(count: int, job: str) -> list[Row]:
+    values = list(range(10**12, 10**12 + MOST_BINS))
+    curve = {"role": None, "first": 0, "temporary": values, "permanent": values}
+    return [{"job": f"{i} {job}", **curve} for i in range(count)]
 
 
 def _filled(rows: list[Row], most: int, name: str) -> list[Row]:

@@ -13,7 +13,15 @@ from iostrata.show.report.document import document
 from iostrata.show.summary import summary_lines
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import START, make_run, process, row_of_call, row_of_sum, write
+from iostrata.store.tests.made import (
+    START,
+    make_run,
+    process,
+    row_of_call,
+    row_of_sum,
+    usage,
+    write,
+)
 
 SECOND = 10**9
 MS = 10**6
@@ -214,6 +222,60 @@ def test_histories_of_hosts_are_shares_and_rates(tmp_path: Path) -> None:
 def test_runs_without_samples_of_hosts_say_so(tmp_path: Path) -> None:
     make_run(tmp_path, "r", [row_of_sum("fs", "write")], [])
     assert read(tmp_path)["system"]["missing"] == "hosts were not sampled in this run"
+
+
+def test_curves_of_jobs_and_attempts_are_cores_and_rates(tmp_path: Path) -> None:
+    # GIVEN a run of 3 s in bins of 0.5 s, and a map that took the second second
+    known = [process("map", 1, proc=5, **MAP), process("client", 2, proc=6)]
+    taken = [
+        usage(5, 1, cpu=SECOND // 2, io_read=4096, disk_written=100),
+        usage(5, 99, cpu=SECOND),
+        usage(6, 0, cpu=SECOND, io_read=None, io_written=None, disk_read=None, disk_written=None),
+    ]
+    make_run(tmp_path, "r", [row_of_sum("fs", "write", **grown(0, SECOND))], known, usages=taken)
+    # THEN the one that took most is first; what lies outside the run stands nowhere
+    found = read(tmp_path)["usage"]
+    job = {
+        "job": MAP["job"], "task": None, "role": None, "first": 2, "cpu": [0.5, 0.5, 0.0],
+        "io_read": [4096, 4096, 0], "io_written": [0, 0, 0], "disk_read": [0, 0, 0],
+        "disk_written": [100, 100, 0],
+    }  # fmt: skip
+    none = [None, None, None]
+    client = {
+        "job": None, "task": None, "role": "client", "first": 0, "cpu": [1.0, 1.0, 0.0],
+        "io_read": none, "io_written": none, "disk_read": none, "disk_written": none,
+    }  # fmt: skip
+    assert found == {
+        "missing": "",
+        "jobs": {"rows": [client, job], "more": 0},
+        "attempts": {"rows": [job | {"task": MAP["task"], "role": "map"}], "more": 0},
+        "space": {"rows": [], "more": 0},
+    }
+
+
+def test_curves_of_space_go_on_to_the_end_of_the_axis(tmp_path: Path) -> None:
+    # GIVEN a run of 3 s in bins of 0.5 s, a spill of its first second and an output of its second
+    of_map = {"proc": 5, "role": "map", **MAP}
+    rows = [
+        row_of_sum("java", "write", bytes=100, category="spill", **of_map, **grown(0, SECOND)),
+        row_of_sum("fs", "write", bytes=60, category="hdfs", **of_map, **grown(SECOND, SECOND * 2)),
+    ]
+    known = [process("map", 1, proc=5, end=START + 2 * SECOND, **MAP)]
+    make_run(tmp_path, "r", rows, known)
+    # THEN the spill goes with the job, and the output stays
+    assert read(tmp_path)["usage"]["space"]["rows"] == [
+        {
+            "job": MAP["job"], "role": None, "first": 0,
+            "temporary": [50, 100, 100, 0, 0, 0, 0], "permanent": [0, 0, 30, 60, 60, 60, 60],
+        }
+    ]  # fmt: skip
+
+
+def test_an_older_run_says_that_it_has_no_curves(tmp_path: Path) -> None:
+    make_run(tmp_path, "r", [row_of_sum("fs", "write")], [])
+    found = read(tmp_path)["usage"]
+    assert found["missing"] == "what processes took over time was not recorded in this run"
+    assert found["jobs"] == found["attempts"] == {"rows": [], "more": 0}
 
 
 def test_a_large_run_makes_a_small_document(tmp_path: Path) -> None:

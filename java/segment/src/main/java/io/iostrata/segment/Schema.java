@@ -193,6 +193,7 @@ public final class Schema {
   public static final int PROCESS_CPU_JVM = 208;
   public static final int PROCESS_QUEUED = 216;
   public static final int PROCESS_CPU_COMPILERS = 232;
+  public static final int PROCESS_LOOKED = 240;
   public static final int PROCESS_THROTTLED = 224;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_POINT_SUMMED = 2;
