@@ -51,6 +51,8 @@ final class Account {
     } else {
       begin();
     }
+    // Also at the begin: the page says from when on the first window counts.
+    recorder.account(hooks, thread, collector, cpu, over);
     recording = records;
   }
 
@@ -97,7 +99,6 @@ final class Account {
     sayWhatWasSummed();
     choose();
     over += budget.over() ? window.wall : 0;
-    recorder.account(hooks, thread, collector, cpu, over);
   }
 
   private void choose() {
