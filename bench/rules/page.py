@@ -20,6 +20,7 @@ def first(row: Row) -> str:
 
 def by_gain(row: Row) -> list[str]:
     """Rules in the order that severities and gains give, whatever explains what."""
+
     def place(found: Row) -> tuple[int, float, str]:
         gain = found["gain"]
         return (

@@ -129,4 +129,4 @@ def severity(share: float, lost: float, most: Severity) -> Severity | None:
     """
     reached = (name for least, time, name in SEVERITIES if share >= least and lost >= time)
     named = next(reached, None)
-    return named and max(named, most, key=ORDER.index)
+    return named and ORDER[max(ORDER.index(named), ORDER.index(most))]

@@ -47,6 +47,13 @@ def counted(target: str, **counts: int) -> dict[str, Any]:
 
 CASES_OF_FILES = (
     Case(
+        "metadata-storm",
+        "programs asked 3 000 questions about files, 3 000 of them to open files, of which they "
+        "read or wrote 0 B on average; the questions took 15.00 s",
+        15 / 60,
+        [did("hdfs", "open", 3000, 5 * MS, flags=0), did("hdfs", "locate", 3000, 4 * MS)],
+    ),
+    Case(
         "random-reads",
         "600 reads of 4.0 KiB on average in layer hdfs went to places far from each other, back "
         "and forth, and took 29.95 s: /index",
