@@ -72,6 +72,13 @@ def test_opens_are_questions_where_hardly_a_byte_is_moved(
     assert ("metadata-storm" in rules(facts_of, [opens, moved])) == is_storm
 
 
+def test_writes_into_memory_are_not_forced(facts_of: Made) -> None:
+    """GIVEN small writes that take long, as on a busy host, and one that met nobody."""
+    writes = did("java", "write", 3000, 4 * MS, bytes=540_000, category="file", size_class=8,
+                 min=MS // 100)  # fmt: skip
+    assert "local-sync" not in rules(facts_of, [writes])
+
+
 def test_to_locate_blocks_is_a_question_where_the_program_asks_for_it(facts_of: Made) -> None:
     """GIVEN 3 000 opens of large files, each of which locates its blocks THEN they are used."""
     opens = did("hdfs", "open", 3000, 5 * MS, flags=0)
