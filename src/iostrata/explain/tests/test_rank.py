@@ -40,9 +40,18 @@ def test_a_quarter_of_two_seconds_matters_where_many_lose_it(
     facts_of: Made, workers: int, seconds: int, severities: list[Severity]
 ) -> None:
     """GIVEN writes of 1 KiB that take a quarter of the time of each worker."""
-    each = seconds * SECOND // 4000
+    each = seconds * SECOND // 200_000
     writes = [
-        did("java", "write", 1000, each, proc=n, bytes=1000 << 10, category="file", size_class=11)
+        did(
+            "java",
+            "write",
+            50_000,
+            each,
+            proc=n,
+            bytes=50_000 << 10,
+            category="file",
+            size_class=11,
+        )
         for n in range(workers)
     ]
     times = {"start": START, "end": START + seconds * SECOND, "cpu": 0}
