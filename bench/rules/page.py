@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from iostrata.explain.finding import SEVERITIES
+from iostrata.explain.finding import ORDER
 
 Row = dict[str, Any]
 
@@ -20,12 +20,11 @@ def first(row: Row) -> str:
 
 def by_gain(row: Row) -> list[str]:
     """Rules in the order that severities and gains give, whatever explains what."""
-    order = [name for _, name in SEVERITIES]
 
     def place(found: Row) -> tuple[int, float, str]:
         gain = found["gain"]
         return (
-            order.index(found["severity"]),
+            ORDER.index(found["severity"]),
             -sum((gain["low"], gain["high"])) if gain else 0,
             found["rule"],
         )

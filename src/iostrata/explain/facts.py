@@ -252,6 +252,12 @@ class RunFacts:
         """The part of the run's wall time that `ns` of workers' time stand for."""
         return min(1.0, max(0.0, ns / self.worked)) * self.coverage
 
+    def lost(self, share: float) -> float:
+        """ns of workers' time that such a part of the run's wall time stands for: `share`, turned
+        round. Many workers that lose a blink each lose much.
+        """
+        return share / self.coverage * self.worked if self.coverage else 0.0
+
     def share_of_wall(self, ns: float) -> float:
         """The part of the run's wall time that `ns` of it are."""
         return min(1.0, max(0.0, ns / self.wall))

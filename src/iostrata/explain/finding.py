@@ -13,13 +13,17 @@ Unit = Literal["ns", "bytes", "count", "share", "text"]
 Severity = Literal["severe", "warning", "note"]
 _R = TypeVar("_R", bound=Record)
 
-# Shares of the run's time from which a finding has that severity; below the last it is none. Fixed
-# before the lab's matrix was repeated on other seeds and sizes (bench/rules).
-SEVERITIES: tuple[tuple[float, Severity], ...] = (
-    (0.20, "severe"),
-    (0.08, "warning"),
-    (0.03, "note"),
+_BLINK = 100_000_000  # ns; what takes no longer seems to happen at once
+_PAUSE = 1_000_000_000  # ns; nobody who waits no longer turns to something else
+# Shares of the run's time from which a finding has that severity, and the time of workers (ns) that
+# has to be lost as well; below the last it is none. Shares were fixed before the lab's matrix was
+# repeated on other seeds and sizes (bench/rules).
+SEVERITIES: tuple[tuple[float, int, Severity], ...] = (
+    (0.20, _PAUSE, "severe"),
+    (0.08, _BLINK, "warning"),
+    (0.03, 0, "note"),
 )
+ORDER = [name for _, _, name in SEVERITIES]
 
 
 class Evidence(Record, frozen=True):
@@ -119,8 +123,10 @@ class Finding(Record, frozen=True):
     because: list[str]
 
 
-def severity(share: float, most: Severity) -> Severity | None:
-    """The severity of a share of the run's time, `most` at the highest; None: not worth a line."""
-    named = next((name for least, name in SEVERITIES if share >= least), None)
-    order = [name for _, name in SEVERITIES]
-    return named and order[max(order.index(named), order.index(most))]
+def severity(share: float, lost: float, most: Severity) -> Severity | None:
+    """The severity of a share of the run's time, for which workers lost so many ns; `most` at the
+    highest. None: not worth a line.
+    """
+    reached = (name for least, time, name in SEVERITIES if share >= least and lost >= time)
+    named = next(reached, None)
+    return named and ORDER[max(ORDER.index(named), ORDER.index(most))]

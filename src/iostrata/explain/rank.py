@@ -8,7 +8,7 @@ import msgspec
 
 from iostrata.explain.facts import RunFacts
 from iostrata.explain.finding import (
-    SEVERITIES,
+    ORDER,
     Change,
     Finding,
     Gain,
@@ -21,7 +21,6 @@ from iostrata.progress import Progress, silent
 from iostrata.store.runs import Run
 
 RULE_STEPS = tuple(RULES)
-_ORDER = [name for _, name in SEVERITIES]
 
 
 def explain(facts: RunFacts, step: Progress = silent) -> list[Finding]:
@@ -62,7 +61,7 @@ def not_asked(run: Run) -> str:
 
 def _place(finding: Finding) -> tuple[bool, int, float, str]:
     gain = finding.gain.low + finding.gain.high if finding.gain else 0
-    return bool(finding.because), _ORDER.index(finding.severity), -gain, finding.rule
+    return bool(finding.because), ORDER.index(finding.severity), -gain, finding.rule
 
 
 def finding_of(rule: Rule[Any], facts: RunFacts) -> Finding | None:
@@ -70,7 +69,7 @@ def finding_of(rule: Rule[Any], facts: RunFacts) -> Finding | None:
     judgement = rule.judge(facts.answer(rule.evidence), facts)
     if judgement is None:
         return None
-    how = severity(judgement.share, rule.most)
+    how = severity(judgement.share, facts.lost(judgement.share), rule.most)
     if how is None:
         return None
     changes = _changes(judgement, facts)

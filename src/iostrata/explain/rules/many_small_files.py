@@ -1,20 +1,23 @@
-"""Inputs of many small files: a task, a lookup and an open each."""
+"""Inputs of many small files: a task, a lookup and an open each.
+
+Files that the program which submitted the job made for it are none of them: there are as many as
+there shall be tasks (`short-tasks`).
+"""
 
 from __future__ import annotations
 
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import CALLS, SUMS, bytes_by_direction
+from iostrata.analyse.tables import SUMS, bytes_by_direction
 from iostrata.analyse.targets import targets
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import input_format
+from iostrata.explain.rules.parts import STAGING, input_format, made_by_submitters, opens
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.text import count, plural, seconds, size
 
 SMALL = 4 << 20  # bytes
 LEAST = 20  # files
-STAGING = "/.staging/"  # of the job itself
 BLOCK = 128 << 20  # bytes that a task could have read
 # Formats with one of Hadoop's own that packs several of their files, and where it is.
 PACKED = ("TextInputFormat", "SequenceFileInputFormat")
@@ -45,6 +48,8 @@ def evidence(workforce: Workforce) -> ir.Table:
     files = targets(workforce.roles, "job")
     read = ibis.greatest(files.bytes_read, files.bytes_received)
     files = files.filter(files.layer == "hdfs", ~files.target.contains(STAGING), read > 0)
+    made = made_by_submitters()
+    files = files.anti_join(made, files.target == made.made)
     files = files.mutate(job=files.job.fill_null(""), read=read, is_small=read < SMALL)
     jobs = files.group_by("job").agg(
         files=files.target.nunique(),
@@ -52,8 +57,8 @@ def evidence(workforce: Workforce) -> ir.Table:
         bytes=files.read.sum().cast("int64"),
         time=files.time.sum(where=files.is_small).fill_null(0).cast("int64"),
     )
-    opens, total = _opens(workforce), _read(workforce)
-    rows = jobs.left_join(opens, jobs.job == opens.opener).drop("opener")
+    opened, total = _opened(workforce), _read(workforce)
+    rows = jobs.left_join(opened, jobs.job == opened.opener).drop("opener")
     rows = rows.left_join(total, rows.job == total.reader).drop("reader")
     rows = rows.mutate(
         opened=ibis.greatest(rows.opened.fill_null(0), rows.files),
@@ -62,11 +67,10 @@ def evidence(workforce: Workforce) -> ir.Table:
     return rows.drop("total").order_by("job")
 
 
-def _opens(workforce: Workforce) -> ir.Table:
+def _opened(workforce: Workforce) -> ir.Table:
     """Files that jobs opened: each open is recorded individually, whatever becomes of the reads."""
-    rows = workforce.rows(CALLS)
-    rows = rows.filter(rows.layer == "hdfs", rows["op"] == "open", rows.error.isnull())
-    rows = rows.filter(~rows.target.contains(STAGING))
+    rows, made = opens(workforce), made_by_submitters()
+    rows = rows.anti_join(made, rows.target == made.made)
     return rows.group_by(opener=rows.job.fill_null("")).agg(opened=rows.target.nunique())
 
 

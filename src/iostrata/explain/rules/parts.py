@@ -13,7 +13,7 @@ from iostrata.analyse import account as accounts
 from iostrata.analyse.account import Account
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
-from iostrata.analyse.tables import PROCESSES, SUMS, SYSTEM, counted_once
+from iostrata.analyse.tables import CALLS, PROCESSES, SUMS, SYSTEM, counted_once
 from iostrata.analyse.targets import busiest
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce
 from iostrata.records import Bytes, Count, Ns, Record
@@ -25,6 +25,7 @@ from iostrata.text import count, seconds, shortened, size
 DATA = ("input", "output", "hdfs", "file", "hfile", "wal", "spill", "shuffle")
 # Likewise, with the local files of HDFS.
 FILES = (*DATA, "blk", "blk_meta", "namenode")
+STAGING = "/.staging/"  # what a job is itself: its jar, its settings, its splits
 # Of size classes: 1 + floor(log2(bytes)).
 ONE_BYTE = 1
 BELOW_4_KIB = 12
@@ -305,6 +306,24 @@ def _spills_of_maps(workforce: Workforce) -> ir.Table:
     rows = rows.mutate(job=rows.job.fill_null(""))
     sums = [name for name in MapSpills.__struct_fields__ if name != "job"]
     return rows.group_by("job").agg(**totals(rows, *sums)).order_by("job")
+
+
+def opens(workforce: Workforce) -> ir.Table:
+    """Calls of workers that opened a file of HDFS, not of what their job is itself."""
+    rows = workforce.rows(CALLS)
+    rows = rows.filter(rows.layer == "hdfs", rows["op"] == "open", rows.error.isnull())
+    return rows.filter(~rows.target.contains(STAGING))
+
+
+def made_by_submitters() -> ir.Table:
+    """Files of HDFS, `made`, that processes which submitted a job created beside what it is itself:
+    parameters of its tasks, as many as the program wants of these.
+    """
+    rows = CALLS.filter(
+        CALLS.layer == "hdfs", CALLS["op"] == "create", CALLS.job.fill_null("") == ""
+    )
+    submitters = rows.filter(rows.target.contains(STAGING)).select("proc").distinct()
+    return rows.semi_join(submitters, "proc").select(made="target").distinct()
 
 
 def input_format(facts: RunFacts, *jobs: str) -> tuple[str, str]:

@@ -5,25 +5,43 @@ from __future__ import annotations
 from ibis.expr import types as ir
 
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import OperationSum, account, is_distcp, named
+from iostrata.explain.rules.parts import (
+    OperationSum,
+    account,
+    is_distcp,
+    made_by_submitters,
+    named,
+    opens,
+)
+from iostrata.records import Count
 from iostrata.text import count, seconds
 
 _LARGER_SPLITS = Change(
     "make splits larger", "mapreduce.input.fileinputformat.split.minsize", after=str(256 << 20)
 )
 _FEWER_COPIES = Change("copy with fewer maps: distcp -m")
+_FEWER_FILES = Change("ask the program for fewer tasks: it writes a file for each of them itself")
 
 
 class JobRuns(OperationSum, frozen=True):
-    """The work of all tasks of a job."""
+    """The work of all tasks of a job, and how many files it opened that its submitter `made`."""
 
     job: str
+    made: Count
 
 
 def evidence(workforce: Workforce) -> ir.Table:
     rows = workforce.rows(named("task.run"))
     rows = rows.mutate(job=rows.job.fill_null(""))
-    return account(rows, "layer", "op", "job").order_by("job")
+    runs, opened, files = (
+        account(rows, "layer", "op", "job"),
+        opens(workforce),
+        made_by_submitters(),
+    )
+    opened = opened.semi_join(files, opened.target == files.made)
+    made = opened.group_by(opener=opened.job.fill_null("")).agg(made=opened.target.nunique())
+    runs = runs.left_join(made, runs.job == made.opener).drop("opener")
+    return runs.mutate(made=runs.made.fill_null(0)).order_by("job")
 
 
 @rule(
@@ -35,7 +53,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     explains=("fs-creation", "localization"),
 )
 def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
-    tasks = runs = cost = ran = outside = 0
+    tasks = runs = cost = ran = outside = made = 0
     jobs = []
     for row in rows:
         of_job = facts.workers_of(row.job)
@@ -47,6 +65,7 @@ def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
         jobs.append(row.job)
         spare = max(0, len(of_job) - 2 * facts.at_once)
         tasks, runs, ran = tasks + len(of_job), runs + row.calls, ran + row.time
+        made += row.made
         outside, cost = outside + start_up * len(of_job), cost + spare * start_up
     if not tasks:
         return None
@@ -62,7 +81,7 @@ def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
             Evidence("time to start and end a task", start_up, "ns"),
         ],
         change=[
-            _FEWER_COPIES if is_distcp(facts, *jobs) else _LARGER_SPLITS,
+            _fewer(facts, jobs, made * 2 > tasks),
             Change(
                 "run small jobs inside the ApplicationMaster",
                 "mapreduce.job.ubertask.enable",
@@ -71,3 +90,10 @@ def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
         ],
         jobs=tuple(jobs),
     )
+
+
+def _fewer(facts: RunFacts, jobs: list[str], are_made: bool) -> Change:
+    """How there come to be fewer tasks; `are_made`: most have a file of the program for each."""
+    if is_distcp(facts, *jobs):
+        return _FEWER_COPIES
+    return _FEWER_FILES if are_made else _LARGER_SPLITS

@@ -47,6 +47,31 @@ def counted(target: str, **counts: int) -> dict[str, Any]:
 
 CASES_OF_FILES = (
     Case(
+        "local-sync",
+        "programs forced local files to disk 3 000 times, after every 180 bytes on average, which "
+        "took 12.00 s",
+        12 / 60,
+        [
+            did(
+                "java",
+                "write",
+                3000,
+                4 * MS,
+                bytes=540_000,
+                category="file",
+                size_class=8,
+                min=MS // 10,
+            )
+        ],
+    ),
+    Case(
+        "metadata-storm",
+        "programs asked 3 000 questions about files, 3 000 of them to open files, of which they "
+        "read or wrote 0 B on average; the questions took 15.00 s",
+        15 / 60,
+        [did("hdfs", "open", 3000, 5 * MS, flags=0), did("hdfs", "locate", 3000, 4 * MS)],
+    ),
+    Case(
         "random-reads",
         "600 reads of 4.0 KiB on average in layer hdfs went to places far from each other, back "
         "and forth, and took 29.95 s: /index",

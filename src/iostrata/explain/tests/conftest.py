@@ -24,7 +24,8 @@ def facts_of(tmp_path: Path) -> Iterator[Made]:
 
         def made(events: list[dict[str, Any]], **tables: Any) -> RunFacts:
             tables.setdefault("processes", [PROGRAM])
-            make_run(tmp_path, "r", events, start=START, end=START + MINUTE, **tables)
+            tables = {"start": START, "end": START + MINUTE, **tables}
+            make_run(tmp_path, "r", events, **tables)
             run = find_run(tmp_path, "r")
             return RunFacts(DuckDb(stack.enter_context(OpenedRun(run))), run)
 

@@ -53,6 +53,40 @@ def test_reads_are_random_if_nothing_else_explains_them(
     assert ("random-reads" in rules(facts_of, events)) == is_random, what
 
 
+@pytest.mark.parametrize(
+    ("layer", "op", "each", "is_storm"),
+    [
+        ("hdfs", "read", 100, True),
+        ("hdfs", "read", 4096, False),
+        ("hdfs", "receive_packet", 4096, False),
+        ("posix", "read", 100, True),
+        ("posix", "write", 4096, False),
+    ],
+)
+def test_opens_are_questions_where_hardly_a_byte_is_moved(
+    facts_of: Made, layer: str, op: str, each: int, is_storm: bool
+) -> None:
+    """GIVEN 3 000 files that are opened, and what is moved from or to each of them."""
+    opens = did(layer, "open", 3000, 5 * MS, flags=0)
+    moved = did(layer, op, 3000, 0, bytes=3000 * each, category="file", flags=0)
+    assert ("metadata-storm" in rules(facts_of, [opens, moved])) == is_storm
+
+
+def test_writes_into_memory_are_not_forced(facts_of: Made) -> None:
+    """GIVEN small writes that take long, as on a busy host, and one that met nobody."""
+    writes = did("java", "write", 3000, 4 * MS, bytes=540_000, category="file", size_class=8,
+                 min=MS // 100)  # fmt: skip
+    assert "local-sync" not in rules(facts_of, [writes])
+
+
+def test_to_locate_blocks_is_a_question_where_the_program_asks_for_it(facts_of: Made) -> None:
+    """GIVEN 3 000 opens of large files, each of which locates its blocks THEN they are used."""
+    opens = did("hdfs", "open", 3000, 5 * MS, flags=0)
+    within = did("hdfs", "locate", 15_000, MS)
+    read = did("hdfs", "read", 3000, 0, bytes=3000 * MB, category="hdfs", flags=0)
+    assert "metadata-storm" not in rules(facts_of, [opens, within, read])
+
+
 WORDS = to_the_end("/words", 32, 32 * MB, 32 * SECOND)
 OF_TWO = [row | {"proc": 1 + n % 2} for n, row in enumerate(to_the_end("/w", 2, 512 * MB, SECOND))]
 WRITTEN = did("java", "write", 600, MS, bytes=600 * MB, category="file", target="/words", flags=0)

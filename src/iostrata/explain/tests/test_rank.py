@@ -11,19 +11,53 @@ from iostrata.store.tests.made import SECOND, START
 
 
 @pytest.mark.parametrize(
-    ("share", "most", "named"),
+    ("share", "lost", "most", "named"),
     [
-        (0.5, "severe", "severe"),
-        (0.2, "severe", "severe"),
-        (0.19, "severe", "warning"),
-        (0.03, "severe", "note"),
-        (0.029, "severe", None),
-        (0.5, "warning", "warning"),
-        (0.05, "warning", "note"),
+        (0.5, SECOND, "severe", "severe"),
+        (0.2, SECOND, "severe", "severe"),
+        (0.19, SECOND, "severe", "warning"),
+        (0.03, SECOND, "severe", "note"),
+        (0.029, SECOND, "severe", None),
+        (0.5, SECOND, "warning", "warning"),
+        (0.05, SECOND, "warning", "note"),
+        # AND what nobody notices is no alarm
+        (0.5, SECOND - 1, "severe", "warning"),
+        (0.5, 100 * MS, "severe", "warning"),
+        (0.5, 100 * MS - 1, "severe", "note"),
+        (0.5, 100 * MS - 1, "warning", "note"),
+        (0.05, 0, "severe", "note"),
     ],
 )
-def test_severities(share: float, most: Severity, named: Severity | None) -> None:
-    assert severity(share, most) == named
+def test_severities(share: float, lost: int, most: Severity, named: Severity | None) -> None:
+    assert severity(share, lost, most) == named
+
+
+@pytest.mark.parametrize(
+    ("workers", "seconds", "severities"),
+    [(1, 2, ["warning"]), (1, 5, ["severe"]), (16, 2, ["severe"])],
+)
+def test_a_quarter_of_two_seconds_matters_where_many_lose_it(
+    facts_of: Made, workers: int, seconds: int, severities: list[Severity]
+) -> None:
+    """GIVEN writes of 1 KiB that take a quarter of the time of each worker."""
+    each = seconds * SECOND // 200_000
+    writes = [
+        did(
+            "java",
+            "write",
+            50_000,
+            each,
+            proc=n,
+            bytes=50_000 << 10,
+            category="file",
+            size_class=11,
+        )
+        for n in range(workers)
+    ]
+    times = {"start": START, "end": START + seconds * SECOND, "cpu": 0}
+    programs = [{**PROGRAM, "proc": n, **times} for n in range(workers)]
+    findings = explain(facts_of(writes, processes=programs, end=START + seconds * SECOND))
+    assert [each.severity for each in findings] == severities
 
 
 def test_what_follows_from_a_cause_ranks_behind_it(facts_of: Made) -> None:

@@ -47,6 +47,28 @@ def test_files_of_sums_are_files_and_others_that_were_opened_are_said(facts_of: 
     )
 
 
+@pytest.mark.parametrize(
+    ("maker", "rule", "advice"),
+    [
+        (7, "short-tasks", "ask the program for fewer tasks"),
+        (8, "many-small-files", "pack several files into one split"),
+    ],
+)
+def test_files_that_a_program_makes_for_its_tasks_are_no_input(
+    facts_of: Made, maker: int, rule: str, advice: str
+) -> None:
+    """GIVEN a file of 100 bytes for each of 40 tasks, by the program that submits, or another."""
+    maps = [attempt("map", n, n // 4 * 5, n // 4 * 5 + 5) for n in range(40)]
+    runs = did("task", "run", 40, MS, "map", job=JOB)
+    reads = [call("hdfs", "read", f"/in/{n}", MS, "map", bytes=100, job=JOB) for n in range(40)]
+    submits = call("hdfs", "create", f"/tmp/.staging/{JOB}/job.xml", MS, proc=7)
+    made = [call("hdfs", "create", f"/in/{n}", MS, proc=maker) for n in range(40)]
+    events = [runs, submits, *made, *OPENS[:40], *reads]
+    first = explain(facts_of(events, processes=maps))[0]
+    assert first.rule == rule
+    assert first.change[0].what.startswith(advice)
+
+
 def test_small_reads_name_the_file_that_has_most_of_them(facts_of: Made) -> None:
     """GIVEN a plain program THEN it is told no setting of Hadoop."""
     reads = did("java", "read", 90_000, MS * 3 // 10, "client", bytes=90_000 * KB, category="file",
