@@ -13,6 +13,7 @@ from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
 
 MOST_NAMED = 3  # programs
+LEAST_PART = 0.02  # of the CPU of all children, of those that are named
 
 
 class ChildWaits(Record, frozen=True):
@@ -56,7 +57,7 @@ def judge(rows: list[ChildWaits], facts: RunFacts) -> Judgement | None:
     cost = row.idle - read  # a child that gets its input from there waits for it, too
     if cost <= 0:
         return None
-    programs = facts.answer(PROGRAMS)
+    programs = _worth_a_name(facts.answer(PROGRAMS))
     who = "it" if row.processes == 1 else "they"
     names = ", ".join(program.program or "?" for program in programs[:MOST_NAMED])
     of = f"programs that {who} had started" + (f": {names}" if names else "")
@@ -79,6 +80,12 @@ def judge(rows: list[ChildWaits], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.0, 1.0),
     )
+
+
+def _worth_a_name(programs: list[ChildProgram]) -> list[ChildProgram]:
+    """Those that had a part of the children's CPU: scripts start many programs that end at once."""
+    whole = sum(program.cpu for program in programs)
+    return [program for program in programs if program.cpu >= whole * LEAST_PART]
 
 
 def _of(programs: list[ChildProgram]) -> list[Evidence]:
