@@ -253,8 +253,8 @@ class RunFacts:
         return min(1.0, max(0.0, ns / self.worked)) * self.coverage
 
     def lost(self, share: float) -> float:
-        """ns of workers' time that such a part of the run's wall time stands for: `share`, turned
-        round. Many workers that lose a blink each lose much.
+        """ns of workers' time that such a part of the run's wall time stands for: the reverse of
+        `share`. Many workers that lose a blink each lose much.
         """
         return share / self.coverage * self.worked if self.coverage else 0.0
 
