@@ -195,6 +195,8 @@ public final class Schema {
   public static final int PROCESS_CPU_COMPILERS = 232;
   public static final int PROCESS_LOOKED = 240;
   public static final int PROCESS_THROTTLED = 224;
+  public static final int PROCESS_CPU_START = 248;
+  public static final int PROCESS_CLASS_LOADING = 20456;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_POINT_SUMMED = 2;
   public static final int PROCESS_MAX_POINTS = 1024;
