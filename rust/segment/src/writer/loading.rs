@@ -89,7 +89,7 @@ impl Counters {
     }
 }
 
-/// Of `PerfDataEntry` in `perfMemory.hpp` of HotSpot, from version 2.0 on.
+/// Of `PerfDataEntry` in `perfMemory.hpp` of the JVM, from version 2.0 on.
 struct Entries<'a> {
     bytes: &'a [u8],
     first: usize,

@@ -59,8 +59,7 @@ public final class CountedHooks {
   }
 
   @DontInline
-  private static void enterCountedAnyhow(
-      int point, Object a, Object b, long asked, long bytes) {
+  private static void enterCountedAnyhow(int point, Object a, Object b, long asked, long bytes) {
     Probe probe = Hooks.take(point, true);
     if (probe == null) {
       return;
@@ -125,8 +124,7 @@ public final class CountedHooks {
   }
 
   @DontInline
-  private static void countAnyhow(
-      int point, Object a, Object b, long asked, long bytes) {
+  private static void countAnyhow(int point, Object a, Object b, long asked, long bytes) {
     Probe probe = Hooks.take(point, true);
     if (probe == null) {
       return;

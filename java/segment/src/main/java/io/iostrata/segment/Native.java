@@ -113,7 +113,8 @@ public final class Native {
   static native void addUp(long thread, int operation, long moved);
 
   /** See {@link ThreadLog#enterCounted}. */
-  public static native void enterCounted(long thread, int point, long target, long asked, long bytes);
+  public static native void enterCounted(
+      long thread, int point, long target, long asked, long bytes);
 
   /** See {@link ThreadLog#count}. */
   public static native boolean count(long thread, int point, long target, long asked, long bytes);
