@@ -24,7 +24,7 @@ open(sys.argv[1], "w").write(str(int((usage.ru_utime + usage.ru_stime) * 1e9)))
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 # As the counters are called that add up to the loading of classes.
-TIMES = ("time", "appClassLoadTime.self", "defineAppClassTime.self", "parseClassTime.self",
+TIMES = ("sysClassLoadTime", "appClassLoadTime.self", "defineAppClassTime.self", "parseClassTime.self",
          "classLinkedTime.self", "classVerifyTime.self")  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_a_program_that_was_there_before_has_no_begin(
     """An agent that comes later knows nothing of a start, and none is made up."""
     idles = subprocess.Popen(["java", "-cp", str(program), "Idles", "sleep", "60"])
     try:
-        done = iostrata("attach", str(idles.pid), "--run", "r", "--for", "2")
+        done = iostrata("attach", str(idles.pid), "--run", "r", "--seconds", "2")
         assert done.returncode == 0, done.stderr
     finally:
         idles.kill()

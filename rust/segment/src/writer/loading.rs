@@ -15,7 +15,7 @@ const FREQUENCY: &str = "sun.os.hrt.frequency";
 /// Ticks, each without what the others have: finding, reading and defining classes by the JVM's own
 /// loader and by those in Java, linking and verifying. Running what is in `static` is left out.
 const TIMES: [&str; 6] = [
-    "sun.cls.time",
+    "sun.cls.sysClassLoadTime",
     "sun.cls.appClassLoadTime.self",
     "sun.cls.defineAppClassTime.self",
     "sun.cls.parseClassTime.self",
@@ -23,10 +23,11 @@ const TIMES: [&str; 6] = [
     "sun.cls.classVerifyTime.self",
 ];
 
-/// While something was recorded, ns.
+/// While something was recorded.
 #[derive(Debug, Default)]
 pub(super) struct LoadingAccount {
     counters: Option<Counters>,
+    /// Ticks.
     sum: u64,
     /// What the counters said when the window began; `None` outside of a recording.
     before: Option<u64>,
@@ -40,14 +41,14 @@ impl LoadingAccount {
         }
     }
 
-    /// A window ends, and the next one begins if `records`. 0: not known.
+    /// A window ends, and the next one begins if `records`. ns; 0: not known.
     pub fn look(&mut self, records: bool) -> u64 {
-        let now = self.counters.as_ref().and_then(Counters::nanos);
+        let now = self.counters.as_ref().and_then(Counters::ticks);
         if let (Some(before), Some(now)) = (self.before, now) {
             self.sum = self.sum.saturating_add(now.saturating_sub(before));
         }
         self.before = now.filter(|_| records);
-        self.sum
+        self.counters.as_mut().map_or(0, |counters| counters.nanos(self.sum))
     }
 }
 
@@ -62,31 +63,50 @@ struct Counters {
     file: File,
     /// Where each of [`TIMES`] stands that this JVM has.
     at: Vec<u64>,
+    /// 0: not known yet, the JVM says so a moment after it has started us.
     ticks_a_second: u64,
 }
 
 impl Counters {
     fn of(file: File) -> Option<Counters> {
-        let size = file.metadata().ok()?.len().min(MOST_BYTES);
-        let mut bytes = vec![0; size as usize];
-        file.read_exact_at(&mut bytes, 0).ok()?;
+        let bytes = content(&file)?;
         let entries = Entries::of(&bytes)?;
-        let ticks_a_second = number(&bytes, entries.find(FREQUENCY)?)?;
         let at: Vec<u64> =
             TIMES.iter().filter_map(|name| entries.find(name)).map(|at| at as u64).collect();
-        (ticks_a_second > 0 && !at.is_empty()).then_some(Counters { file, at, ticks_a_second })
+        (!at.is_empty()).then_some(Counters { file, at, ticks_a_second: 0 })
     }
 
-    fn nanos(&self) -> Option<u64> {
+    fn ticks(&self) -> Option<u64> {
         let mut ticks = 0_u64;
         for at in &self.at {
             let mut bytes = [0; 8];
             self.file.read_exact_at(&mut bytes, *at).ok()?;
             ticks = ticks.saturating_add(u64::from_le_bytes(bytes));
         }
-        let nanos = u128::from(ticks) * 1_000_000_000 / u128::from(self.ticks_a_second);
-        u64::try_from(nanos).ok()
+        Some(ticks)
     }
+
+    fn nanos(&mut self, ticks: u64) -> u64 {
+        if self.ticks_a_second == 0 {
+            self.ticks_a_second = frequency(&self.file).unwrap_or(0);
+        }
+        let nanos = u128::from(ticks) * 1_000_000_000;
+        let nanos = nanos.checked_div(u128::from(self.ticks_a_second)).unwrap_or(0);
+        u64::try_from(nanos).unwrap_or(u64::MAX)
+    }
+}
+
+fn content(file: &File) -> Option<Vec<u8>> {
+    let size = file.metadata().ok()?.len().min(MOST_BYTES);
+    let mut bytes = vec![0; size as usize];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    Some(bytes)
+}
+
+fn frequency(file: &File) -> Option<u64> {
+    let bytes = content(file)?;
+    let at = Entries::of(&bytes)?.find(FREQUENCY)?;
+    number(&bytes, at)
 }
 
 /// Of `PerfDataEntry` in `perfMemory.hpp` of the JVM, from version 2.0 on.
@@ -157,8 +177,8 @@ mod tests {
     }
 
     const USUAL: [(&str, u64); 5] = [
-        ("sun.cls.time.other", 1),
-        ("sun.cls.time", 3000),
+        ("sun.cls.sysClassLoadTime.other", 1),
+        ("sun.cls.sysClassLoadTime", 3000),
         ("sun.cls.classInitTime.self", 70),
         (FREQUENCY, 1_000_000),
         ("sun.cls.classVerifyTime.self", 500),
@@ -166,8 +186,9 @@ mod tests {
 
     #[test]
     fn only_times_of_loading_are_added_up() {
-        let counters = Counters::of(file(&USUAL)).unwrap();
-        assert_eq!(counters.nanos(), Some(3_500_000));
+        let mut counters = Counters::of(file(&USUAL)).unwrap();
+        assert_eq!(counters.ticks(), Some(3500));
+        assert_eq!(counters.nanos(3500), 3_500_000);
     }
 
     #[test]
@@ -190,7 +211,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_none_says_nothing() {
-        assert!(Counters::of(file(&USUAL[..3])).is_none());
+        assert!(Counters::of(file(&USUAL[..1])).is_none());
+        // the frequency comes later
+        assert_eq!(Counters::of(file(&USUAL[..3])).unwrap().nanos(3500), 0);
         let bytes = std::fs::read("/proc/self/exe").unwrap();
         for cut in [0, 3, 4, 31, 32, 4096] {
             assert!(Entries::of(&bytes[..cut]).is_none(), "{cut}");

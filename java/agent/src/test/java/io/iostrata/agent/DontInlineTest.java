@@ -34,7 +34,15 @@ class DontInlineTest {
               "measured",
               "other");
       assertThat(annotated(jar, "CountedHooks"))
-          .containsExactly("count", "enterCounted", "leaveCount", "leaveCounted");
+          .containsExactly(
+              "count",
+              "countAnyhow",
+              "counted",
+              "enterCounted",
+              "enterCountedAnyhow",
+              "exitCounted",
+              "leaveCount",
+              "leaveCounted");
       // The JVM's own is meant, and nothing of ours may lie in its packages.
       assertThat(jar.stream().map(e -> e.getName()).filter(n -> n.startsWith("jdk/"))).isEmpty();
     }
