@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NODE = ROOT / "scripts" / "node"
 JOBS = ROOT / "java/jobs/target/iostrata-jobs.jar"
 AGENT = ROOT / "java/agent/target/iostrata-agent.jar"
-NATIVES = ("iostrata-native", "libiostrata_loader.so")
+NATIVES = ("iostrata-native", "libiostrata_loader.so", "libiostrata_preload.so")
 # The oldest that Rust's standard library runs on; CentOS 7 has it.
 GLIBC = (2, 17)
 MUSL = (1, 2)
