@@ -11,7 +11,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.e2e.conftest import Iostrata
+from tests.e2e.conftest import Iostrata, Verifies
+from tests.e2e.truth import Run
 
 HERE = Path(__file__).parent
 # The operation of each system call that a call of the C library makes.
@@ -29,6 +30,13 @@ OPERATIONS = {
     **{"lseek": "seek", "fallocate": "allocate", "close": "close", "mmap": "map"},
 }
 MOVES = ("read", "write", "transfer")
+# Calls of every_call.c on its files, by point.
+ON_FILES = {
+    **{710: 7, 711: 3, 712: 31, 713: 1, 714: 1, 715: 1, 716: 32, 717: 1, 718: 1, 719: 1, 720: 1},
+    **{721: 6, 722: 2, 723: 1, 724: 1, 726: 1, 728: 1, 729: 1, 730: 1, 731: 1, 732: 1, 733: 1},
+    **{734: 1, 735: 1, 736: 1, 737: 1, 738: 2, 739: 1, 740: 2, 741: 2, 742: 1, 743: 1, 744: 1},
+}
+ON_NO_FILE = {727: 1, 745: 1, 746: 1, 747: 1, 748: 1}  # msync, and those on sockets
 CALL = re.compile(r"^\d+ +(\w+)\((.*)\) += (-?\d+)")
 
 
@@ -74,7 +82,7 @@ def by_iostrata(iostrata: Iostrata, folder: Path) -> tuple[Counter[str], Counter
 
 
 def test_each_call_is_what_the_kernel_saw(
-    tmp_path: Path, every_call: Path, iostrata: Iostrata
+    tmp_path: Path, every_call: Path, iostrata: Iostrata, verifies: Verifies
 ) -> None:
     alone, seen, traced = (tmp_path / name for name in ("alone", "seen", "traced"))
     for folder in (alone, seen, traced):
@@ -96,6 +104,9 @@ def test_each_call_is_what_the_kernel_saw(
     assert summary["processes"]["traced"] == summary["processes"]["total"] == 3
     lost = ("dropped", "collapsed", "lost", "rejected")
     assert {name: summary[name] for name in lost} == dict.fromkeys(lost, 0)
+    run = Run(tmp_path / "store", "r")
+    verifies(run, ON_FILES, where=f"starts_with(target, '{traced}')")
+    verifies(run, ON_NO_FILE)
 
 
 def test_programs_of_others_stay_as_they_are(tmp_path: Path, iostrata: Iostrata) -> None:

@@ -60,7 +60,7 @@ const fn is(a: &str, b: &str) -> bool {
 }
 
 const fn nothing(point: u16) -> Call<'static> {
-    Call { point, target: Target::None, asked: 0, offset: -1, bytes: 0 }
+    Call { point, target: Target::None, asked: 0, offset: -1, bytes: 0, opens: false }
 }
 
 pub const fn on(point: u16, fd: c_int, asked: size_t) -> Call<'static> {
@@ -71,8 +71,9 @@ pub const fn at(point: u16, fd: c_int, asked: size_t, offset: off_t) -> Call<'st
     Call { offset, ..on(point, fd, asked) }
 }
 
-const fn opens(point: u16) -> Call<'static> {
-    Call { target: Target::Opened, ..nothing(point) }
+/// A call that opens a path, below the folder of a descriptor.
+fn opens<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
+    Call { opens: true, ..below(point, folder, path) }
 }
 
 /// A call on a path, below the folder of a descriptor.
@@ -134,16 +135,16 @@ const CWD: c_int = libc::AT_FDCWD;
 
 // open() has no third argument where it makes no file; what stands in its place is passed on.
 hooks! {
-    fn open(path: Path_, flags: c_int, mode: mode_t) -> c_int, as "open": opens;
-    fn open64(path: Path_, flags: c_int, mode: mode_t) -> c_int, as "open": opens;
-    fn __open_2(path: Path_, flags: c_int) -> c_int, as "open": opens;
-    fn __open64_2(path: Path_, flags: c_int) -> c_int, as "open": opens;
-    fn openat(at: c_int, path: Path_, flags: c_int, mode: mode_t) -> c_int, as "open": opens;
-    fn openat64(at: c_int, path: Path_, flags: c_int, mode: mode_t) -> c_int, as "open": opens;
-    fn __openat_2(at: c_int, path: Path_, flags: c_int) -> c_int, as "open": opens;
-    fn __openat64_2(at: c_int, path: Path_, flags: c_int) -> c_int, as "open": opens;
-    fn creat(path: Path_, mode: mode_t) -> c_int, as "open": opens;
-    fn creat64(path: Path_, mode: mode_t) -> c_int, as "open": opens;
+    fn open(path: Path_, flags: c_int, mode: mode_t) -> c_int, as "open": |p| opens(p, CWD, path);
+    fn open64(path: Path_, flags: c_int, mode: mode_t) -> c_int, as "open": |p| opens(p, CWD, path);
+    fn __open_2(path: Path_, flags: c_int) -> c_int, as "open": |p| opens(p, CWD, path);
+    fn __open64_2(path: Path_, flags: c_int) -> c_int, as "open": |p| opens(p, CWD, path);
+    fn openat(at: c_int, path: Path_, flags: c_int, mode: mode_t) -> c_int, as "open": |p| opens(p, at, path);
+    fn openat64(at: c_int, path: Path_, flags: c_int, mode: mode_t) -> c_int, as "open": |p| opens(p, at, path);
+    fn __openat_2(at: c_int, path: Path_, flags: c_int) -> c_int, as "open": |p| opens(p, at, path);
+    fn __openat64_2(at: c_int, path: Path_, flags: c_int) -> c_int, as "open": |p| opens(p, at, path);
+    fn creat(path: Path_, mode: mode_t) -> c_int, as "open": |p| opens(p, CWD, path);
+    fn creat64(path: Path_, mode: mode_t) -> c_int, as "open": |p| opens(p, CWD, path);
 
     fn read(fd: c_int, to: Bytes, size: size_t) -> ssize_t, as "read": |p| on(p, fd, size);
     fn __read_chk(fd: c_int, to: Bytes, size: size_t, room: size_t) -> ssize_t, as "read":
@@ -187,7 +188,6 @@ hooks! {
     fn lseek64(fd: c_int, offset: off_t, whence: c_int) -> off_t, as "lseek": |p| on(p, fd, 0);
     fn fsync(fd: c_int) -> c_int, as "fsync": |p| on(p, fd, 0);
     fn fdatasync(fd: c_int) -> c_int, as "fdatasync": |p| on(p, fd, 0);
-    fn syncfs(fd: c_int) -> c_int, as "syncfs": |p| on(p, fd, 0);
     fn sync_file_range(fd: c_int, offset: off_t, size: off_t, flags: c_uint) -> c_int,
         as "sync_file_range": |p| at(p, fd, 0, offset);
     fn msync(address: Bytes, size: size_t, flags: c_int) -> c_int, as "msync": nothing;
@@ -246,7 +246,7 @@ hooks! {
     fn copy_file_range(from: c_int, offset: *mut off_t, to: c_int, at: *mut off_t, size: size_t,
         flags: c_uint) -> ssize_t, as "copy_file_range": |p| on(p, to, size);
     fn splice(from: c_int, offset: *mut off_t, to: c_int, at: *mut off_t, size: size_t,
-        flags: c_uint) -> ssize_t, as "splice": |p| on(p, to, size);
+        flags: c_uint) -> ssize_t, as "splice": |p| on(p, from, size);
 
     fn send(fd: c_int, from: Const, size: size_t, flags: c_int) -> ssize_t, as "send":
         |p| on(p, fd, size);

@@ -23,8 +23,6 @@ pub enum Target<'a> {
     Descriptor(c_int),
     /// Below a folder, see openat().
     Path(c_int, &'a Path),
-    /// What the call returns is a descriptor of it.
-    Opened,
 }
 
 /// What is known of a call when it begins.
@@ -36,6 +34,8 @@ pub struct Call<'a> {
     pub offset: i64,
     /// Bytes that it moves if it does not fail; what it returns is added.
     pub bytes: usize,
+    /// What it returns is a descriptor of its target.
+    pub opens: bool,
 }
 
 struct Mine {
@@ -139,11 +139,8 @@ fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> Option<*mut
         CALLS.fetch_add(u64::from(LOT), Ordering::Relaxed);
         log.calls = 0;
     }
-    let target = match call.target {
-        Target::None | Target::Opened => 0,
-        Target::Descriptor(fd) => session.descriptors.target(&session.process, fd),
-        Target::Path(folder, path) => descriptors::of_path(&session.process, folder, path),
-    };
+    // of what is opened, the kernel says the name when it is open
+    let target = if call.opens { 0 } else { target(session, call.target) };
     let Call { point, asked, offset, bytes, .. } = *call;
     let entry = Entry { point, target, asked: asked as u64, offset, bytes: bytes as i64 };
     log.thread.enter(&entry, None);
@@ -160,12 +157,23 @@ fn exit<R: Returned>(log: *mut Log, session: &'static Session, call: &Call<'_>, 
         return; // it began in the parent
     }
     if returned.has_failed() {
+        if call.opens {
+            log.thread.acts_on(target(session, call.target));
+        }
         log.thread.failed(call.point, why, FLAG_ERRNO);
         return;
     }
-    let opened = matches!(call.target, Target::Opened).then(|| returned.descriptor());
-    let target = opened.map_or(0, |fd| session.descriptors.learn(&session.process, fd));
-    log.thread.exit(call.point, returned.bytes(), target);
+    let opened = call.opens.then(|| session.descriptors.learn(&session.process, returned.descriptor()));
+    log.thread.exit(call.point, returned.bytes(), opened.unwrap_or(0));
+}
+
+#[inline]
+fn target(session: &Session, target: Target<'_>) -> u64 {
+    match target {
+        Target::None => 0,
+        Target::Descriptor(fd) => session.descriptors.target(&session.process, fd),
+        Target::Path(folder, path) => descriptors::of_path(&session.process, folder, path),
+    }
 }
 
 /// The log of this thread in this recording. One of a parent is left as it is: the lock that its
