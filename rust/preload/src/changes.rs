@@ -11,7 +11,7 @@ use crate::{real, session};
 /// # Safety
 /// As of the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn close(fd: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
     const POINT: u16 = point("close");
     traced(&on(POINT, fd, 0), || {
         // before: another thread may get the same number at once
@@ -26,7 +26,7 @@ macro_rules! maps {
         /// # Safety
         /// As of the C library's.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(
+        pub unsafe extern "C-unwind" fn $name(
             address: *mut c_void,
             size: size_t,
             protection: c_int,
@@ -59,7 +59,7 @@ macro_rules! makes {
         /// # Safety
         /// As of the C library's.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+        pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
             let made = real!($name($($argument),*) as fn($($type),*) -> c_int, else -1);
             log::ours(|| session::forget(made));
             made
@@ -81,7 +81,7 @@ makes! {
 /// # Safety
 /// As of the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
+pub unsafe extern "C-unwind" fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
     log::ours(|| session::forget(fd));
     real!(connect(fd, to, length) as fn(c_int, *const sockaddr, socklen_t) -> c_int, else -1)
 }
@@ -92,7 +92,7 @@ macro_rules! makes_two {
         /// # Safety
         /// As of the C library's.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type,)* both: *mut c_int) -> c_int {
+        pub unsafe extern "C-unwind" fn $name($($argument: $type,)* both: *mut c_int) -> c_int {
             let done = real!($name($($argument,)* both) as fn($($type,)* *mut c_int) -> c_int, else -1);
             if done == 0 {
                 // SAFETY: the C library has just written both
@@ -115,7 +115,7 @@ makes_two! {
 /// # Safety
 /// As of the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pipe2(both: *mut c_int, flags: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn pipe2(both: *mut c_int, flags: c_int) -> c_int {
     let done = real!(pipe2(both, flags) as fn(*mut c_int, c_int) -> c_int, else -1);
     if done == 0 {
         // SAFETY: the C library has just written both
@@ -131,28 +131,28 @@ pub unsafe extern "C" fn pipe2(both: *mut c_int, flags: c_int) -> c_int {
 /// # Safety
 /// As of the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn dup(fd: c_int) -> c_int {
     copied(fd, real!(dup(fd) as fn(c_int) -> c_int, else -1))
 }
 
 /// # Safety
 /// As of the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dup2(fd: c_int, to: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn dup2(fd: c_int, to: c_int) -> c_int {
     copied(fd, real!(dup2(fd, to) as fn(c_int, c_int) -> c_int, else -1))
 }
 
 /// # Safety
 /// As of the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int {
     copied(fd, real!(dup3(fd, to, flags) as fn(c_int, c_int, c_int) -> c_int, else -1))
 }
 
 /// # Safety
 /// As of the C library's. Whatever its third argument is, it is as large as a long.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fcntl(fd: c_int, what: c_int, argument: c_long) -> c_int {
+pub unsafe extern "C-unwind" fn fcntl(fd: c_int, what: c_int, argument: c_long) -> c_int {
     let done = real!(fcntl(fd, what, argument) as fn(c_int, c_int, c_long) -> c_int, else -1);
     if matches!(what, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) { copied(fd, done) } else { done }
 }
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, what: c_int, argument: c_long) -> c_in
 /// # Safety
 /// As of the C library's. Whatever its third argument is, it is as large as a long.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fcntl64(fd: c_int, what: c_int, argument: c_long) -> c_int {
+pub unsafe extern "C-unwind" fn fcntl64(fd: c_int, what: c_int, argument: c_long) -> c_int {
     let done = real!(fcntl64(fd, what, argument) as fn(c_int, c_int, c_long) -> c_int, else -1);
     if matches!(what, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) { copied(fd, done) } else { done }
 }
@@ -180,7 +180,7 @@ macro_rules! becomes {
         /// # Safety
         /// As of the C library's.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+        pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
             let has_ended = log::ours(session::end_here).unwrap_or(false);
             let failed = real!($name($($argument),*) as fn($($type),*) -> c_int, else -1);
             if has_ended {
@@ -205,7 +205,7 @@ macro_rules! ends {
         /// # Safety
         /// As of the C library's.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(code: c_int) -> ! {
+        pub unsafe extern "C-unwind" fn $name(code: c_int) -> ! {
             log::ours(session::end_here);
             real!($name(code) as fn(c_int) -> c_int, else -1);
             std::process::abort()

@@ -118,7 +118,7 @@ macro_rules! hooks {
         /// # Safety
         /// As of the C library's.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> $returned {
+        pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $returned {
             const POINT: u16 = point($point);
             let call: Call<'_> = $call(POINT);
             traced(&call, || {

@@ -48,6 +48,8 @@ struct Log {
     thread: Thread,
     session: *const Session,
     calls: u32,
+    /// Calls that have not returned, with the address of each in the stack.
+    open: Vec<(usize, u16)>,
 }
 
 thread_local! {
@@ -134,6 +136,9 @@ fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> Option<*mut
     let at = log_of(mine, session);
     // SAFETY: of this thread, and nobody else's
     let log = unsafe { &mut *at };
+    let here = std::ptr::from_ref(call) as usize;
+    log.close_left(here);
+    log.open.push((here, call.point));
     log.calls += 1;
     if log.calls == LOT {
         CALLS.fetch_add(u64::from(LOT), Ordering::Relaxed);
@@ -156,6 +161,8 @@ fn exit<R: Returned>(log: *mut Log, session: &'static Session, call: &Call<'_>, 
     if !std::ptr::eq(log.session, session) {
         return; // it began in the parent
     }
+    log.close_left(std::ptr::from_ref(call) as usize - 1);
+    log.open.pop();
     if returned.has_failed() {
         if call.opens {
             log.thread.acts_on(target(session, call.target));
@@ -165,6 +172,17 @@ fn exit<R: Returned>(log: *mut Log, session: &'static Session, call: &Call<'_>, 
     }
     let opened = call.opens.then(|| session.descriptors.learn(&session.process, returned.descriptor()));
     log.thread.exit(call.point, returned.bytes(), opened.unwrap_or(0));
+}
+
+impl Log {
+    /// Ends calls that never returned: a handler of a signal has jumped out of them (a shell that
+    /// is interrupted). Their frames lay where the stack has been given up since, at `here` and below.
+    #[inline]
+    fn close_left(&mut self, here: usize) {
+        while let Some((_, point)) = self.open.pop_if(|(frame, _)| *frame <= here) {
+            self.thread.failed(point, libc::EINTR, FLAG_ERRNO);
+        }
+    }
 }
 
 #[inline]
@@ -193,7 +211,7 @@ fn make(mine: &Mine, session: &'static Session) -> *mut Log {
     let tid = rustix::thread::gettid().as_raw_nonzero().get();
     let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).unwrap_or_default();
     let thread = session.process.thread(tid as u64, name.trim_end());
-    let log = Box::into_raw(Box::new(Log { thread, session, calls: 0 }));
+    let log = Box::into_raw(Box::new(Log { thread, session, calls: 0, open: Vec::new() }));
     mine.log.set(log);
     let key = KEY.load(Ordering::Acquire);
     if key != 0 {

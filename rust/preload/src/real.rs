@@ -52,7 +52,7 @@ macro_rules! real {
         } else {
             // SAFETY: the C library's function of this name has these types
             let function = unsafe {
-                std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($type),*) -> $returned>(at)
+                std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C-unwind" fn($($type),*) -> $returned>(at)
             };
             // SAFETY: the program's own arguments
             unsafe { function($($value),*) }
