@@ -161,8 +161,11 @@ fn exit<R: Returned>(log: *mut Log, session: &'static Session, call: &Call<'_>, 
     if !std::ptr::eq(log.session, session) {
         return; // it began in the parent
     }
-    log.close_left(std::ptr::from_ref(call) as usize - 1);
-    log.open.pop();
+    let here = std::ptr::from_ref(call) as usize;
+    log.close_left(here - 1);
+    if log.open.pop_if(|(frame, _)| *frame == here).is_none() {
+        return; // a handler on a stack of its own took it for left
+    }
     if returned.has_failed() {
         if call.opens {
             log.thread.acts_on(target(session, call.target));
