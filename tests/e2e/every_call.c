@@ -111,6 +111,23 @@ static void files(void) {
   MUST(renameat(AT_FDCWD, in("c"), AT_FDCWD, in("f")));
 }
 
+static void streams(void) {
+  FILE *out = fopen(in("stream"), "w");
+  for (int i = 0; i < 2000; i++) fprintf(out, "line %d\n", i);
+  for (int i = 0; i < 9000; i++) putc_unlocked('x', out);
+  fflush(out);
+  total += fwrite(text, 1, 4000, out);
+  fclose(out);
+  FILE *back = fopen(in("stream"), "r");
+  int number = 0, read;
+  while ((read = getc_unlocked(back)) != EOF && read != 'x') total += read == '\n';
+  fseek(back, 3, SEEK_SET);
+  total += fscanf(back, "%*s %d", &number);
+  total += fread(got, 1, 5000, back);
+  fclose(back);
+  if (fopen(in("absent/too"), "r") != NULL) exit(3);
+}
+
 static void sockets(void) {
   int pair[2];
   MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
@@ -132,6 +149,7 @@ int main(int count, char **words) {
     return 3;
   }
   files();
+  streams();
   sockets();
   pthread_t thread;
   pthread_create(&thread, NULL, write_and_read, "thread");

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.e2e.conftest import Iostrata, Verifies
+from tests.e2e.conftest import Between, Iostrata, Verifies
 from tests.e2e.truth import Run
 
 HERE = Path(__file__).parent
@@ -107,6 +107,8 @@ def test_each_call_is_what_the_kernel_saw(
     run = Run(tmp_path / "store", "r")
     verifies(run, ON_FILES, where=f"starts_with(target, '{traced}')")
     verifies(run, ON_NO_FILE)
+    some = Between(1, 100)
+    verifies(run, {750: some, 751: some, 752: some, 753: 2, 754: 3}, where=f"starts_with(target, '{traced}')")
 
 
 def test_programs_of_others_stay_as_they_are(tmp_path: Path, iostrata: Iostrata) -> None:

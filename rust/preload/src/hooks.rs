@@ -9,7 +9,7 @@ use libc::{iovec, mode_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 use crate::environment::Wanted;
 use crate::log::{self, Call, Target, traced};
-use crate::{memory, real, session};
+use crate::{memory, real, session, streams};
 
 /// The loader calls it before the program's own code, but for libraries that are loaded before.
 #[used]
@@ -25,6 +25,7 @@ extern "C" fn begin() {
         if let Some(wanted) = Wanted::here() {
             memory::prepare();
             log::begin();
+            streams::begin();
             session::begin(wanted);
         }
     });
@@ -72,7 +73,7 @@ pub const fn at(point: u16, fd: c_int, asked: size_t, offset: off_t) -> Call<'st
 }
 
 /// A call that opens a path, below the folder of a descriptor.
-fn opens<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
+pub fn opens<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
     Call { opens: true, ..below(point, folder, path) }
 }
 
@@ -131,7 +132,7 @@ macro_rules! hooks {
 type Path_ = *const c_char;
 type Bytes = *mut c_void;
 type Const = *const c_void;
-const CWD: c_int = libc::AT_FDCWD;
+pub const CWD: c_int = libc::AT_FDCWD;
 
 // open() has no third argument where it makes no file; what stands in its place is passed on.
 hooks! {

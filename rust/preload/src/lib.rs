@@ -21,3 +21,4 @@ mod memory;
 mod moved;
 mod real;
 mod session;
+mod streams;

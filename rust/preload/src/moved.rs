@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use libc::FILE;
+
 /// A value that one of them returns.
 pub trait Returned: Copy {
     /// Bytes that were moved; 0 where the value says nothing of them.
@@ -51,6 +53,22 @@ impl Returned for i64 {
 
     fn descriptor(self) -> c_int {
         -1
+    }
+}
+
+/// A stream.
+impl Returned for *mut FILE {
+    fn bytes(self) -> i64 {
+        0
+    }
+
+    fn has_failed(self) -> bool {
+        self.is_null()
+    }
+
+    fn descriptor(self) -> c_int {
+        // SAFETY: it has just been opened
+        unsafe { libc::fileno(self) }
     }
 }
 
