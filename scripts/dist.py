@@ -150,7 +150,7 @@ def cross_built(system: System) -> Path:
     else:  # a JVM loads no library that brings a C library of its own
         environment["RUSTFLAGS"] = "-C target-feature=-crt-static"
     build = ["cargo", "zigbuild", "--release", "--locked", "--target", target]
-    build += ["-p", "iostrata-native", "-p", "iostrata-jvmti"]
+    build += ["-p", "iostrata-native", "-p", "iostrata-jvmti", "-p", "iostrata-preload"]
     subprocess.run(build, cwd=ROOT, env=environment, check=True)
     return ROOT / "target" / system.target / "release"
 
