@@ -85,6 +85,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "Forks",
         "Idles",
         "Levels",
+        "Loads",
         "ManyFiles",
         "Moves",
         "Paced",

@@ -72,7 +72,7 @@ pub fn attach(vm: *mut JavaVM, options: &str, entrances: Entrances) -> Result<()
     let jni = current(vm)?;
     let options = Options::parse(options);
     let loader = LOADER.get().map_or_else(|| make(vm, &options, entrances), Ok)?;
-    loader.start(jni, &options.agent)
+    loader.start(jni, &options.agent, "")
 }
 
 /// The interface of a thread that the JVM calls us in.
@@ -89,7 +89,7 @@ pub fn current(vm: *mut JavaVM) -> Result<Jni, String> {
 /// The JVM is up.
 pub fn begin(jni: Jni) -> Result<(), String> {
     match (LOADER.get(), AT_START.get()) {
-        (Some(loader), Some(options)) => loader.start(jni, options),
+        (Some(loader), Some(options)) => loader.start(jni, options, "loaded=start\n"),
         _ => Ok(()),
     }
 }
@@ -164,11 +164,13 @@ impl Loader {
     }
 
     /// Starts the Java side, which calls [`Loader::hook`] when it is ready.
-    fn start(&self, jni: Jni, options: &str) -> Result<(), String> {
+    ///
+    /// `when`: a line for the process page.
+    fn start(&self, jni: Jni, options: &str, when: &str) -> Result<(), String> {
         let agent = Agent::find(jni).and_then(|agent| (self.register)(jni).map(|()| agent));
         let agent = agent.map_err(|_| "the agent's jar is not this library's")?;
         let agent = self.agent.get_or_init(|| agent);
-        let facts = format!("loader=native\ncache={}\n", self.cache.describe());
+        let facts = format!("loader=native\n{when}cache={}\n", self.cache.describe());
         let container = std::env::var("CONTAINER_ID").ok();
         let line = agent.start(jni, options, &facts, container.as_deref(), POINTS_HASH as i64);
         let line = line.map_err(|_| "the agent has thrown an exception")?;

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
 use crate::schema::{
-    PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTERS, PROCESS_CPU,
-    PROCESS_CPU_COMPILERS, PROCESS_CPU_JVM, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN,
-    PROCESS_IO_READ, PROCESS_IO_WRITTEN, PROCESS_LOOKED, PROCESS_MAX_POINTS, PROCESS_NATIVE,
-    PROCESS_OVER, PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH,
-    PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
-    PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_THROTTLED, PROCESS_UID,
+    PROCESS_CLASS_LOADING, PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD,
+    PROCESS_COUNTERS, PROCESS_CPU, PROCESS_CPU_COMPILERS, PROCESS_CPU_JVM, PROCESS_CPU_START,
+    PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN, PROCESS_LOOKED,
+    PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID, PROCESS_PID_START,
+    PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_QUEUED, PROCESS_SEEN_CONTROL,
+    PROCESS_START, PROCESS_STATE, PROCESS_TEXT, PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE,
+    PROCESS_THROTTLED, PROCESS_UID,
 };
 
 pub const COUNTERS: usize = 7;
@@ -41,6 +42,7 @@ pub struct Account {
     pub cost: Cost,
     pub moved: Moved,
     pub scheduled: Scheduled,
+    pub startup: Startup,
     /// When `cost.cpu` and `moved` were last read, `CLOCK_MONOTONIC` ns; 0: not known.
     pub looked: u64,
     /// By point id.
@@ -162,6 +164,15 @@ impl Scheduled {
     }
 }
 
+/// What a JVM took to get going, ns: see `[process]` of events.toml. 0: not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Startup {
+    /// CPU time before its program began.
+    pub cpu: u64,
+    /// Loading classes while something was recorded.
+    pub class_loading: u64,
+}
+
 /// The page's fixed part, `None` before its writer has finished it.
 pub fn who(memory: &impl Memory) -> Option<ProcessIdentity> {
     if memory.acquire_u32(PROCESS_STATE) == 0 {
@@ -205,6 +216,10 @@ pub fn account(memory: &impl Memory) -> Account {
             compilers: memory.relaxed_u64(PROCESS_CPU_COMPILERS),
             queued: memory.relaxed_u64(PROCESS_QUEUED),
             throttled: memory.relaxed_u64(PROCESS_THROTTLED),
+        },
+        startup: Startup {
+            cpu: memory.relaxed_u64(PROCESS_CPU_START),
+            class_loading: memory.relaxed_u64(PROCESS_CLASS_LOADING),
         },
         looked: memory.relaxed_u64(PROCESS_LOOKED),
         points: (0..PROCESS_MAX_POINTS)

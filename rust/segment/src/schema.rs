@@ -194,6 +194,8 @@ pub const PROCESS_QUEUED: usize = 216;
 pub const PROCESS_CPU_COMPILERS: usize = 232;
 pub const PROCESS_LOOKED: usize = 240;
 pub const PROCESS_THROTTLED: usize = 224;
+pub const PROCESS_CPU_START: usize = 248;
+pub const PROCESS_CLASS_LOADING: usize = 20456;
 pub const PROCESS_POINTS: usize = 256;
 pub const PROCESS_POINT_SUMMED: usize = 2;
 pub const PROCESS_MAX_POINTS: usize = 1024;
@@ -421,6 +423,8 @@ pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("queued", "i64"),
     ("throttled", "i64"),
     ("cpu_compilers", "i64"),
+    ("cpu_start", "i64"),
+    ("class_loading", "i64"),
 ];
 pub const CHILD_COLUMNS: &[(&str, &str)] = &[
     ("run", "string"),

@@ -16,6 +16,7 @@ mod counted;
 mod detail;
 pub mod files;
 mod kernel;
+mod loading;
 mod names;
 mod overflow;
 mod point;
@@ -50,13 +51,13 @@ use crate::memory::Memory;
 use crate::process::{DETACHED, ENDED};
 use crate::ring::{self, Layout};
 use crate::schema::{
-    CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_COST_COLLECTOR,
-    PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_BY,
+    CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_CLASS_LOADING,
+    PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_BY,
     PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_CPU_COMPILERS,
-    PROCESS_CPU_JVM, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ, PROCESS_IO_WRITTEN,
-    PROCESS_LOOKED, PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER, PROCESS_PID,
-    PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC, PROCESS_QUEUED,
-    PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
+    PROCESS_CPU_JVM, PROCESS_CPU_START, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ,
+    PROCESS_IO_WRITTEN, PROCESS_LOOKED, PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER,
+    PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC,
+    PROCESS_QUEUED, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
     PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_THROTTLED, PROCESS_UID,
 };
 
@@ -72,6 +73,8 @@ const DICTIONARY_SHARE: u64 = 4;
 const MAX_DICTIONARIES: u64 = 1 << 16;
 const MOST_BYTES: u64 = 64 << 20;
 const READY: u32 = 1;
+/// In the text of a process whose program has not begun yet.
+const LOADED_AT_START: &str = "loaded=start";
 
 /// How to record. Sizes are what a thread begins with.
 #[derive(Debug, Clone)]
@@ -127,7 +130,12 @@ impl Default for Options {
 #[must_use]
 #[inline]
 pub fn now() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
+    nanos_of(ClockId::Monotonic)
+}
+
+#[inline]
+fn nanos_of(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -211,6 +219,9 @@ impl Process {
         page.set_u64(PROCESS_PID_START, start_of("self").unwrap_or(0));
         page.set_u64(PROCESS_START, self.now());
         page.set_u64(PROCESS_POINTS_HASH, self.options.points_hash);
+        if self.options.text.lines().any(|line| line == LOADED_AT_START) {
+            page.set_u64(PROCESS_CPU_START, nanos_of(ClockId::ProcessCPUTime));
+        }
         let text = cut(&self.options.text, PROCESS_TEXT_CAPACITY);
         page.set_u32(PROCESS_TEXT_SIZE, text.len() as u32);
         for (i, bytes) in text.as_bytes().chunks(4).enumerate() {
@@ -313,7 +324,11 @@ impl Process {
     /// A window of a recording ends, and the next one begins if `records`: what the kernel counted
     /// in it of the I/O and the threads of this process is added to the page.
     pub fn look_at_kernel(&self, records: bool) {
-        let moved = locked(&self.kernel).look(records);
+        let (moved, loading) = {
+            let mut kernel = locked(&self.kernel);
+            (kernel.look(records), kernel.loading(records))
+        };
+        self.page.set_u64(PROCESS_CLASS_LOADING, loading);
         if moved.is_known() {
             self.page.set_u64(PROCESS_IO_READ, moved.read);
             self.page.set_u64(PROCESS_IO_WRITTEN, moved.written);

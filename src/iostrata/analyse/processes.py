@@ -12,8 +12,8 @@ class Process(Record, frozen=True):
     """A process that a collector saw: why it was not traced, what it counted, what tracing took.
 
     `dropped` calls are in sums alone, `collapsed` ones in sums without task and category, `lost` in
-    none; `rejected` are segments and names that could not be made. `start` to `throttled` are as in
-    [process_columns] of schema/events.toml; null where the kernel did not say.
+    none; `rejected` are segments and names that could not be made. `start` to `class_loading` are
+    as in [process_columns] of schema/events.toml; null where kernel and JVM did not say.
     """
 
     host: str | None
@@ -52,6 +52,8 @@ class Process(Record, frozen=True):
     cpu_compilers: Ns | None
     queued: Ns | None
     throttled: Ns | None
+    cpu_start: Ns | None
+    class_loading: Ns | None
 
 
 def processes() -> ir.Table:

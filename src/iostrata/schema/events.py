@@ -198,6 +198,8 @@ PROCESS_COLUMNS = {
     "queued": "i64",
     "throttled": "i64",
     "cpu_compilers": "i64",
+    "cpu_start": "i64",
+    "class_loading": "i64",
 }
 CHILD_COLUMNS = {
     "run": "string",
@@ -307,7 +309,7 @@ EXTRACTOR = {
 # Columns that came after their version was frozen: older files lack them.
 ADDED = {
     "columns": (),
-    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued', 'throttled', 'cpu_compilers'),
+    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued', 'throttled', 'cpu_compilers', 'cpu_start', 'class_loading'),
     "system_columns": ('cpu_pressure', 'memory_pressure', 'io_pressure'),
 }
 MAX_POINTS = 1024

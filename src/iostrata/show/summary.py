@@ -40,6 +40,18 @@ MOST_TARGETS = 10
 MOST_LATENCIES = 12
 MOST_TASKS = 12
 MOST_COSTS = 6
+# Columns by the field of a ProcessTime; of others than these only those that some row has.
+ALWAYS_SHOWN = ("lived", "program", "jvm", "queued")
+PROCESS_TIMES = {
+    "wall time": "lived",
+    "CPU before it began": "begin",
+    "CPU of the program": "program",
+    "loading classes": "class_loading",
+    "of the JVM": "jvm",
+    "its compilers": "compilers",
+    "waited for a CPU": "queued",
+    "held back by a limit": "throttled",
+}
 
 
 def summary_lines(summary: Summary) -> list[str]:
@@ -326,22 +338,17 @@ def _tasks(summary: Summary) -> list[str]:
 def _process_times(summary: Summary) -> list[str]:
     if not summary.process_times:
         return []
-    has_compilers = any(row.compilers is not None for row in summary.process_times)
-    shown = [
-        named("processes", "role"),
-        number("number", count, "processes"),
-        number("wall time", seconds, "lived"),
-        number("CPU of the program", seconds, "program"),
-        number("of the JVM", seconds, "jvm"),
-        *([number("its compilers", seconds, "compilers")] if has_compilers else []),
-        number("waited for a CPU", seconds, "queued"),
+    rows = summary.process_times
+    times = [
+        number(title, seconds, field)
+        for title, field in PROCESS_TIMES.items()
+        if field in ALWAYS_SHOWN or any(getattr(row, field) for row in rows)
     ]
-    if any(row.throttled for row in summary.process_times):
-        shown.append(number("held back by a limit", seconds, "throttled"))
+    whose = (named("processes", "role"), number("number", count, "processes"))
     return [
-        *table(summary.process_times, shown),
-        "(of the JVM: its compilers and garbage collectors; waited: threads of the program, all "
-        "together)",
+        *table(rows, [*whose, *times]),
+        "(of the JVM: its compilers and garbage collectors; loading classes: by the JVM's clock, "
+        "part of the program's; waited: threads of the program, all together)",
     ]
 
 

@@ -288,7 +288,9 @@ impl State {
             let page = process.page.as_ref()?;
             let (cost, moved, scheduled) = (page.cost, page.moved, page.scheduled);
             let (summed, traced) = (page.summed.clone(), process.traced);
-            Some((*proc, Baseline { cost, summed, moved, scheduled, traced }))
+            let class_loading = page.startup.class_loading;
+            let baseline = Baseline { cost, summed, moved, scheduled, class_loading, traced };
+            Some((*proc, baseline))
         });
         self.owners.order(order, baselines);
     }

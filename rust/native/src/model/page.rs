@@ -1,6 +1,6 @@
 //! What a process page said.
 
-use iostrata_segment::process::{Account, Cost, DETACHED, ENDED, Moved, Scheduled};
+use iostrata_segment::process::{Account, Cost, DETACHED, ENDED, Moved, Scheduled, Startup};
 use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_FIRST_USER_POINT};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub struct PageReading {
     pub moved: Moved,
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub scheduled: Scheduled,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub startup: Startup,
     /// When its process last read them, `CLOCK_MONOTONIC` ns; 0: not known.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub looked: u64,
@@ -56,6 +58,7 @@ impl PageReading {
             cost: account.cost,
             moved: account.moved,
             scheduled: account.scheduled,
+            startup: account.startup,
             looked: account.looked,
             summed: points()
                 .filter(|(_, point)| point.summed != 0)
@@ -73,6 +76,7 @@ impl PageReading {
             && self.cost == other.cost
             && self.moved == other.moved
             && self.scheduled == other.scheduled
+            && self.startup == other.startup
             && self.summed == other.summed
     }
 

@@ -87,6 +87,9 @@ pub struct Baseline {
     pub moved: Moved,
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub scheduled: Scheduled,
+    /// ns.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub class_loading: u64,
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub traced: Traced,
 }

@@ -51,6 +51,8 @@ pub struct ProcessRow {
     /// `None` where the kernel did not say.
     pub moved: Option<Moved>,
     pub scheduled: Option<Scheduled>,
+    pub cpu_start: Option<u64>,
+    pub class_loading: Option<u64>,
     /// `None` for a process that was not traced.
     pub traced_bytes: Option<Traced>,
     pub start: u64,
@@ -133,6 +135,8 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ProcessRow]) -
         "mapped" => long(&|row| Some(row.traced_bytes?.mapped)),
         "cpu_compilers" => long(&|row| Some(row.scheduled?.compilers)),
         "cpu_jvm" => long(&|row| Some(row.scheduled?.jvm)),
+        "cpu_start" => long(&|row| row.cpu_start),
+        "class_loading" => long(&|row| row.class_loading),
         "queued" => long(&|row| Some(row.scheduled?.queued)),
         "throttled" => long(&|row| Some(row.scheduled?.throttled)),
         "native" => {
@@ -228,6 +232,14 @@ fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
         scheduled: page
             .filter(|page| page.scheduled.is_known())
             .map(|page| page.scheduled.since(baseline.scheduled)),
+        cpu_start: page
+            .filter(|_| is_own && info.start >= run.began)
+            .map(|page| page.startup.cpu)
+            .filter(|nanos| *nanos > 0),
+        class_loading: page
+            .map(|page| page.startup.class_loading)
+            .filter(|nanos| *nanos > 0)
+            .map(|nanos| nanos.saturating_sub(baseline.class_loading)),
         traced_bytes: rejection.is_empty().then(|| process.traced.since(baseline.traced)),
         start: info.start,
         end: process.end.as_ref().filter(|_| rejection.is_empty()).map_or(0, |end| end.at),

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::loading::LoadingAccount;
 use crate::process::Moved;
 use crate::schema::{
     NATIVE_CODE_CHILDREN, NATIVE_CODE_HADOOP, NATIVE_CODE_LEVELDB, NATIVE_CODE_LIBRARY,
@@ -46,6 +47,7 @@ pub(super) struct KernelAccount {
     /// What stood when the window began; `None` outside of a recording.
     window: Option<Reading>,
     windows: u32,
+    loading: LoadingAccount,
 }
 
 #[derive(Debug)]
@@ -59,6 +61,11 @@ impl KernelAccount {
     /// A window ends, and the next one begins if `records`.
     pub fn look(&mut self, records: bool) -> Moved {
         self.look_at("/proc/self", records)
+    }
+
+    /// After [`KernelAccount::look`]: ns in which this JVM has loaded classes meanwhile.
+    pub fn loading(&mut self, records: bool) -> u64 {
+        self.loading.look(records)
     }
 
     /// Likewise of `task`, a folder of `/proc`: of this process, or of one of its threads.
@@ -77,8 +84,9 @@ impl KernelAccount {
         }
         self.windows += 1;
         if is_first || !records || self.windows.is_multiple_of(LIBRARIES_EVERY) {
-            self.moved.native |=
-                native_code(&fs::read_to_string("/proc/self/maps").unwrap_or_default());
+            let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+            self.moved.native |= native_code(&maps);
+            self.loading.find(&maps);
         }
         // what we have read ourselves is none of the program's
         self.window = if records { Reading::of(task) } else { None };

@@ -46,3 +46,19 @@ def test_what_a_limit_held_back_is_said_where_there_is_one(tmp_path: Path) -> No
     begin = next(i for i, line in enumerate(lines) if line.startswith("processes "))
     assert lines[begin].endswith("waited for a CPU held back by a limit")
     assert lines[begin + 1] == "client 1 4.00 s 1.00 s 0 µs 3.00 s 2.00 s"
+
+
+def test_begin_and_classes_are_said_where_they_are_known(tmp_path: Path) -> None:
+    knows = {"cpu": 5 * SECOND, "cpu_jvm": 2 * SECOND, "queued": 0}
+    maps = [
+        process("map", 1, **knows, cpu_start=SECOND, class_loading=SECOND // 2),
+        process("map", 2, **knows, cpu_start=SECOND, class_loading=SECOND),
+    ]
+    served = process("DataNode", 3, **knows, class_loading=0)
+    make_run(tmp_path, "r", [row_of_sum("java", "read")], [*maps, served])
+    with iostrata.open(tmp_path / "r") as run:
+        lines = [" ".join(line.split()) for line in summary_lines(run.summary)]
+    head = "number wall time CPU before it began CPU of the program loading classes of the JVM"
+    assert f"processes {head} waited for a CPU" in lines
+    assert "map 2 2.00 s 6.00 s 1.50 s 4.00 s 0 µs" in lines
+    assert "DataNode 1 3.00 s 0 µs 2.00 s 0 µs" in lines

@@ -1,5 +1,6 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.Recorder;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 
@@ -15,15 +16,15 @@ public final class Agent {
 
   /** Called before main. Never throws: an exception here would end the JVM. */
   public static void premain(String options, Instrumentation instrumentation) {
-    begin(options, instrumentation);
+    begin(options, "loaded=start\n", instrumentation);
   }
 
   /** Called in a running JVM, to begin or, with the option {@code detach}, to end. */
   public static void agentmain(String options, Instrumentation instrumentation) {
-    begin(options, instrumentation);
+    begin(options, "", instrumentation);
   }
 
-  private static void begin(String text, Instrumentation instrumentation) {
+  private static void begin(String text, String fact, Instrumentation instrumentation) {
     AgentOptions options = new AgentOptions();
     Answer answer = new Answer();
     try {
@@ -31,7 +32,9 @@ public final class Agent {
       if (options.detach) {
         Session.detach(answer);
       } else {
-        attach(options, instrumentation, answer);
+        Recorder.Options to = options.recorder();
+        to.text = fact;
+        attach(options, to, instrumentation, answer);
       }
     } catch (Throwable e) {
       answer.refuse(e);
@@ -46,13 +49,14 @@ public final class Agent {
     }
   }
 
-  private static void attach(AgentOptions options, Instrumentation instrumentation, Answer answer)
+  private static void attach(
+      AgentOptions options, Recorder.Options to, Instrumentation instrumentation, Answer answer)
       throws Exception {
     if (Agent.class.getClassLoader() != null) {
       throw new IOException("the agent's jar has been renamed: call it iostrata-agent.jar");
     }
     NativeWriter.load(instrumentation);
     Classes classes = new InstrumentedClasses(instrumentation);
-    Session.attach(options, System.getenv("CONTAINER_ID"), options.recorder(), classes, answer);
+    Session.attach(options, System.getenv("CONTAINER_ID"), to, classes, answer);
   }
 }

@@ -1,6 +1,8 @@
 package io.iostrata.agent;
 
 import io.iostrata.segment.DontInline;
+import io.iostrata.segment.Native;
+import io.iostrata.segment.ThreadLog;
 
 /** What woven code calls of counted-only points. As little throws as in {@link Hooks}. */
 public final class CountedHooks {
@@ -12,7 +14,53 @@ public final class CountedHooks {
   /** {@link Hooks#enter} of a call that is only summed. */
   @DontInline
   public static void enterCounted(int point, Object a, Object b, long asked, long bytes) {
-    Probe probe = Hooks.OFF[point] != 0 ? null : Hooks.take(point, true);
+    if (Hooks.OFF[point] != 0) {
+      return;
+    }
+    try {
+      // As in Hooks.enter.
+      Thread current = Thread.currentThread();
+      Probe probe = Probe.last;
+      if (probe == null || probe.thread != current) {
+        probe = Probe.MET[(int) current.getId() & Probe.LAST_BITS];
+      }
+      if (probe != null
+          && probe.thread == current
+          && !probe.busy
+          && probe.recording == Hooks.on
+          && probe.counted == 0) {
+        KnownTarget known = probe.known[point & KnownTarget.POINTS - 1];
+        if (known != null
+            && known.point == point
+            && (a == null ? known.ofNothing : known.get() == a)) {
+          OverheadSampler sampler = probe.sampler;
+          if (--sampler.left <= 0) {
+            sampler.begin();
+          }
+          ThreadLog log = probe.log;
+          log.inside = true;
+          long writer = log.handle;
+          if (writer != 0) {
+            Native.enterCounted(writer, point, known.handle, asked, bytes);
+          }
+          log.inside = false;
+          if (sampler.since != 0) {
+            sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
+          }
+          if (writer != 0) {
+            return;
+          }
+        }
+      }
+      enterCountedAnyhow(point, a, b, asked, bytes);
+    } catch (Throwable e) {
+      Hooks.fault(point, e);
+    }
+  }
+
+  @DontInline
+  private static void enterCountedAnyhow(int point, Object a, Object b, long asked, long bytes) {
+    Probe probe = Hooks.take(point, true);
     if (probe == null) {
       return;
     }
@@ -31,7 +79,53 @@ public final class CountedHooks {
   /** {@link #enterCounted} of a call whose bytes are known: it is counted now. */
   @DontInline
   public static void count(int point, Object a, Object b, long asked, long bytes) {
-    Probe probe = Hooks.OFF[point] != 0 ? null : Hooks.take(point, true);
+    if (Hooks.OFF[point] != 0) {
+      return;
+    }
+    try {
+      // As in Hooks.enter.
+      Thread current = Thread.currentThread();
+      Probe probe = Probe.last;
+      if (probe == null || probe.thread != current) {
+        probe = Probe.MET[(int) current.getId() & Probe.LAST_BITS];
+      }
+      if (probe != null
+          && probe.thread == current
+          && !probe.busy
+          && probe.recording == Hooks.on
+          && probe.counted == 0) {
+        KnownTarget known = probe.known[point & KnownTarget.POINTS - 1];
+        if (known != null
+            && known.point == point
+            && (a == null ? known.ofNothing : known.get() == a)) {
+          OverheadSampler sampler = probe.sampler;
+          if (--sampler.left <= 0) {
+            sampler.begin();
+          }
+          ThreadLog log = probe.log;
+          log.inside = true;
+          long writer = log.handle;
+          if (writer != 0 && !Native.count(writer, point, known.handle, asked, bytes)) {
+            probe.counted = point;
+          }
+          log.inside = false;
+          if (sampler.since != 0) {
+            sampler.end(point, OverheadSampler.UNSEEN_COUNT);
+          }
+          if (writer != 0) {
+            return;
+          }
+        }
+      }
+      countAnyhow(point, a, b, asked, bytes);
+    } catch (Throwable e) {
+      Hooks.fault(point, e);
+    }
+  }
+
+  @DontInline
+  private static void countAnyhow(int point, Object a, Object b, long asked, long bytes) {
+    Probe probe = Hooks.take(point, true);
     if (probe == null) {
       return;
     }
@@ -48,16 +142,35 @@ public final class CountedHooks {
   }
 
   /** The call that {@link #count} counted returns. */
+  @DontInline
   public static void counted(int point) {
-    if (Hooks.on != 0) {
-      leaveCount(point, false);
+    if (Hooks.on == 0) {
+      return;
     }
+    try {
+      // As in Hooks.enter.
+      Thread current = Thread.currentThread();
+      Probe probe = Probe.last;
+      if (probe == null || probe.thread != current) {
+        probe = Probe.MET[(int) current.getId() & Probe.LAST_BITS];
+        if (probe != null && (++probe.notLast & 15) == 0 && probe.thread == current) {
+          Probe.last = probe;
+        }
+      }
+      if (probe != null && probe.thread == current && probe.counted == point && !probe.busy) {
+        probe.counted = 0;
+        return;
+      }
+    } catch (Throwable e) {
+      Hooks.fault(point, e);
+    }
+    leaveCount(point, false);
   }
 
   /** {@link #counted} of a call that may have passed through. */
   public static void counted(int point, Object through) {
     if (Hooks.on != 0 && !PassingStreams.through(through)) {
-      leaveCount(point, false);
+      counted(point);
     }
   }
 
@@ -90,16 +203,45 @@ public final class CountedHooks {
   }
 
   /** {@link Hooks#exit} of a call that is only summed. */
+  @DontInline
   public static void exitCounted(long bytes, int point) {
-    if (Hooks.on != 0) {
+    if (Hooks.on == 0) {
+      return;
+    }
+    try {
+      // As in Hooks.enter.
+      Thread current = Thread.currentThread();
+      Probe probe = Probe.last;
+      if (probe == null || probe.thread != current) {
+        probe = Probe.MET[(int) current.getId() & Probe.LAST_BITS];
+        if (probe != null && (++probe.notLast & 15) == 0 && probe.thread == current) {
+          Probe.last = probe;
+        }
+      }
+      if (probe != null && probe.thread == current && !probe.busy && probe.log != null) {
+        OverheadSampler sampler = probe.sampler;
+        if (--sampler.left <= 0) {
+          sampler.begin();
+        }
+        ThreadLog log = probe.log;
+        log.inside = true;
+        Native.exitCounted(log.handle, point, bytes, false);
+        log.inside = false;
+        if (sampler.since != 0) {
+          sampler.end(point, OverheadSampler.UNSEEN_COUNTED);
+        }
+        return;
+      }
       leaveCounted(bytes, point, Probe.COUNTED);
+    } catch (Throwable e) {
+      Hooks.fault(point, e);
     }
   }
 
   /** {@link #exitCounted} of a call that may have passed through. */
   public static void exitCounted(long bytes, int point, Object through) {
     if (Hooks.on != 0 && !PassingStreams.through(through)) {
-      leaveCounted(bytes, point, Probe.COUNTED);
+      exitCounted(bytes, point);
     }
   }
 

@@ -112,16 +112,19 @@ public final class Native {
 
   static native void addUp(long thread, int operation, long moved);
 
-  static native void enterCounted(long thread, int point, long target, long asked, long bytes);
+  /** See {@link ThreadLog#enterCounted}. */
+  public static native void enterCounted(
+      long thread, int point, long target, long asked, long bytes);
 
   /** See {@link ThreadLog#count}. */
-  static native boolean count(long thread, int point, long target, long asked, long bytes);
+  public static native boolean count(long thread, int point, long target, long asked, long bytes);
 
   static native void openCounted(long thread, int point);
 
   static native void failCounted(long thread, int point);
 
-  static native void exitCounted(long thread, int point, long moved, boolean error);
+  /** See {@link ThreadLog#exitCounted}. */
+  public static native void exitCounted(long thread, int point, long moved, boolean error);
 
   static native void dropCounted(long thread, int point);
 

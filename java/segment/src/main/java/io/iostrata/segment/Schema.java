@@ -195,6 +195,8 @@ public final class Schema {
   public static final int PROCESS_CPU_COMPILERS = 232;
   public static final int PROCESS_LOOKED = 240;
   public static final int PROCESS_THROTTLED = 224;
+  public static final int PROCESS_CPU_START = 248;
+  public static final int PROCESS_CLASS_LOADING = 20456;
   public static final int PROCESS_POINTS = 256;
   public static final int PROCESS_POINT_SUMMED = 2;
   public static final int PROCESS_MAX_POINTS = 1024;
@@ -211,8 +213,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 299;
-  public static final long POINTS_HASH = 4876407940018677533L;
+  public static final int POINT_COUNT = 342;
+  public static final long POINTS_HASH = 4105936108520792075L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
@@ -227,7 +229,7 @@ public final class Schema {
     0x0000000000000000L,
     0x0000000000000000L,
     0x007ff3ffb5000c7fL,
-    0x0000000000000000L,
+    0x0000dfc00001ff80L,
     0x0000000000000000L,
     0x0000000000000000L,
     0xffffffffffffffffL,
