@@ -6,7 +6,8 @@ use libc::{off_t, size_t, sockaddr, socklen_t};
 
 use crate::hooks::{at, on, point};
 use crate::log::{self, traced};
-use crate::{real, session};
+use crate::real::real;
+use crate::session;
 
 /// # Safety
 /// As of the C library's.
@@ -81,7 +82,11 @@ makes! {
 /// # Safety
 /// As of the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
+pub unsafe extern "C-unwind" fn connect(
+    fd: c_int,
+    to: *const sockaddr,
+    length: socklen_t,
+) -> c_int {
     log::ours(|| session::forget(fd));
     real!(connect(fd, to, length) as fn(c_int, *const sockaddr, socklen_t) -> c_int, else -1)
 }

@@ -33,7 +33,8 @@ impl Wanted {
 
     fn parse(text: &str) -> Option<Wanted> {
         let field = |name: &str| {
-            let value = |option: &'_ str| option.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
+            let value =
+                |option: &'_ str| option.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
             text.split(',').find_map(value)
         };
         let directory = PathBuf::from(field("dir")?);
@@ -101,7 +102,7 @@ pub fn text(run: &str, rank: &Rank) -> String {
     let mut text = String::from("loaded=start\n");
     for (key, value) in lines.iter().filter(|(_, value)| !value.is_empty()) {
         let value = value.replace(['\n', '\r'], " ");
-        text.push_str(&format!("{key}={value}\n"));
+        text.extend([key, "=", &value, "\n"]);
     }
     text
 }

@@ -9,7 +9,8 @@ use libc::{iovec, mode_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 use crate::environment::Wanted;
 use crate::log::{self, Call, Target, traced};
-use crate::{memory, real, session, streams};
+use crate::real::real;
+use crate::{memory, session, streams};
 
 /// The loader calls it before the program's own code, but for libraries that are loaded before.
 #[used]
@@ -32,6 +33,7 @@ extern "C" fn begin() {
 }
 
 extern "C" fn end() {
+    streams::end();
     log::ours(session::end);
 }
 
@@ -88,7 +90,11 @@ fn named<'a>(folder: c_int, path: *const c_char) -> Target<'a> {
     }
     // SAFETY: the program passes it on to the C library, which reads it just so
     let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
-    if bytes.is_empty() { Target::Descriptor(folder) } else { Target::Path(folder, Path::new(OsStr::from_bytes(bytes))) }
+    if bytes.is_empty() {
+        Target::Descriptor(folder)
+    } else {
+        Target::Path(folder, Path::new(OsStr::from_bytes(bytes)))
+    }
 }
 
 /// Bytes that a vector of buffers has room for.

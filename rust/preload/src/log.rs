@@ -21,7 +21,7 @@ const LOT: u32 = 64;
 pub enum Target<'a> {
     None,
     Descriptor(c_int),
-    /// Below a folder, see openat().
+    /// Below a folder, see `openat()`.
     Path(c_int, &'a Path),
 }
 
@@ -85,7 +85,9 @@ pub fn traced<R: Returned>(call: &Call<'_>, real: impl FnOnce() -> R) -> R {
         if mine.busy.get() {
             return real();
         }
-        let Some(log) = inside(mine, |session| enter(mine, session, call)) else { return real() };
+        let Some(log) = inside(mine, |session| Some(enter(mine, session, call))) else {
+            return real();
+        };
         let returned = real();
         inside(mine, |session| {
             exit(log, session, call, returned);
@@ -132,7 +134,7 @@ pub fn ours<T>(work: impl FnOnce() -> T) -> Option<T> {
 }
 
 #[inline]
-fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> Option<*mut Log> {
+fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> *mut Log {
     let at = log_of(mine, session);
     // SAFETY: of this thread, and nobody else's
     let log = unsafe { &mut *at };
@@ -149,7 +151,7 @@ fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> Option<*mut
     let Call { point, asked, offset, bytes, .. } = *call;
     let entry = Entry { point, target, asked: asked as u64, offset, bytes: bytes as i64 };
     log.thread.enter(&entry, None);
-    Some(at)
+    at
 }
 
 #[inline]
@@ -173,7 +175,8 @@ fn exit<R: Returned>(log: *mut Log, session: &'static Session, call: &Call<'_>, 
         log.thread.failed(call.point, why, FLAG_ERRNO);
         return;
     }
-    let opened = call.opens.then(|| session.descriptors.learn(&session.process, returned.descriptor()));
+    let opened =
+        call.opens.then(|| session.descriptors.learn(&session.process, returned.descriptor()));
     log.thread.exit(call.point, returned.bytes(), opened.unwrap_or(0));
 }
 

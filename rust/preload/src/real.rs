@@ -33,7 +33,6 @@ impl Real {
 
 /// `real!(name as fn(types) -> type, else value)(arguments)`: what the function of the C library
 /// returns, or `value` with `ENOSYS` where it has none.
-#[macro_export]
 macro_rules! real {
     ($name:ident($($value:expr),*) as fn($($type:ty),*) -> $returned:ty, else $none:expr) => {{
         static REAL: $crate::real::Real = $crate::real::Real::new(
@@ -50,12 +49,13 @@ macro_rules! real {
             unsafe { *libc::__errno_location() = libc::ENOSYS };
             $none
         } else {
+            type Function = unsafe extern "C-unwind" fn($($type),*) -> $returned;
             // SAFETY: the C library's function of this name has these types
-            let function = unsafe {
-                std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C-unwind" fn($($type),*) -> $returned>(at)
-            };
+            let function = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Function>(at) };
             // SAFETY: the program's own arguments
             unsafe { function($($value),*) }
         }
     }};
 }
+
+pub(crate) use real;

@@ -13,20 +13,22 @@ use rustix::mm::{MprotectFlags, mprotect};
 
 use crate::hooks::{CWD, on, opens, point};
 use crate::log::{self, Call, traced};
-use crate::{real, session};
+use crate::real::real;
+use crate::session;
 
 /// Of bytes, and of wide characters.
 const TABLES: [&CStr; 2] = [c"_IO_file_jumps", c"_IO_wfile_jumps"];
 
 /// Place in a table (libioP.h), the function that stands there, and ours.
-const FUNCTIONS: [(usize, &CStr, *const c_void); 4] = [
+const FUNCTIONS: [(usize, &CStr, *const c_void); 5] = [
     (14, c"_IO_file_read", file_read as *const c_void),
     (15, c"_IO_file_write", file_write as *const c_void),
     (16, c"_IO_file_seek", file_seek as *const c_void),
     (17, c"_IO_file_close", file_close as *const c_void),
+    (18, c"_IO_file_stat", file_stat as *const c_void),
 ];
 
-static THEIRS: [AtomicPtr<c_void>; 4] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 4];
+static THEIRS: [AtomicPtr<c_void>; 5] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 5];
 
 /// While no other thread is there: the library has been loaded.
 pub fn begin() {
@@ -48,6 +50,21 @@ pub fn begin() {
             replace(table);
         }
     }
+}
+
+/// The process ends: what is left in buffers is written now, by ours; a moment later the C library
+/// would do so. It does not wait for a thread that reads from a stream meanwhile, so we must not be
+/// there, either.
+pub fn end() {
+    let is_alone = log::ours(|| session::is_on() && threads() == Some(1)) == Some(true);
+    if is_alone {
+        // SAFETY: no condition
+        unsafe { libc::fflush(std::ptr::null_mut()) };
+    }
+}
+
+fn threads() -> Option<usize> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
 
 fn symbol(name: &CStr) -> *mut c_void {
@@ -84,20 +101,32 @@ fn descriptor(stream: *mut FILE) -> c_int {
     unsafe { libc::fileno(stream) }
 }
 
-unsafe extern "C-unwind" fn file_read(stream: *mut FILE, to: *mut c_void, size: ssize_t) -> ssize_t {
+unsafe extern "C-unwind" fn file_read(
+    stream: *mut FILE,
+    to: *mut c_void,
+    size: ssize_t,
+) -> ssize_t {
     const POINT: u16 = point("file_read");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, *mut c_void, ssize_t) -> ssize_t;
     let call = on(POINT, descriptor(stream), size.max(0) as usize);
     // SAFETY: `_IO_file_read`, with its own arguments
-    traced(&call, || unsafe { std::mem::transmute::<*mut c_void, Function>(theirs(0))(stream, to, size) })
+    traced(&call, || unsafe {
+        std::mem::transmute::<*mut c_void, Function>(theirs(0))(stream, to, size)
+    })
 }
 
-unsafe extern "C-unwind" fn file_write(stream: *mut FILE, from: *const c_void, size: ssize_t) -> ssize_t {
+unsafe extern "C-unwind" fn file_write(
+    stream: *mut FILE,
+    from: *const c_void,
+    size: ssize_t,
+) -> ssize_t {
     const POINT: u16 = point("file_write");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, *const c_void, ssize_t) -> ssize_t;
     let call = on(POINT, descriptor(stream), size.max(0) as usize);
     // SAFETY: `_IO_file_write`, with its own arguments
-    traced(&call, || unsafe { std::mem::transmute::<*mut c_void, Function>(theirs(1))(stream, from, size) })
+    traced(&call, || unsafe {
+        std::mem::transmute::<*mut c_void, Function>(theirs(1))(stream, from, size)
+    })
 }
 
 unsafe extern "C-unwind" fn file_seek(stream: *mut FILE, offset: off_t, whence: c_int) -> off_t {
@@ -105,7 +134,9 @@ unsafe extern "C-unwind" fn file_seek(stream: *mut FILE, offset: off_t, whence: 
     type Function = unsafe extern "C-unwind" fn(*mut FILE, off_t, c_int) -> off_t;
     let call = on(POINT, descriptor(stream), 0);
     // SAFETY: `_IO_file_seek`, with its own arguments
-    traced(&call, || unsafe { std::mem::transmute::<*mut c_void, Function>(theirs(2))(stream, offset, whence) })
+    traced(&call, || unsafe {
+        std::mem::transmute::<*mut c_void, Function>(theirs(2))(stream, offset, whence)
+    })
 }
 
 unsafe extern "C-unwind" fn file_close(stream: *mut FILE) -> c_int {
@@ -117,6 +148,14 @@ unsafe extern "C-unwind" fn file_close(stream: *mut FILE) -> c_int {
         // SAFETY: `_IO_file_close`, with its own argument
         unsafe { std::mem::transmute::<*mut c_void, Function>(theirs(3))(stream) }
     })
+}
+
+unsafe extern "C-unwind" fn file_stat(stream: *mut FILE, to: *mut c_void) -> c_int {
+    const POINT: u16 = point("file_stat");
+    type Function = unsafe extern "C-unwind" fn(*mut FILE, *mut c_void) -> c_int;
+    let call = on(POINT, descriptor(stream), 0);
+    // SAFETY: `_IO_file_stat`, with its own arguments
+    traced(&call, || unsafe { std::mem::transmute::<*mut c_void, Function>(theirs(4))(stream, to) })
 }
 
 /// Functions that open a stream: they open its file inside of the C library.

@@ -18,7 +18,7 @@ pub struct Point {
     pub summable: bool,
 }
 
-pub const POINTS_HASH: u64 = 4105936108520792075;
+pub const POINTS_HASH: u64 = 6150652760503444478;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -364,4 +364,5 @@ pub const POINTS: &[Point] = &[
     Point { id: 752, layer: "posix", op: "seek", class: "libc", method: "file_seek", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 753, layer: "posix", op: "close", class: "libc", method: "file_close", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 754, layer: "posix", op: "open", class: "libc", method: "fopen", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 755, layer: "posix", op: "stat", class: "libc", method: "file_stat", counted_only: false, woven: false, direction: 0, summable: false },
 ];

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 4105936108520792075
+POINTS_HASH = 6150652760503444478
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -376,4 +376,5 @@ POINTS = (
     Point(752, "posix", "seek", "libc", "file_seek", "(JJI)J", "own", "", "", "", (), ""),
     Point(753, "posix", "close", "libc", "file_close", "(J)I", "own", "", "", "", (), ""),
     Point(754, "posix", "open", "libc", "fopen", "([B[B)J", "own", "", "", "", (), ""),
+    Point(755, "posix", "stat", "libc", "file_stat", "(J[B)I", "own", "", "", "", (), ""),
 )

@@ -8,8 +8,7 @@ use iostrata_segment::process::ProcessIdentity;
 use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
     CATEGORY_CHILD, CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA,
-    LAYER_POSIX,
-    PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name,
+    LAYER_POSIX, PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name,
 };
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};

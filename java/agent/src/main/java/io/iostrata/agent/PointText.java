@@ -348,6 +348,7 @@ final class PointText {
         + "751\tposix\twrite\tlibc\tfile_write\t(J[BJ)J\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
         + "752\tposix\tseek\tlibc\tfile_seek\t(JJI)J\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "753\tposix\tclose\tlibc\tfile_close\t(J)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
-        + "754\tposix\topen\tlibc\tfopen\t([B[B)J\town\t0\t0\t\t\t\t\t\t\t\t\t\n";
+        + "754\tposix\topen\tlibc\tfopen\t([B[B)J\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "755\tposix\tstat\tlibc\tfile_stat\t(J[B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n";
   }
 }

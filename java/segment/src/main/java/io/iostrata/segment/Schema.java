@@ -213,8 +213,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 342;
-  public static final long POINTS_HASH = 4105936108520792075L;
+  public static final int POINT_COUNT = 343;
+  public static final long POINTS_HASH = 6150652760503444478L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
