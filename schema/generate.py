@@ -169,9 +169,26 @@ def named(extraction: str) -> str:
     return extraction[: extraction.index("(")] if found and not own else ""
 
 
+def makes_rows(point: dict[str, str]) -> bool:
+    return point["mode"] not in ("effect", "before", "replace")
+
+
+def directions(points: list[dict[str, str]]) -> dict[str, int]:
+    """By id of a point, the number of the direction of its bytes; 0: it carries none."""
+    numbers: dict[tuple[str, str], int] = {}
+    found = {}
+    for point in points:
+        found[point["id"]] = 0
+        if makes_rows(point) and point["bytes"]:
+            op = SAME_FLOW.get(point["op"], point["op"])
+            number = numbers.setdefault((point["layer"], op), len(numbers) + 1)
+            found[point["id"]] = number
+    return found
+
+
 def java_rows(points: list[dict[str, str]], schema: dict[str, Any]) -> str:
     """What PointTable.java and Hooks.java work out of the table, as numbers."""
-    flows: dict[tuple[str, str], int] = {}
+    direction_of = directions(points)
     sums: dict[tuple[str, str], int] = {}
     fields = ("target", "context", "effect", "bytes")
     names = sorted({named(p[field]) for p in points for field in fields} - {""})
@@ -180,18 +197,14 @@ def java_rows(points: list[dict[str, str]], schema: dict[str, Any]) -> str:
         sums.setdefault((point["layer"], point["bytes"][3:-1]), len(sums) + 1)
     codes = ""
     for point in points:
-        rows = point["mode"] not in ("effect", "before", "replace")
-        flow = adds = added = 0
-        if rows and point["bytes"]:
-            op = SAME_FLOW.get(point["op"], point["op"])
-            flow = flows.setdefault((point["layer"], op), len(flows) + 1)
+        adds = added = 0
         if point in whole:
             adds = sums[point["layer"], point["bytes"][3:-1]]
         if point["mode"] != "own":
             added = sums.get((point["layer"], point["op"]), 0)
-        layer = schema["layer"][point["layer"]] if rows else 0
+        layer = schema["layer"][point["layer"]] if makes_rows(point) else 0
         numbers = [int(point["id"]), layer, int(point["scope"]), int(point["begin"])]
-        numbers += [flow, adds, added]
+        numbers += [direction_of[point["id"]], adds, added]
         numbers += [names.index(n) + 1 if (n := named(point[f])) else 0 for f in fields]
         codes += "\n        + " * bool(codes)
         codes += '"' + "".join(f"\\u{0x100 + number:04x}" for number in numbers) + '"'
@@ -245,12 +258,16 @@ def rust_schema(schema: dict[str, Any]) -> str:
     return "".join(lines)
 
 
-def rust_points(points: list[dict[str, str]]) -> str:
+def rust_points(points: list[dict[str, str]], schema: dict[str, Any]) -> str:
+    direction_of = directions(points)
+    summed = schema["summed_under_budget"]
     rows = "".join(
         f'    Point {{ id: {p["id"]}, layer: "{p["layer"]}", op: "{p["op"]}", '
         f'class: "{p["class"]}", method: "{p["method"]}", '
         f"counted_only: {'true' if p['mode'] in SUMMED else 'false'}, "
-        f"woven: {'false' if p['mode'] == 'own' else 'true'} }},\n"
+        f"woven: {'false' if p['mode'] == 'own' else 'true'}, "
+        f"direction: {direction_of[p['id']]}, "
+        f"summable: {'true' if p['op'] in summed.get(p['layer'], ()) else 'false'} }},\n"
         for p in points
     )
     return (
@@ -259,7 +276,9 @@ def rust_points(points: list[dict[str, str]]) -> str:
         "pub struct Point {\n    pub id: u16,\n    pub layer: &'static str,\n"
         "    pub op: &'static str,\n    pub class: &'static str,\n"
         "    pub method: &'static str,\n    pub counted_only: bool,\n"
-        "    /// False where the agent itself makes the rows.\n    pub woven: bool,\n}\n\n"
+        "    /// False where the agent itself makes the rows.\n    pub woven: bool,\n"
+        "    /// Number of the direction of its bytes, 0 none.\n    pub direction: u8,\n"
+        "    /// Its calls may be only summed to stay within the budget.\n    pub summable: bool,\n}\n\n"
         f"pub const POINTS_HASH: u64 = {points_hash(points_table(points))};\n\n"
         f"#[rustfmt::skip]\npub const POINTS: &[Point] = &[\n{rows}];\n"
     )
@@ -329,7 +348,7 @@ def outputs() -> dict[Path, str]:
             points, schema
         ),
         ROOT / "rust/segment/src/schema.rs": rust_schema(schema),
-        ROOT / "rust/segment/src/points.rs": rust_points(points),
+        ROOT / "rust/segment/src/points.rs": rust_points(points, schema),
         ROOT / "src/iostrata/schema/events.py": python_schema(schema),
         ROOT / "src/iostrata/schema/points.py": python_points(points),
     }

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NODE = ROOT / "scripts" / "node"
 JOBS = ROOT / "java/jobs/target/iostrata-jobs.jar"
 AGENT = ROOT / "java/agent/target/iostrata-agent.jar"
-NATIVES = ("iostrata-native", "libiostrata_loader.so")
+NATIVES = ("iostrata-native", "libiostrata_loader.so", "libiostrata_preload.so")
 # The oldest that Rust's standard library runs on; CentOS 7 has it.
 GLIBC = (2, 17)
 MUSL = (1, 2)
@@ -150,7 +150,7 @@ def cross_built(system: System) -> Path:
     else:  # a JVM loads no library that brings a C library of its own
         environment["RUSTFLAGS"] = "-C target-feature=-crt-static"
     build = ["cargo", "zigbuild", "--release", "--locked", "--target", target]
-    build += ["-p", "iostrata-native", "-p", "iostrata-jvmti"]
+    build += ["-p", "iostrata-native", "-p", "iostrata-jvmti", "-p", "iostrata-preload"]
     subprocess.run(build, cwd=ROOT, env=environment, check=True)
     return ROOT / "target" / system.target / "release"
 

@@ -1,7 +1,7 @@
-"""Where the agent's jar, its native loader and the native binary are.
+"""Where the agent's jar, its native loader, the library of native programs and the binary are.
 
-Looked for in this order: IOSTRATA_AGENT, IOSTRATA_LOADER_LIBRARY and IOSTRATA_NATIVE, the folder
-`_native` of the installed package, the build folders of the checkout.
+Looked for in this order: IOSTRATA_AGENT, IOSTRATA_LOADER_LIBRARY, IOSTRATA_PRELOAD_LIBRARY and
+IOSTRATA_NATIVE, the folder `_native` of the installed package, the build folders of the checkout.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parent.parent
 JAR = "iostrata-agent.jar"
 LIBRARY = "libiostrata_loader.so"
+PRELOAD = "libiostrata_preload.so"
 
 
 def agent_jar() -> Path:
@@ -119,6 +120,19 @@ def installed_agent() -> Path:
     if not library.is_file():
         raise UserError(f"{library} is not there", "build it: make build")
     return jar if loader() == "javaagent" else _loadable(library)
+
+
+def preload_library(directory: Path, stages: bool) -> Path:
+    """What native programs load; if it `stages`, a copy in the directory of a collector, as of the
+    agent. Raises UserError.
+    """
+    installed = find_artifact(
+        "IOSTRATA_PRELOAD_LIBRARY",
+        _PACKAGE / "_native" / PRELOAD,
+        _CHECKOUT / "target/release" / PRELOAD,
+    )
+    copies = stages and _runs_from(directory)
+    return _loadable(_staged(installed, directory / PRELOAD) if copies else installed)
 
 
 def native_binary() -> Path:

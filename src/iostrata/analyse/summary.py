@@ -45,7 +45,8 @@ SUMMARY_STEPS = ("sums", "sample", "latencies", "targets", "totals")
 # All but the one that holds pauses.
 IO_LAYERS = tuple(layer for layer in LAYER if layer != "jvm")
 _HOTTEST = 20  # targets
-_TRACED = {point.layer for point in POINTS if point.makes_rows}
+# Native programs are recorded where that was asked for only: no call of them is no silence.
+_TRACED = {point.layer for point in POINTS if point.makes_rows} - {"posix"}
 
 
 class Sizes(

@@ -157,7 +157,14 @@ def request_for(options: RecordOptions) -> RecordRequest:
         points_off = points_named(options.without_point)
     detail = asked_for(options.level, options.sampling, options.budget)
     tags = tags_of(options.tag)
-    return replace(request, points=points, points_off=points_off, detail=detail, tags=tags)
+    return replace(
+        request,
+        points=points,
+        points_off=points_off,
+        detail=detail,
+        tags=tags,
+        native=options.native,
+    )
 
 
 def _request(options: RecordOptions) -> RecordRequest:

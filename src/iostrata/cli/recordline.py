@@ -34,9 +34,10 @@ class RecordOptions:
     tag: list[str] = field(default_factory=list)
     private: bool = False
     quiet: bool = False
+    native: bool = False
 
 
-FLAGS = {"--private": "private", "--quiet": "quiet", "-q": "quiet"}
+FLAGS = {"--native": "native", "--private": "private", "--quiet": "quiet", "-q": "quiet"}
 _NAMES = (
     *("dir", "lab", "run", "store", "tag", "without_point"),
     *("level", "budget", "sampling", "points"),

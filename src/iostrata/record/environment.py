@@ -34,3 +34,27 @@ def with_agent(environment: dict[str, str], option: str) -> dict[str, str]:
     """The environment with the option appended to what JAVA_TOOL_OPTIONS says already."""
     before = _OURS.sub("", environment.get("JAVA_TOOL_OPTIONS", "")).strip()
     return {**environment, "JAVA_TOOL_OPTIONS": f"{before} {option}".strip()}
+
+
+def with_preload(
+    environment: dict[str, str], library: Path, directory: Path, run: str
+) -> dict[str, str]:
+    """The environment in which programs load the library before the C library, after those that
+    LD_PRELOAD names already. Raises UserError.
+    """
+    for path in (library, directory):
+        if re.search(r"[\s:,]", str(path)):
+            raise UserError(
+                f"{str(path)!r} cannot stand in LD_PRELOAD",
+                "choose a path without blanks, colons and commas",
+            )
+    others = [
+        path
+        for path in re.split(r"[\s:]+", environment.get("LD_PRELOAD", ""))
+        if path and Path(path).name != library.name
+    ]
+    return {
+        **environment,
+        "LD_PRELOAD": ":".join([*others, str(library)]),
+        "IOSTRATA_PRELOAD": f"dir={directory},run={run}",
+    }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iostrata.artifacts import agent_for, agent_jar, stage_agent
+from iostrata.artifacts import agent_for, agent_jar, preload_library, stage_agent
 from iostrata.errors import UserError
 from iostrata.processes import start_ticks
 from iostrata.record import protocol
@@ -24,7 +24,7 @@ from iostrata.record.collector import (
     sweep,
 )
 from iostrata.record.command import CommandEnd, Signals, check_startable, run_command
-from iostrata.record.environment import agent_option, with_agent
+from iostrata.record.environment import agent_option, with_agent, with_preload
 from iostrata.record.protocol import RunProgress
 from iostrata.schema.detail import Detail, budget_text, sampling_text
 from iostrata.schema.events import VERSION
@@ -52,7 +52,8 @@ Act = Callable[[Collector, Signals, Callable[[], None] | None], CommandEnd]
 @dataclass(frozen=True)
 class RecordRequest:
     """What to record. `points` are rows of schema.users; `title` and `tags` as in store.runs.Run.
-    With `act`, that is done in place of the command.
+    With `act`, that is done in place of the command. With `native`, programs that are no JVM are
+    recorded, too.
 
     `collector` is a live one to use; without it a private one is started.
     """
@@ -70,6 +71,7 @@ class RecordRequest:
     title: str = ""
     tags: dict[str, str] = field(default_factory=dict)
     act: Act | None = None
+    native: bool = False
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,10 @@ class _Recording:
         if request.act is not None:
             return request.act(self.collector, self.signals, look)
         environment = with_agent(request.environment, option)
+        if request.native:
+            directory = self.collector.dir
+            library = preload_library(directory, self.collector.started)
+            environment = with_preload(environment, library, directory, self.key)
         return run_command(request.command, environment, self.signals, look)
 
     def _begin(self) -> None:

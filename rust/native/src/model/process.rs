@@ -8,7 +8,7 @@ use iostrata_segment::process::ProcessIdentity;
 use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
     CATEGORY_CHILD, CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA,
-    PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name,
+    LAYER_POSIX, PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name,
 };
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
@@ -337,7 +337,7 @@ impl Process {
             return;
         }
         let Some((layer, op)) = self.layer_and_op(point) else { return };
-        if Some(layer) == layer_name(LAYER_JAVA) {
+        if [LAYER_JAVA, LAYER_POSIX].iter().any(|known| Some(layer) == layer_name(*known)) {
             let known = POINTS.iter().find(|known| known.id == point);
             let mut traced = self.traced; // `op` may be of the process
             traced.add(op, known.map_or("", |known| known.method), bytes);

@@ -21,14 +21,22 @@ impl Traced {
         }
     }
 
-    /// Adds the bytes of calls of layer `java`.
+    /// Adds the bytes of calls of layer `java` or `posix`.
     pub fn add(&mut self, op: &str, method: &str, bytes: u64) {
-        // of Netty's native sockets: recv() and send() are in no count of the kernel
-        if matches!(method, "recv" | "recvAddress" | "send" | "sendAddress") {
+        // recv() and send() are in no count of the kernel, those of Netty's native sockets neither,
+        // nor is splice()
+        let is_uncounted = matches!(
+            method,
+            "recv" | "recvAddress" | "recvmsg" | "send" | "sendAddress" | "sendmsg" | "splice"
+        );
+        if is_uncounted {
             return;
         }
         // the kernel may copy by itself: it counts in both directions, and no call of ours is inside
-        let copies = matches!(method, "transferTo" | "transferFrom" | "sendFile");
+        let copies = matches!(
+            method,
+            "transferTo" | "transferFrom" | "sendFile" | "sendfile" | "copy_file_range"
+        );
         if copies || matches!(op, "read" | "receive") {
             self.read = self.read.saturating_add(bytes);
         }
@@ -60,9 +68,12 @@ mod tests {
             ("receive", "recvAddress"),
             ("send", "sendAddress"),
             ("send", "writevAddresses"),
+            ("transfer", "copy_file_range"),
+            ("transfer", "splice"),
+            ("receive", "recvmsg"),
         ] {
             traced.add(op, method, 10);
         }
-        assert_eq!(traced, Traced { read: 50, written: 50, mapped: 10 });
+        assert_eq!(traced, Traced { read: 60, written: 60, mapped: 10 });
     }
 }

@@ -211,6 +211,13 @@ impl Thread {
         self.leave(span, moved, 0);
     }
 
+    /// The call on top acts on `target`, which was not known when it began.
+    pub fn acts_on(&mut self, target: u64) {
+        if let Some(span) = self.spans.last_mut() {
+            span.target = target;
+        }
+    }
+
     /// The call fails.
     ///
     /// `ret`: errno, or dictionary id of an exception, as `flags` say (`error` or `errno`).

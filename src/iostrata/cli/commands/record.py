@@ -19,6 +19,7 @@ from iostrata.cli.recordline import BUDGET, RecordOptions
     "iostrata record --budget off --run all-of-it -- ./job.sh",
     "iostrata record --sampling 1/100 -- ./job.sh      one request of a hundred in detail",
     "iostrata record --points mine.toml -- java -jar program.jar",
+    "iostrata record --native -- ./program",
     "iostrata record --lab lab -- hadoop jar examples.jar wordcount in out",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
@@ -67,6 +68,10 @@ def record(
     private: Annotated[
         bool, typer.Option(help="Use a collector of your own, which sees your own processes.")
     ] = False,
+    native: Annotated[
+        bool,
+        typer.Option(help="Record native programs, too: what they call of the C library."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Runs a command and records the I/O of every Java process that it starts.
@@ -89,5 +94,6 @@ def record(
             tag=tag or [],
             private=private,
             quiet=quiet,
+            native=native,
         )
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.record.environment import agent_option, with_agent
+from iostrata.record.environment import agent_option, with_agent, with_preload
 
 JAR = Path("/opt/iostrata-agent.jar")
 
@@ -50,3 +50,27 @@ def test_directory_that_no_option_can_hold(name: str) -> None:
 def test_what_java_tool_options_said_before_stays(before: str | None, after: str) -> None:
     environment = {"HOME": "/h"} | ({} if before is None else {"JAVA_TOOL_OPTIONS": before})
     assert with_agent(environment, "NEW") == {"HOME": "/h", "JAVA_TOOL_OPTIONS": after}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, "/d/libiostrata_preload.so"),
+        ("/x/libjemalloc.so", "/x/libjemalloc.so:/d/libiostrata_preload.so"),
+        ("/x/a.so /x/b.so", "/x/a.so:/x/b.so:/d/libiostrata_preload.so"),
+        ("/outer/libiostrata_preload.so", "/d/libiostrata_preload.so"),
+    ],
+)
+def test_what_ld_preload_said_before_stays(before: str | None, after: str) -> None:
+    environment = {"HOME": "/h"} | ({} if before is None else {"LD_PRELOAD": before})
+    assert with_preload(environment, Path("/d/libiostrata_preload.so"), Path("/d"), "r-1") == {
+        "HOME": "/h",
+        "LD_PRELOAD": after,
+        "IOSTRATA_PRELOAD": "dir=/d,run=r-1",
+    }
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b", "a,b"])
+def test_a_directory_that_ld_preload_cannot_hold(name: str) -> None:
+    with pytest.raises(UserError, match="cannot stand in LD_PRELOAD"):
+        with_preload({}, Path("/d/libiostrata_preload.so"), Path("/dev/shm") / name, "r")

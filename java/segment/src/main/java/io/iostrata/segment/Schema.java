@@ -213,8 +213,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 299;
-  public static final long POINTS_HASH = 4876407940018677533L;
+  public static final int POINT_COUNT = 343;
+  public static final long POINTS_HASH = 6150652760503444478L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
@@ -229,7 +229,7 @@ public final class Schema {
     0x0000000000000000L,
     0x0000000000000000L,
     0x007ff3ffb5000c7fL,
-    0x0000000000000000L,
+    0x0000dfc00001ff80L,
     0x0000000000000000L,
     0x0000000000000000L,
     0xffffffffffffffffL,

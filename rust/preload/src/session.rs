@@ -1,0 +1,349 @@
+//! The recording in this process: whether there is one, what it may cost, and its end.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use iostrata_segment::fork;
+use iostrata_segment::points::{POINTS, POINTS_HASH, Point};
+use iostrata_segment::schema::{
+    CONTROL_BUDGET, CONTROL_EVENT_COST, CONTROL_LEVEL, CONTROL_POINTS_OFF, CONTROL_SAMPLING,
+    CONTROL_WORD, FILE_KIND_CONTROL, LAYER_POSIX, MAGIC, POINT_STATE_WOVEN, PROCESS_MAX_POINTS,
+    VERSION,
+};
+use iostrata_segment::writer::{Options, PointFacts, Process, files};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::descriptors::Descriptors;
+use crate::environment::{Rank, Wanted, text};
+use crate::log;
+
+/// Nobody asks for anything, for good.
+const OFF: u8 = 0;
+/// Nothing is recorded now.
+const WATCHES: u8 = 1;
+const RECORDS: u8 = 2;
+/// From one look at the control page to the next, and from one account to the next.
+const LOOK_NANOS: u64 = 100_000_000;
+const WINDOW_NANOS: u64 = 1_000_000_000;
+/// What a call costs beside the real one, and what it costs more when it is recorded individually,
+/// without the collector's part: see bench/preload.
+const CALL_NANOS: u64 = 45;
+const KEPT_NANOS: u64 = 60;
+/// Of one core, a share that counts as used even if it is not.
+const LEAST_CPU: f64 = 0.1;
+const PAGE: usize = CONTROL_POINTS_OFF + PROCESS_MAX_POINTS / 8;
+
+static MODE: AtomicU8 = AtomicU8::new(OFF);
+static SESSION: AtomicPtr<Session> = AtomicPtr::new(std::ptr::null_mut());
+static WANTED: AtomicPtr<Wanted> = AtomicPtr::new(std::ptr::null_mut());
+/// `CLOCK_MONOTONIC_COARSE` ns.
+static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
+static LOOKS: AtomicBool = AtomicBool::new(false);
+/// Of all threads, in lots.
+pub static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// A recording, from its begin until this process ends or forks.
+#[derive(Debug)]
+pub struct Session {
+    pub process: Arc<Process>,
+    pub descriptors: Descriptors,
+    pid: u32,
+    generation: u32,
+    word: AtomicU32,
+    account: Mutex<Account>,
+}
+
+/// What tracing has cost while something was recorded, and what stood at the last look; ns.
+#[derive(Debug, Default)]
+struct Account {
+    hooks: u64,
+    collector: u64,
+    cpu: u64,
+    over: u64,
+    at: At,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct At {
+    records: bool,
+    time: u64,
+    cpu: u64,
+    calls: u64,
+    slots: u64,
+}
+
+/// What the control page says.
+struct Control {
+    page: [u8; PAGE],
+}
+
+impl Control {
+    /// `None` where there is no page that can be trusted.
+    fn read(wanted: &Wanted) -> Option<Control> {
+        let mut page = [0; PAGE];
+        let own = rustix::process::geteuid().as_raw();
+        let is_read = files::read_control(&wanted.directory.join("control"), &mut page, own);
+        let control = Control { page };
+        let kind = u32::from(VERSION) | u32::from(FILE_KIND_CONTROL) << 16;
+        (is_read && control.u32(0) == MAGIC && control.u32(4) == kind).then_some(control)
+    }
+
+    fn u32(&self, at: usize) -> u32 {
+        let bytes = self.page[at..at + 4].try_into();
+        bytes.map_or(0, u32::from_le_bytes)
+    }
+
+    fn is_off(&self, point: u16) -> bool {
+        let point = usize::from(point);
+        self.page[CONTROL_POINTS_OFF + point / 8] >> (point % 8) & 1 != 0
+    }
+}
+
+/// The points of this library.
+fn points() -> impl Iterator<Item = &'static Point> {
+    POINTS.iter().filter(|point| point.layer == "posix")
+}
+
+/// The library has been loaded.
+pub fn begin(wanted: Wanted) {
+    WANTED.store(Box::into_raw(Box::new(wanted)), Ordering::Release);
+    MODE.store(WATCHES, Ordering::Release);
+    look();
+}
+
+/// The recording, if there is one now. Looks at the control page once in a while.
+#[inline]
+pub fn current() -> Option<&'static Session> {
+    if MODE.load(Ordering::Relaxed) == OFF {
+        return None;
+    }
+    if now(ClockId::MonotonicCoarse) >= NEXT_LOOK.load(Ordering::Relaxed) {
+        look();
+    }
+    if MODE.load(Ordering::Relaxed) != RECORDS {
+        return None;
+    }
+    // SAFETY: made by `start`, and never freed
+    let session = unsafe { SESSION.load(Ordering::Acquire).as_ref() }?;
+    if session.generation == fork::generation() { Some(session) } else { forked() }
+}
+
+/// Whether anything may ever be recorded.
+#[inline]
+pub fn is_on() -> bool {
+    MODE.load(Ordering::Relaxed) != OFF
+}
+
+/// This is a child, of which nothing is known yet. The locks of its parent may be held for ever.
+#[cold]
+fn forked() -> Option<&'static Session> {
+    LOOKS.store(false, Ordering::Release);
+    SESSION.store(std::ptr::null_mut(), Ordering::Release);
+    CALLS.store(0, Ordering::Relaxed);
+    NEXT_LOOK.store(0, Ordering::Relaxed);
+    MODE.store(WATCHES, Ordering::Release);
+    look();
+    // SAFETY: made by `start`, and never freed
+    unsafe { SESSION.load(Ordering::Acquire).as_ref() }
+}
+
+#[cold]
+fn look() {
+    if LOOKS.swap(true, Ordering::AcqRel) {
+        return; // another thread does
+    }
+    NEXT_LOOK.store(now(ClockId::MonotonicCoarse) + LOOK_NANOS, Ordering::Relaxed);
+    // SAFETY: made by `begin`, and never freed
+    if let Some(wanted) = unsafe { WANTED.load(Ordering::Acquire).as_ref() } {
+        follow(wanted);
+    }
+    LOOKS.store(false, Ordering::Release);
+}
+
+fn follow(wanted: &Wanted) {
+    let control = Control::read(wanted);
+    let word = control.as_ref().map_or(0, |control| control.u32(CONTROL_WORD));
+    // SAFETY: made by `start`, and never freed
+    let mut session = unsafe { SESSION.load(Ordering::Acquire).as_ref() };
+    if session.is_none() && word != 0 {
+        session = start(wanted);
+    }
+    let Some(session) = session else { return };
+    session.follow(word, control.as_ref());
+    MODE.store(if word == 0 { WATCHES } else { RECORDS }, Ordering::Release);
+}
+
+fn start(wanted: &Wanted) -> Option<&'static Session> {
+    let rank = Rank::here();
+    let text = text(&wanted.run, &rank);
+    let options = Options { text, points_hash: POINTS_HASH, ..Options::here() };
+    let Ok(process) = Process::create(&wanted.directory, random(), options) else {
+        MODE.store(OFF, Ordering::Release); // it is counted as not traced
+        return None;
+    };
+    for point in points() {
+        process.points.set(point.id, facts(point));
+        process.point_state(point.id, POINT_STATE_WOVEN);
+    }
+    let whose = [&wanted.run, &rank.job, &rank.task, "", ""];
+    if whose.iter().any(|field| !field.is_empty()) {
+        process.process_context(process.context(whose));
+    }
+    let session = Box::into_raw(Box::new(Session {
+        process,
+        descriptors: Descriptors::default(),
+        pid: std::process::id(),
+        generation: fork::generation(),
+        word: AtomicU32::new(0),
+        account: Mutex::default(),
+    }));
+    SESSION.store(session, Ordering::Release);
+    // SAFETY: made above, and never freed
+    unsafe { session.as_ref() }
+}
+
+fn facts(point: &Point) -> PointFacts {
+    PointFacts {
+        layer: LAYER_POSIX,
+        direction: point.direction,
+        summable: point.summable,
+        ..PointFacts::default()
+    }
+}
+
+/// A positive number that no other process has.
+fn random() -> u64 {
+    let mut bytes = [0; 8];
+    // SAFETY: a buffer of that size
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    let seed = if got == 8 { u64::from_le_bytes(bytes) } else { now(ClockId::Monotonic) };
+    seed >> 1 | 1
+}
+
+#[inline]
+fn now(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+impl Session {
+    /// Does what the control page says, and accounts for what it cost.
+    fn follow(&self, word: u32, control: Option<&Control>) {
+        let is_new = self.word.swap(word, Ordering::AcqRel) != word;
+        if let Some(control) = control.filter(|_| is_new && word != 0) {
+            self.process.begin_recording();
+            self.process.detail.level(control.u32(CONTROL_LEVEL) as u8);
+            self.process.detail.sampling(control.u32(CONTROL_SAMPLING));
+            self.process.detail.budgeted(control.u32(CONTROL_BUDGET) != 0);
+            for point in points() {
+                self.process.points.switch(point.id, control.is_off(point.id));
+            }
+        }
+        let mut account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = now(ClockId::Monotonic) - account.at.time >= WINDOW_NANOS;
+        if is_new || is_due && account.at.records {
+            self.process.look_at_kernel(word != 0);
+            self.account(&mut account, word != 0, control);
+        }
+        if is_new {
+            self.process.saw_control(word);
+        }
+    }
+
+    fn account(&self, account: &mut Account, records: bool, control: Option<&Control>) {
+        let before = account.at;
+        let at = At {
+            records,
+            time: now(ClockId::Monotonic),
+            cpu: now(ClockId::ProcessCPUTime),
+            calls: CALLS.load(Ordering::Relaxed),
+            slots: self.process.slots(),
+        };
+        let [budget, event] = [CONTROL_BUDGET, CONTROL_EVENT_COST]
+            .map(|at| control.map_or(0, |control| u64::from(control.u32(at))));
+        let (mut hooks, mut cpu, mut wall) = (0, 0, WINDOW_NANOS);
+        if before.records {
+            wall = at.time - before.time;
+            cpu = at.cpu - before.cpu;
+            let slots = at.slots - before.slots;
+            hooks = (at.calls - before.calls) * CALL_NANOS + slots * KEPT_NANOS;
+            account.hooks += hooks;
+            account.collector += slots * event;
+            account.cpu += cpu;
+        }
+        if budget == 0 {
+            self.process.detail.allow(-1);
+        } else {
+            // As the JVM agent's Budget.java, but that points are not told apart: a share of what
+            // the process takes, less what its calls cost even if they are only summed.
+            let whole = (cpu as f64).max(LEAST_CPU * wall as f64) * budget as f64 / 1e6;
+            let left = (whole - hooks as f64).max(0.0);
+            self.process.detail.allow((left / (KEPT_NANOS + event) as f64) as i64);
+            let is_over = before.records && hooks as f64 > whole;
+            account.over += if is_over { wall } else { 0 };
+        }
+        account.at = at;
+        let Account { hooks, collector, cpu, over, .. } = *account;
+        self.process.account([hooks, 0, collector, cpu, over]);
+    }
+
+    /// Whether this is the process itself, and none that shares its memory until it calls exec.
+    pub fn is_here(&self) -> bool {
+        self.pid == std::process::id()
+    }
+}
+
+/// The process ends, or becomes another program.
+pub fn end() {
+    if MODE.swap(OFF, Ordering::AcqRel) == OFF {
+        return;
+    }
+    // SAFETY: made by `start`, and never freed
+    let Some(session) = (unsafe { SESSION.load(Ordering::Acquire).as_ref() }) else { return };
+    if session.generation != fork::generation() {
+        return; // of its parent
+    }
+    log::end();
+    let mut account = session.account.lock().unwrap_or_else(PoisonError::into_inner);
+    if account.at.records {
+        session.process.look_at_kernel(false);
+        session.account(&mut account, false, None);
+    }
+    session.process.end();
+}
+
+/// [`end`], but of a process that shares its memory with its parent until it calls exec; false:
+/// nothing has ended.
+pub fn end_here() -> bool {
+    // SAFETY: made by `start`, and never freed
+    let session = unsafe { SESSION.load(Ordering::Acquire).as_ref() };
+    let is_here = session.is_some_and(Session::is_here);
+    if is_here {
+        end();
+    }
+    is_here
+}
+
+/// An `exec` has failed: the program goes on, as a process of its own.
+pub fn begin_again() {
+    SESSION.store(std::ptr::null_mut(), Ordering::Release);
+    CALLS.store(0, Ordering::Relaxed);
+    NEXT_LOOK.store(0, Ordering::Relaxed);
+    let wanted = WANTED.load(Ordering::Acquire);
+    MODE.store(if wanted.is_null() { OFF } else { WATCHES }, Ordering::Release);
+}
+
+/// A descriptor has become what another one is.
+pub fn copied(from: c_int, to: c_int) {
+    if let Some(session) = current().filter(|session| session.is_here()) {
+        session.descriptors.copy(from, to);
+    }
+}
+
+/// A descriptor is about to be closed, or has become something else.
+pub fn forget(fd: c_int) {
+    if let Some(session) = current().filter(|session| session.is_here()) {
+        session.descriptors.forget(fd);
+    }
+}

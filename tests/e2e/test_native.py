@@ -1,0 +1,166 @@
+"""Native programs, as they are: what they call of the C library, against the kernel's own account."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.e2e.conftest import Between, Iostrata, Verifies
+from tests.e2e.truth import Run
+
+HERE = Path(__file__).parent
+# The operation of each system call that a call of the C library makes.
+OPERATIONS = {
+    **dict.fromkeys(("open", "openat", "creat"), "open"),
+    **dict.fromkeys(("read", "pread64", "readv", "preadv", "preadv2"), "read"),
+    **dict.fromkeys(("write", "pwrite64", "writev", "pwritev", "pwritev2"), "write"),
+    **dict.fromkeys(("fsync", "fdatasync", "sync_file_range"), "sync"),
+    **dict.fromkeys(("ftruncate", "truncate"), "truncate"),
+    **dict.fromkeys(("newfstatat", "statx", "access", "fstat", "stat", "lstat"), "stat"),
+    **dict.fromkeys(("unlink", "unlinkat", "rmdir"), "delete"),
+    **dict.fromkeys(("mkdir", "mkdirat"), "mkdir"),
+    **dict.fromkeys(("rename", "renameat", "renameat2"), "rename"),
+    **dict.fromkeys(("sendfile", "copy_file_range", "splice"), "transfer"),
+    **{"lseek": "seek", "fallocate": "allocate", "close": "close", "mmap": "map"},
+}
+RECORD = ("record", "--native", "--budget", "off", "--run", "r", "--")
+MOVES = ("read", "write", "transfer")
+# Calls of every_call.c by point: one read() of a pipe, and one read() and one close() of nothing
+# among them.
+CALLS = {
+    **{710: 7, 711: 5, 712: 31, 713: 1, 714: 1, 715: 1, 716: 32, 717: 1, 718: 1, 719: 1, 720: 1},
+    **{721: 7, 722: 2, 723: 1, 724: 1, 726: 1, 728: 1, 729: 1, 730: 1, 731: 1, 732: 1, 733: 1},
+    **{734: 1, 735: 1, 736: 1, 737: 1, 738: 2, 739: 1, 740: 2, 741: 2, 742: 1, 743: 1, 744: 1},
+    **{727: 1, 745: 1, 746: 1, 747: 1, 748: 1, 753: 2, 754: 3, 755: 2},
+}
+CALL = re.compile(r"^\d+ +(\w+)\((.*)\) += (-?\d+)")
+
+
+@pytest.fixture(scope="session")
+def every_call(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program, compiled as distributions compile theirs."""
+    program = tmp_path_factory.mktemp("native") / "every_call"
+    source = str(HERE / "every_call.c")
+    compiler = ["gcc", "-O2", "-D_FORTIFY_SOURCE=2", "-pthread"]
+    subprocess.run([*compiler, "-o", str(program), source], check=True)
+    return program
+
+
+def by_strace(command: list[str], folder: Path, log: Path) -> tuple[Counter[str], Counter[str]]:
+    """Calls and bytes by operation, on files of a folder."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    subprocess.run(["strace", "-f", "-y", "-o", str(log), *command], capture_output=True)
+    calls: Counter[str] = Counter()
+    moved: Counter[str] = Counter()
+    for line in log.read_text("utf-8", "replace").splitlines():
+        found = CALL.match(line)
+        if found is None or str(folder) not in found[2]:
+            continue
+        op = OPERATIONS.get(found[1])
+        if op is not None:
+            calls[op] += 1
+            moved[op] += max(0, int(found[3])) if op in MOVES else 0
+    return calls, +moved
+
+
+def by_iostrata(iostrata: Iostrata, folder: Path) -> tuple[Counter[str], Counter[str]]:
+    """The same of the last run."""
+    sql = (
+        "SELECT op, count(*)::BIGINT AS calls, sum(bytes)::BIGINT AS bytes FROM calls "
+        f"WHERE layer = 'posix' AND starts_with(target, '{folder}') GROUP BY op"
+    )
+    done = iostrata("query", sql, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    moved = {row["op"]: row["bytes"] for row in rows if row["op"] in MOVES}
+    return Counter({row["op"]: row["calls"] for row in rows}), +Counter(moved)
+
+
+def test_each_call_is_what_the_kernel_saw(
+    tmp_path: Path, every_call: Path, iostrata: Iostrata, verifies: Verifies
+) -> None:
+    alone, seen, traced = (tmp_path / name for name in ("alone", "seen", "traced"))
+    for folder in (alone, seen, traced):
+        folder.mkdir()
+    bare = subprocess.run([every_call, alone], capture_output=True, text=True)
+    calls, moved = by_strace([str(every_call), str(seen)], seen, tmp_path / "strace")
+    # WHEN
+    done = iostrata(*RECORD, str(every_call), str(traced))
+    # THEN the program's output and exit code are its own, and so are its files
+    assert (done.returncode, done.stdout) == (bare.returncode, bare.stdout) == (5, done.stdout)
+    contents = [
+        {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (alone, traced)
+    ]
+    assert contents[0] == contents[1]
+    # AND every call is there, that of the child of the same program and that of another, too
+    assert by_iostrata(iostrata, traced) == (calls, moved)
+    summary = json.loads(iostrata("summary", "r", "--json").stdout)
+    assert summary["processes"]["traced"] == summary["processes"]["total"] == 3
+    lost = ("dropped", "collapsed", "lost", "rejected")
+    assert {name: summary[name] for name in lost} == dict.fromkeys(lost, 0)
+    run = Run(tmp_path / "store", "r")
+    buffers = Between(2, 20)  # a stream has a buffer of 4 KiB, the file 31 KB
+    verifies(run, {**CALLS, 750: buffers, 751: buffers, 752: Between(1, 3)})
+
+
+def test_programs_of_others_stay_as_they_are(tmp_path: Path, iostrata: Iostrata) -> None:
+    """A shell, its children and pipes: what they print and how they end."""
+    script = (
+        "set -e; cd \"$0\"; seq 2000 > numbers; sort -rn numbers | head -3; cp numbers copy; "
+        "grep -c 7 copy; dd if=copy of=/dev/null bs=512 status=none; "
+        "(echo in a subshell); tar cf all.tar numbers copy; rm copy; exit 7"
+    )
+    outputs = []
+    for name, record in (("bare", ()), ("traced", RECORD)):
+        folder = tmp_path / name
+        folder.mkdir()
+        command = ("bash", "-c", script, str(folder))
+        run = iostrata(*record, *command) if record else subprocess.run(
+            command, capture_output=True, text=True
+        )  # fmt: skip
+        outputs.append((run.returncode, run.stdout))
+        assert (folder / "numbers").stat().st_size == sum(len(str(n)) + 1 for n in range(1, 2001))
+    assert outputs[0] == outputs[1]
+    assert outputs[0][0] == 7
+    # AND what dd read is there: its file, in requests of 512 bytes
+    size = (tmp_path / "traced/numbers").stat().st_size
+    sql = (
+        "SELECT sum(bytes)::BIGINT AS bytes FROM calls WHERE op = 'read' AND "
+        f"target = '{tmp_path}/traced/copy' AND proc IN "
+        "(SELECT proc FROM processes WHERE main = 'dd')"
+    )
+    (row,) = json.loads(iostrata("query", sql, "--format", "json").stdout)
+    assert row["bytes"] == size
+
+
+def test_python_with_threads_and_a_pool_of_processes(tmp_path: Path, iostrata: Iostrata) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import multiprocessing, pathlib, sys, threading\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
+        "def work(n):\n"
+        "    path = folder / str(n)\n"
+        "    with open(path, 'wb', buffering=0) as out:\n"
+        "        for _ in range(100): out.write(b'x' * 1000)\n"
+        "    with open(path, 'rb', buffering=0) as file:\n"
+        "        return sum(len(file.read(1000)) for _ in range(100))\n"
+        "if __name__ == '__main__':\n"
+        "    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]\n"
+        "    [t.start() for t in threads]; [t.join() for t in threads]\n"
+        "    with multiprocessing.get_context('fork').Pool(3) as pool:\n"
+        "        print(sum(pool.map(work, range(8, 16))))\n"
+    )
+    folder = tmp_path / "files"
+    folder.mkdir()
+    done = iostrata(*RECORD, sys.executable, str(program), str(folder))
+    assert (done.returncode, done.stdout) == (0, "800000\n"), done.stderr
+    calls, moved = by_iostrata(iostrata, folder)
+    assert (calls["write"], moved["write"]) == (1600, 1_600_000)
+    assert (calls["read"], moved["read"]) == (1600, 1_600_000)
