@@ -278,7 +278,8 @@ def rust_points(points: list[dict[str, str]], schema: dict[str, Any]) -> str:
         "    pub method: &'static str,\n    pub counted_only: bool,\n"
         "    /// False where the agent itself makes the rows.\n    pub woven: bool,\n"
         "    /// Number of the direction of its bytes, 0 none.\n    pub direction: u8,\n"
-        "    /// Its calls may be only summed to stay within the budget.\n    pub summable: bool,\n}\n\n"
+        "    /// Its calls may be only summed to stay within the budget.\n"
+        "    pub summable: bool,\n}\n\n"
         f"pub const POINTS_HASH: u64 = {points_hash(points_table(points))};\n\n"
         f"#[rustfmt::skip]\npub const POINTS: &[Point] = &[\n{rows}];\n"
     )

@@ -3,9 +3,9 @@
 
     bench/micro/native.py FOLDER [--rounds 5]
 
-Runs calls.c plain, at the default, with every call recorded individually (`--budget off`), and under
-strace where there is one, in turns. Writes every run into FOLDER/native.json and prints medians with
-their range.
+Runs calls.c plain, at the default, with every call recorded individually (`--budget off`), and
+under strace where there is one, in turns. Writes every run into FOLDER/native.json and prints
+medians with their range.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ open(sys.argv[1], "w").write(str(int((usage.ru_utime + usage.ru_stime) * 1e9)))
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 # As the counters are called that add up to the loading of classes.
-TIMES = ("sysClassLoadTime", "appClassLoadTime.self", "defineAppClassTime.self", "parseClassTime.self",
-         "classLinkedTime.self", "classVerifyTime.self")  # fmt: skip
+TIMES = ("sysClassLoadTime", "appClassLoadTime.self", "defineAppClassTime.self",
+         "parseClassTime.self", "classLinkedTime.self", "classVerifyTime.self")  # fmt: skip
 
 
 def process_of(iostrata: Iostrata, main: str) -> dict[str, Any]:

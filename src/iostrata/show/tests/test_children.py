@@ -18,7 +18,20 @@ SHELL = ChildProgram(
 
 
 def times(cpu: int) -> list[ProcessTime]:
-    return [ProcessTime("map", 6, 60 * S, cpu // 2, cpu // 2, 0, 0, 0)]
+    return [
+        ProcessTime(
+            role="map",
+            processes=6,
+            lived=60 * S,
+            begin=None,
+            program=cpu // 2,
+            class_loading=None,
+            jvm=cpu // 2,
+            compilers=0,
+            queued=0,
+            throttled=0,
+        )
+    ]
 
 
 def test_children_that_take_much_of_the_cpu_have_a_line() -> None:
