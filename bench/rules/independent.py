@@ -5,7 +5,7 @@
     bench/rules/independent.py LIST FOLDER --work WORK --judge            the same ones, asked anew
     bench/rules/independent.py LIST FOLDER --page                         the tables of the README
 
-LIST is others.toml or others2.toml: each run is a program as it was published, with a cause that
+LIST is others.toml, others2.toml or settings.toml: each run is a program as it was published, with a cause that
 its settings or its cluster have, or none. A run that has one names its baseline, the same without
 the cause: both are timed in turns without a recording, which says what the cause costs. The folder
 gets runs.json; recordings stay in WORK. Ctrl-C ends it with what it has.
@@ -355,7 +355,7 @@ def record(rows: Rows, wanted: Sequence[Other], work: Path, pairs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("list", type=Path, help="others.toml, or others2.toml")
+    parser.add_argument("list", type=Path, help="others.toml, others2.toml, or settings.toml")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--work", type=Path, help="folder for recordings and what programs need")
     parser.add_argument("--only", nargs="*", default=[], help="titles of runs")

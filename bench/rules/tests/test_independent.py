@@ -12,10 +12,10 @@ from bench.rules.independent import RunList, page, run_list
 from iostrata.explain.rules import RULES
 
 HERE = Path(__file__).parents[1]
-LISTS = [run_list(HERE / name) for name in ("others.toml", "others2.toml")]
+LISTS = [run_list(HERE / name) for name in ("others.toml", "others2.toml", "settings.toml")]
 
 
-@pytest.mark.parametrize("known", LISTS, ids=("first", "second"))
+@pytest.mark.parametrize("known", LISTS, ids=("first", "second", "settings"))
 def test_runs_of_a_list_name_what_there_is(known: RunList) -> None:
     for run in known.runs:
         assert set(run.causes) <= set(RULES)
@@ -24,9 +24,9 @@ def test_runs_of_a_list_name_what_there_is(known: RunList) -> None:
         assert bool(run.planted) == bool(run.causes)
 
 
-def test_each_cause_of_the_second_list_has_a_baseline() -> None:
+@pytest.mark.parametrize("known", LISTS[1:], ids=("second", "settings"))
+def test_each_cause_has_a_baseline(known: RunList) -> None:
     """THEN this is a healthy run of the same program, on the same lab."""
-    (_, known) = LISTS
     for run in known.runs:
         assert bool(run.baseline) == bool(run.causes), run.title
         if run.baseline:

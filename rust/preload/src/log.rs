@@ -90,8 +90,8 @@ pub fn traced<R: Returned>(call: &Call<'_>, real: impl FnOnce() -> R) -> R {
         };
         let returned = real();
         inside(mine, |session| {
-            exit(log, session, call, returned);
-            Some(log)
+            let is_there = mine.log.get() == log; // an `exec` that failed may have ended it
+            is_there.then(|| exit(log, session, call, returned))
         });
         returned
     })
@@ -165,9 +165,8 @@ fn exit<R: Returned>(log: *mut Log, session: &'static Session, call: &Call<'_>, 
     }
     let here = std::ptr::from_ref(call) as usize;
     log.close_left(here - 1);
-    if log.open.pop_if(|(frame, _)| *frame == here).is_none() {
-        return; // a handler on a stack of its own took it for left
-    }
+    // None: a handler on a stack of its own took it for left; its end without a begin is counted
+    let _ = log.open.pop_if(|(frame, _)| *frame == here);
     if returned.has_failed() {
         if call.opens {
             log.thread.acts_on(target(session, call.target));
