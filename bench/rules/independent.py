@@ -5,10 +5,10 @@
     bench/rules/independent.py LIST FOLDER --work WORK --judge            the same ones, asked anew
     bench/rules/independent.py LIST FOLDER --page                         the tables of the README
 
-LIST is others.toml, others2.toml or settings.toml: each run is a program as it was published, with a cause that
-its settings or its cluster have, or none. A run that has one names its baseline, the same without
-the cause: both are timed in turns without a recording, which says what the cause costs. The folder
-gets runs.json; recordings stay in WORK. Ctrl-C ends it with what it has.
+LIST is others.toml, others2.toml or settings.toml: each run is a program as it was published, with
+a cause that its settings or its cluster have, or none. A run that has one names its baseline, the
+same without the cause: both are timed in turns without a recording, which says what the cause
+costs. The folder gets runs.json; recordings stay in WORK. Ctrl-C ends it with what it has.
 """
 
 from __future__ import annotations

@@ -9,12 +9,15 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from iostrata.errors import UserError
+from iostrata.record.command import Signals
 
 _COMPLAINT = re.compile(r"^(?!\s+at ).*(?:Exception|Error)\b.*$", re.MULTILINE)
 GRACE = 20.0  # s for a command that was asked to end
@@ -48,8 +51,26 @@ class ClusterClient:
         path = shutil.which(command[0], path=self.environment.get("PATH"))
         if path is None:
             raise UserError(f"{command[0]} is not on the PATH", "name a lab: --lab NAME")
-        running = subprocess.Popen(
-            [path, *command[1:]],
+        running = None
+        try:
+            with _kept_signals() as received:
+                running = self._started([path, *command[1:]])
+            for number in received:
+                signal.raise_signal(number)
+            out, err = running.communicate()
+        except BaseException:
+            if running is not None:
+                _end(running)
+            raise
+        if output is not None:
+            output.write_text(out + err)
+        if running.returncode:
+            raise _failed(command, running.returncode, out + err)
+        return out
+
+    def _started(self, command: Sequence[str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command,
             env=dict(self.environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -58,16 +79,6 @@ class ClusterClient:
             errors="replace",
             start_new_session=True,
         )
-        try:
-            out, err = running.communicate()
-        except BaseException:
-            _end(running)
-            raise
-        if output is not None:
-            output.write_text(out + err)
-        if running.returncode:
-            raise _failed(command, running.returncode, out + err)
-        return out
 
     def hadoop(self, *words: str) -> str:
         """`hadoop WORDS`."""
@@ -89,6 +100,18 @@ class ClusterClient:
     def facts(self) -> Facts:
         """It is asked once."""
         return Facts(**json.loads(self.job("facts")))
+
+
+@contextmanager
+def _kept_signals() -> Iterator[list[int]]:
+    """Those that come meanwhile: a command whose start they interrupted would go on, and nobody
+    would know of it. Threads other than the first get none.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield []
+        return
+    with Signals() as signals:
+        yield signals.received
 
 
 def _failed(command: Sequence[str], code: int, said: str) -> UserError:
