@@ -25,7 +25,7 @@ from scripts.dist import GLIBC, NATIVES, SYSTEMS, DistError, System, needed_glib
 ROOT = Path(__file__).parents[2]
 CALLS, SIZE = 200, 4096
 Words = Sequence[str | Path]
-PARTS = {"iostrata-native", "iostrata-agent.jar", "libiostrata_loader.so"}
+PARTS = {"iostrata-native", "iostrata-agent.jar", "libiostrata_loader.so", "libiostrata_preload.so"}
 
 
 def without_checkout(**more: str) -> dict[str, str]:
