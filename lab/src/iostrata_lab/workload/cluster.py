@@ -17,7 +17,6 @@ from functools import cached_property
 from pathlib import Path
 
 from iostrata.errors import UserError
-from iostrata.record.command import Signals
 
 _COMPLAINT = re.compile(r"^(?!\s+at ).*(?:Exception|Error)\b.*$", re.MULTILINE)
 GRACE = 20.0  # s for a command that was asked to end
@@ -107,11 +106,20 @@ def _kept_signals() -> Iterator[list[int]]:
     """Those that come meanwhile: a command whose start they interrupted would go on, and nobody
     would know of it. Threads other than the first get none.
     """
+    received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield []
+        yield received
         return
-    with Signals() as signals:
-        yield signals.received
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {
+        number: signal.signal(number, lambda number, _frame: received.append(number))
+        for number in ends
+    }
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _failed(command: Sequence[str], code: int, said: str) -> UserError:
