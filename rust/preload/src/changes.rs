@@ -91,17 +91,23 @@ pub unsafe extern "C-unwind" fn connect(
     real!(connect(fd, to, length) as fn(c_int, *const sockaddr, socklen_t) -> c_int, else -1)
 }
 
-/// Functions that make two descriptors.
+/// Functions that make two descriptors, which they write to the place between their other
+/// arguments.
 macro_rules! makes_two {
-    ($(fn $name:ident($($argument:ident: $type:ty),*);)*) => {$(
+    ($(fn $name:ident($($before:ident: $b:ty),*; $both:ident; $($after:ident: $a:ty),*);)*) => {$(
         /// # Safety
         /// As of the C library's.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name($($argument: $type,)* both: *mut c_int) -> c_int {
-            let done = real!($name($($argument,)* both) as fn($($type,)* *mut c_int) -> c_int, else -1);
+        pub unsafe extern "C-unwind" fn $name(
+            $($before: $b,)* $both: *mut c_int $(, $after: $a)*
+        ) -> c_int {
+            let done = real!(
+                $name($($before,)* $both $(, $after)*) as fn($($b,)* *mut c_int $(, $a)*) -> c_int,
+                else -1
+            );
             if done == 0 {
                 // SAFETY: the C library has just written both
-                let [one, other] = unsafe { [*both, *both.add(1)] };
+                let [one, other] = unsafe { [*$both, *$both.add(1)] };
                 log::ours(|| {
                     session::forget(one);
                     session::forget(other);
@@ -113,24 +119,9 @@ macro_rules! makes_two {
 }
 
 makes_two! {
-    fn pipe();
-    fn socketpair(domain: c_int, kind: c_int, protocol: c_int);
-}
-
-/// # Safety
-/// As of the C library's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn pipe2(both: *mut c_int, flags: c_int) -> c_int {
-    let done = real!(pipe2(both, flags) as fn(*mut c_int, c_int) -> c_int, else -1);
-    if done == 0 {
-        // SAFETY: the C library has just written both
-        let [one, other] = unsafe { [*both, *both.add(1)] };
-        log::ours(|| {
-            session::forget(one);
-            session::forget(other);
-        });
-    }
-    done
+    fn pipe(; both;);
+    fn pipe2(; both; flags: c_int);
+    fn socketpair(domain: c_int, kind: c_int, protocol: c_int; both;);
 }
 
 /// # Safety
