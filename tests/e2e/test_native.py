@@ -204,3 +204,42 @@ def test_python_with_threads_and_a_pool_of_processes(tmp_path: Path, iostrata: I
     calls, moved = by_iostrata(iostrata, folder)
     assert (calls["write"], moved["write"]) == (1600, 1_600_000)
     assert (calls["read"], moved["read"]) == (1600, 1_600_000)
+
+
+def sums(iostrata: Iostrata, op: str) -> tuple[int, int]:
+    """Calls and bytes of an operation, of the last run, recorded individually or not."""
+    sql = (
+        'SELECT sum("count")::BIGINT AS calls, sum(bytes)::BIGINT AS bytes FROM events '
+        f"WHERE kind = 'sum' AND op = '{op}'"
+    )
+    (row,) = json.loads(iostrata("query", sql, "--format", "json").stdout)
+    return row["calls"], row["bytes"]
+
+
+def test_a_program_that_is_killed_loses_no_count(tmp_path: Path, iostrata: Iostrata) -> None:
+    program = (
+        "import os, sys\n"
+        "file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)\n"
+        "for _ in range(54321): os.write(file, b'x' * 10)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    record = ("record", "--native", "--run", "r", "--")
+    done = iostrata(*record, sys.executable, "-c", program, str(tmp_path / "file"))
+    assert done.returncode == 137
+    assert sums(iostrata, "write") == (54321, 543210)
+
+
+def test_a_thousand_threads(tmp_path: Path, iostrata: Iostrata) -> None:
+    program = (
+        "import os, sys, threading\n"
+        "def work(n):\n"
+        "    file = os.open(f'{sys.argv[1]}/{n % 50}', os.O_CREAT | os.O_WRONLY | os.O_APPEND)\n"
+        "    for _ in range(100): os.write(file, b'x' * 7)\n"
+        "threads = [threading.Thread(target=work, args=(n,)) for n in range(1000)]\n"
+        "for thread in threads: thread.start()\n"
+        "for thread in threads: thread.join()\n"
+    )
+    record = ("record", "--native", "--run", "r", "--")
+    done = iostrata(*record, sys.executable, "-c", program, str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert sums(iostrata, "write") == (100_000, 700_000)
