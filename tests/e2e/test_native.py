@@ -130,7 +130,6 @@ def test_each_call_is_what_the_kernel_saw(
     for folder in (alone, seen, traced):
         folder.mkdir()
     bare = subprocess.run([every_call, alone], capture_output=True, text=True)
-    calls, moved = by_strace([str(every_call), str(seen)], seen, tmp_path / "strace")
     # WHEN
     done = iostrata(*RECORD, str(every_call), str(traced))
     # THEN the program's output and exit code are its own, and so are its files
@@ -139,8 +138,7 @@ def test_each_call_is_what_the_kernel_saw(
         {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (alone, traced)
     ]
     assert contents[0] == contents[1]
-    # AND every call is there, that of the child of the same program and that of another, too
-    assert by_iostrata(iostrata, traced) == (calls, moved)
+    # AND every process is there, that of the child of the same program and that of another, too
     summary = json.loads(iostrata("summary", "r", "--json").stdout)
     assert summary["processes"]["traced"] == summary["processes"]["total"] == 3
     lost = ("dropped", "collapsed", "lost", "rejected")
@@ -148,6 +146,9 @@ def test_each_call_is_what_the_kernel_saw(
     run = Run(tmp_path / "store", "r")
     buffers = Between(2, 20)  # a stream has a buffer of 4 KiB, the file 31 KB
     verifies(run, {**CALLS, 750: buffers, 751: buffers, 752: Between(1, 3)})
+    # AND every call is one that the kernel saw, where there is an strace to say so
+    calls, moved = by_strace([str(every_call), str(seen)], seen, tmp_path / "strace")
+    assert by_iostrata(iostrata, traced) == (calls, moved)
 
 
 def test_programs_of_others_stay_as_they_are(tmp_path: Path, iostrata: Iostrata) -> None:

@@ -18,7 +18,7 @@ mod environment;
 mod hooks;
 mod log;
 mod memory;
-mod moved;
 mod real;
+mod returned;
 mod session;
 mod streams;

@@ -10,7 +10,7 @@ use iostrata_segment::schema::FLAG_ERRNO;
 use iostrata_segment::writer::{Entry, Thread};
 
 use crate::descriptors;
-use crate::moved::Returned;
+use crate::returned::Returned;
 use crate::session::{self, CALLS, Session};
 
 /// Calls that a thread adds to the count of all at once.

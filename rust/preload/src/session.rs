@@ -11,8 +11,8 @@ use iostrata_segment::schema::{
     CONTROL_WORD, FILE_KIND_CONTROL, LAYER_POSIX, MAGIC, POINT_STATE_WOVEN, PROCESS_MAX_POINTS,
     VERSION,
 };
-use iostrata_segment::writer::{Options, PointFacts, Process, files};
-use rustix::time::{ClockId, clock_gettime};
+use iostrata_segment::writer::{Options, PointFacts, Process, files, nanos_of};
+use rustix::time::ClockId;
 
 use crate::descriptors::Descriptors;
 use crate::environment::{Rank, Wanted, text};
@@ -118,7 +118,7 @@ pub fn current() -> Option<&'static Session> {
     if MODE.load(Ordering::Relaxed) == OFF {
         return None;
     }
-    if now(ClockId::MonotonicCoarse) >= NEXT_LOOK.load(Ordering::Relaxed) {
+    if nanos_of(ClockId::MonotonicCoarse) >= NEXT_LOOK.load(Ordering::Relaxed) {
         look();
     }
     if MODE.load(Ordering::Relaxed) != RECORDS {
@@ -139,10 +139,7 @@ pub fn is_on() -> bool {
 #[cold]
 fn forked() -> Option<&'static Session> {
     LOOKS.store(false, Ordering::Release);
-    SESSION.store(std::ptr::null_mut(), Ordering::Release);
-    CALLS.store(0, Ordering::Relaxed);
-    NEXT_LOOK.store(0, Ordering::Relaxed);
-    MODE.store(WATCHES, Ordering::Release);
+    begin_again();
     look();
     // SAFETY: made by `start`, and never freed
     unsafe { SESSION.load(Ordering::Acquire).as_ref() }
@@ -153,7 +150,7 @@ fn look() {
     if LOOKS.swap(true, Ordering::AcqRel) {
         return; // another thread does
     }
-    NEXT_LOOK.store(now(ClockId::MonotonicCoarse) + LOOK_NANOS, Ordering::Relaxed);
+    NEXT_LOOK.store(nanos_of(ClockId::MonotonicCoarse) + LOOK_NANOS, Ordering::Relaxed);
     // SAFETY: made by `begin`, and never freed
     if let Some(wanted) = unsafe { WANTED.load(Ordering::Acquire).as_ref() } {
         follow(wanted);
@@ -179,7 +176,7 @@ fn start(wanted: &Wanted) -> Option<&'static Session> {
     let text = text(&wanted.run, &rank);
     let options = Options { text, points_hash: POINTS_HASH, ..Options::here() };
     let Ok(process) = Process::create(&wanted.directory, random(), options) else {
-        MODE.store(OFF, Ordering::Release); // it is counted as not traced
+        MODE.store(OFF, Ordering::Release); // the program goes on, and nobody counts it
         return None;
     };
     for point in points() {
@@ -217,14 +214,8 @@ fn random() -> u64 {
     let mut bytes = [0; 8];
     // SAFETY: a buffer of that size
     let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    let seed = if got == 8 { u64::from_le_bytes(bytes) } else { now(ClockId::Monotonic) };
+    let seed = if got == 8 { u64::from_le_bytes(bytes) } else { nanos_of(ClockId::Monotonic) };
     seed >> 1 | 1
-}
-
-#[inline]
-fn now(clock: ClockId) -> u64 {
-    let time = clock_gettime(clock);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 impl Session {
@@ -241,7 +232,7 @@ impl Session {
             }
         }
         let mut account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = now(ClockId::Monotonic) - account.at.time >= WINDOW_NANOS;
+        let is_due = nanos_of(ClockId::Monotonic) - account.at.time >= WINDOW_NANOS;
         if is_new || is_due && account.at.records {
             self.process.look_at_kernel(word != 0);
             self.account(&mut account, word != 0, control);
@@ -255,8 +246,8 @@ impl Session {
         let before = account.at;
         let at = At {
             records,
-            time: now(ClockId::Monotonic),
-            cpu: now(ClockId::ProcessCPUTime),
+            time: nanos_of(ClockId::Monotonic),
+            cpu: nanos_of(ClockId::ProcessCPUTime),
             calls: CALLS.load(Ordering::Relaxed),
             slots: self.process.slots(),
         };
@@ -325,13 +316,13 @@ pub fn end_here() -> bool {
     is_here
 }
 
-/// An `exec` has failed: the program goes on, as a process of its own.
+/// What there was is over, since an `exec` has failed or this is a child: from the next call on, the
+/// program is a process of its own.
 pub fn begin_again() {
     SESSION.store(std::ptr::null_mut(), Ordering::Release);
     CALLS.store(0, Ordering::Relaxed);
     NEXT_LOOK.store(0, Ordering::Relaxed);
-    let wanted = WANTED.load(Ordering::Acquire);
-    MODE.store(if wanted.is_null() { OFF } else { WATCHES }, Ordering::Release);
+    MODE.store(WATCHES, Ordering::Release);
 }
 
 /// A descriptor has become what another one is.

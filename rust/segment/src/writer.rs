@@ -133,8 +133,10 @@ pub fn now() -> u64 {
     nanos_of(ClockId::Monotonic)
 }
 
+/// What a clock says, in ns.
+#[must_use]
 #[inline]
-fn nanos_of(clock: ClockId) -> u64 {
+pub fn nanos_of(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
