@@ -343,7 +343,8 @@ impl<'a> Collector<'a> {
 
     /// Publishes all rows and begins the next spool file.
     fn rotate(&mut self, now: u64) -> Result<()> {
-        let published = self.publisher.publish(self.pipeline.state(), self.pipeline.number())?;
+        let (state, number) = (self.pipeline.state(), self.pipeline.number());
+        let published = self.publisher.publish(state, number, &|uid| self.sources.serves(uid))?;
         self.pipeline.count(&published.parts);
         for (run, why) in &published.broken {
             self.give_up(run, why, now);
@@ -354,7 +355,8 @@ impl<'a> Collector<'a> {
             .rotate(&published.parts, |proc| sources.has(proc))
             .context("cannot begin the next spool file")?;
         self.publisher.rotated(now);
-        let over = self.publisher.over_share(self.pipeline.state(), |uid| self.sources.serves(uid));
+        let over =
+            self.publisher.over_share(self.pipeline.state(), &|uid| self.sources.serves(uid));
         for (name, why) in over {
             self.finish_run(&name, now, &why);
         }

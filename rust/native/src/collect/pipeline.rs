@@ -31,10 +31,13 @@ const LEAST: u64 = 64 << 10;
 const PAGE: usize = 4096;
 
 /// Rows and bytes of a run that were published.
+#[derive(Default)]
 pub struct PublishedPart {
     pub run: String,
     pub rows: u64,
     pub bytes: u64,
+    /// Rows that its user had no share left for.
+    pub left_out: u64,
 }
 
 impl Pipeline {
@@ -136,6 +139,7 @@ impl Pipeline {
             if let Some(run) = self.state.owners.runs.get_mut(&part.run) {
                 run.rows = change(run.rows, part.rows);
                 run.bytes = change(run.bytes, part.bytes);
+                run.left_out = change(run.left_out, part.left_out);
             }
         }
     }

@@ -42,7 +42,7 @@ pub fn text(view: View<'_>, run: &str, phase: &str, message: &str) -> Vec<u8> {
         "run": name,
         "events": run.rows + pending,
         "bytes": run.bytes,
-        "dropped": dropped,
+        "dropped": dropped + run.left_out,
         "processes": rows.len(),
         "level": level_name(run.order.level),
         "budget": run.order.budget,

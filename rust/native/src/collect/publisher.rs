@@ -95,16 +95,26 @@ impl Publisher {
 
     /// Publishes all rows. A failure of the store changes nothing: the same parts are written again
     /// at the next try. That of one run, whose folder its owner may change, is its own.
-    pub fn publish(&self, state: &State, number: u32) -> Result<Published> {
+    ///
+    /// Of a run whose user has taken their share no more rows are written, whatever its processes
+    /// had made before they heard of its end: they are counted.
+    pub fn publish(&self, state: &State, number: u32, serves: Serves<'_>) -> Result<Published> {
         self.floor.check(&self.store, 0).context("the store")?;
         let mut published = Published::default();
+        let shares = self.shares(state, serves);
         for part in &state.output.parts {
             // a run whose end is published already takes no more
             let run = if part.run.is_empty() { BACKGROUND } else { &part.run };
             let rows = part.rows.len() as u64;
+            if state.owners.runs.get(run).is_some_and(|run| shares.are_taken(run)) {
+                let run = run.to_owned();
+                published.parts.push(PublishedPart { run, left_out: rows, ..Default::default() });
+                continue;
+            }
             match self.publish_part(state, part, number) {
                 Ok(bytes) => {
-                    published.parts.push(PublishedPart { run: part.run.clone(), rows, bytes });
+                    let run = part.run.clone();
+                    published.parts.push(PublishedPart { run, rows, bytes, left_out: 0 });
                 }
                 Err(error) => published.fail(run, &error, rows).with_context(|| of_run(run))?,
             }
@@ -122,20 +132,23 @@ impl Publisher {
     /// Runs of users who have recorded as much as is left, and why they go no further: a run may
     /// take half of what the store had above its floor, so that there is something for the next
     /// one. Those of users who serve others may take all.
-    pub fn over_share(&self, state: &State, serves: impl Fn(u32) -> bool) -> Vec<(String, String)> {
-        let runs = || state.owners.runs.values().filter(|run| !run.order.ended);
+    pub fn over_share(&self, state: &State, serves: Serves<'_>) -> Vec<(String, String)> {
+        let shares = self.shares(state, serves);
+        let why = |run: &Run| {
+            let taken = bytes(shares.taken.of(run.order.uid));
+            format!("the run's user has taken {taken}, half of what the store had left")
+        };
+        let on = state.owners.runs.values().filter(|run| !run.order.ended);
+        let over = on.filter(|run| shares.are_taken(run));
+        over.map(|run| (run.order.run.clone(), why(run))).collect()
+    }
+
+    fn shares<'a>(&self, state: &State, serves: Serves<'a>) -> Shares<'a> {
+        let runs = || state.owners.runs.values();
         let mut taken = Usage::default();
         runs().for_each(|run| taken.add(run.order.uid, run.bytes));
         let all = self.floor.room(&self.store) + runs().map(|run| run.bytes).sum::<u64>();
-        let is_over = |run: &&Run| {
-            let uid = run.order.uid;
-            run.bytes > 0 && !serves(uid) && taken.left(all, uid, false) == 0
-        };
-        let why = |run: &Run| {
-            let taken = bytes(taken.of(run.order.uid));
-            format!("the run's user has taken {taken}, half of what the store had left")
-        };
-        runs().filter(is_over).map(|run| (run.order.run.clone(), why(run))).collect()
+        Shares { taken, all, serves }
     }
 
     /// All is published and the next spool file begun.
@@ -269,6 +282,25 @@ impl Publisher {
                 log(&format!("cannot delete {BACKGROUND}/{name}: {error}"));
             }
         }
+    }
+}
+
+/// Whether a user is one who serves others.
+type Serves<'a> = &'a dyn Fn(u32) -> bool;
+
+/// Of the store, between the users whose runs are not published to their end.
+struct Shares<'a> {
+    taken: Usage,
+    /// Bytes that were there for all of them.
+    all: u64,
+    serves: Serves<'a>,
+}
+
+impl Shares<'_> {
+    /// Whether a run's user may have no more than they have.
+    fn are_taken(&self, run: &Run) -> bool {
+        let uid = run.order.uid;
+        run.bytes > 0 && !(self.serves)(uid) && self.taken.left(self.all, uid, false) == 0
     }
 }
 

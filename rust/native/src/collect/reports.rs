@@ -65,7 +65,8 @@ impl Collector<'_> {
         let runs = self.pipeline.state().owners.runs.values();
         for run in runs.filter(|run| run.order.ended) {
             let name = &run.order.run;
-            let text = progress::text(self.view(now), name, "done", &run.order.message);
+            let message = [run.order.message.as_str(), &left_out(run.left_out)].join("");
+            let text = progress::text(self.view(now), name, "done", &message);
             let said = self.publisher.store.enter(name, run.order.uid).and_then(|directory| {
                 let _ = directory.remove(&live::file_name(&self.publisher.host));
                 directory.publish_bytes("progress.json", &text)
@@ -77,4 +78,9 @@ impl Collector<'_> {
             log(&format!("run {name} done: rows={} bytes={}", run.rows, run.bytes));
         }
     }
+}
+
+/// Rows of a run that are not in the store, to be added to its message.
+fn left_out(rows: u64) -> String {
+    if rows == 0 { String::new() } else { format!("; {rows} rows that came later were left out") }
 }

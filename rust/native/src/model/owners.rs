@@ -67,7 +67,8 @@ impl Owners {
         let (name, began) = (order.run.clone(), order.now);
         let (untraced, baselines) = (BTreeMap::new(), baselines.collect());
         let outline = Some(Outline::default());
-        let run = Run { order, began, untraced, rows: 0, bytes: 0, baselines, outline };
+        let run =
+            Run { order, began, untraced, rows: 0, bytes: 0, left_out: 0, baselines, outline };
         self.runs.insert(name, run);
     }
 

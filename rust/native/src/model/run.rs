@@ -56,6 +56,9 @@ pub struct Run {
     /// Rows and bytes of parts published so far.
     pub rows: u64,
     pub bytes: u64,
+    /// Rows that were not published: its user had taken their share of the store.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub left_out: u64,
     /// By process: what it had said when the run began.
     #[serde(default, rename = "before")]
     pub baselines: BTreeMap<u64, Baseline>,
