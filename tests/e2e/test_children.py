@@ -17,6 +17,7 @@ from iostrata_lab.clusters import jars
 HERE = Path(__file__).parent
 CHILD = HERE / "measured_child.py"
 STREAMING = "org.apache.hadoop:hadoop-streaming:3.4.2"
+ANT = ("org.apache.ant:ant:1.10.15", "org.apache.ant:ant-launcher:1.10.15")
 FILE = 3_000_000
 MS = 10**6
 # What a child does after it has looked at itself: it writes that down, and Python ends.
@@ -33,6 +34,13 @@ def measured(tmp_path: Path) -> list[str]:
 
 def starts(jdk: str, program: Path, times: int, *command: str) -> list[str]:
     return [str(JDKS[jdk] / "bin/java"), "-cp", str(program), "Starts", str(times), *command]
+
+
+def fetch(folder: Path, *artifacts: str) -> None:
+    """Jars of Maven, into `jar` below the folder."""
+    for artifact in artifacts:
+        copy = ("mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}")
+        subprocess.run([*copy, f"-DoutputDirectory={folder}/jar"], check=True, cwd=folder)
 
 
 def children(iostrata: Iostrata) -> list[dict[str, Any]]:
@@ -102,8 +110,7 @@ def test_mappers_of_hadoop_streaming(
     tmp_path: Path, measured: list[str], iostrata: Iostrata
 ) -> None:
     """In one JVM, with Hadoop's local runner: two maps, each with its Python."""
-    copy = ("mvn", "-B", "-q", "dependency:copy", f"-Dartifact={STREAMING}")
-    subprocess.run([*copy, f"-DoutputDirectory={tmp_path}/jar"], check=True, cwd=tmp_path)
+    fetch(tmp_path, STREAMING)
     (tmp_path / "in").mkdir()
     for name in "ab":
         (tmp_path / f"in/{name}").write_text("".join(f"line {n}\n" for n in range(1000)))
@@ -120,3 +127,20 @@ def test_mappers_of_hadoop_streaming(
     found = json.loads(iostrata("findings", "r", "--json").stdout)["findings"]
     (finding,) = (each for each in found if each["rule"] == "child-process")
     assert CHILD.name in finding["seen"]
+
+
+def test_a_program_that_ant_waits_for(tmp_path: Path, iostrata: Iostrata) -> None:
+    """Ant waits in no call that is traced, and the program computes meanwhile."""
+    fetch(tmp_path, *ANT)
+    computes = "i=0; while [ $$i -lt 1500000 ]; do i=$$((i+1)); done"
+    (tmp_path / "build.xml").write_text(
+        f"""<project default="t"><target name="t">
+        <exec executable="sh"><arg line="-c '{computes}'"/></exec></target></project>"""
+    )
+    words = ("-cp", f"{tmp_path}/jar/*", "org.apache.tools.ant.Main", "-q", "-f")
+    done = iostrata("record", "--run", "r", "--", "java", *words, str(tmp_path / "build.xml"))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(iostrata("findings", "r", "--json").stdout)["findings"]
+    (finding,) = (each for each in found if each["rule"] == "child-process")
+    assert finding["seen"].startswith("1 process did nothing for ")
+    assert finding["seen"].endswith(" that were CPU time of programs that it had started: sh")

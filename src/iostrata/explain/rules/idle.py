@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.account import account
-from iostrata.analyse.tables import PROCESSES, program_cpu
-from iostrata.analyse.waiting import WAITING_OPERATIONS
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import totals
+from iostrata.explain.rules.parts import idle_times, totals
 from iostrata.records import Count, Ns, Record
 from iostrata.text import percent, plural, seconds
 
-MAIN = 1  # the thread that a JVM starts with
 LEAST = 0.3  # of the time that they ran
 
 
@@ -31,30 +26,10 @@ class IdleTime(Record, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    ran = workforce.rows(PROCESSES)
-    ran = ran.filter(ran.traced, ran.proc.notnull(), ran.cpu_jvm.notnull(), ran.end > ran.start)
-    ran = ran.select("proc", "queued", ran=ran.end - ran.start, worked=program_cpu(ran))
-    calls = account(_waited_for(workforce), "proc").select("proc", called="time")
-    rows = ran.left_join(calls, "proc").select(
-        "ran", "worked", "queued", called=calls.called.fill_null(0)
-    )
-    busy = rows.worked + rows.queued + rows.called
-    rows = rows.mutate(idle=ibis.greatest(rows.ran - busy, 0))
+    rows = idle_times(workforce)
     return rows.agg(
         processes=rows.count(), **totals(rows, "ran", "worked", "queued", "called", "idle")
     )
-
-
-def _waited_for(workforce: Workforce) -> ir.Table:
-    """Sums of calls that a process may have waited for: all of its main thread, and those of its
-    other threads that wait for no work to come.
-    """
-    rows = workforce.rows()
-    name = rows.layer + "." + rows["op"]
-    is_call = ~rows.layer.isin(["task", "jvm"]) | name.isin(WAITING_OPERATIONS)
-    is_stream = (rows.layer == "java") & rows.category.isin(["pipe", "socket"])
-    waits = is_stream | name.isin(WAITING_OPERATIONS)
-    return rows.filter(rows.proc.notnull(), is_call, (rows.tid == MAIN) | ~waits)
 
 
 @rule(

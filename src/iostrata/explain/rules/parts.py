@@ -13,8 +13,16 @@ from iostrata.analyse import account as accounts
 from iostrata.analyse.account import Account
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
-from iostrata.analyse.tables import CALLS, PROCESSES, SUMS, SYSTEM, counted_once
+from iostrata.analyse.tables import (
+    CALLS,
+    PROCESSES,
+    SUMS,
+    SYSTEM,
+    counted_once,
+    program_cpu,
+)
 from iostrata.analyse.targets import busiest
+from iostrata.analyse.waiting import WAITING_OPERATIONS
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
@@ -30,6 +38,7 @@ STAGING = "/.staging/"  # what a job is itself: its jar, its settings, its split
 ONE_BYTE = 1
 BELOW_4_KIB = 12
 LEAST_SMALL = 1000  # calls
+MAIN_THREAD = 1  # that a JVM starts with
 
 
 class OfJob(Protocol):
@@ -342,3 +351,31 @@ def is_distcp(facts: RunFacts, *jobs: str) -> bool:
 READS = replace(work("hdfs.read"), name="reads of HDFS")
 BLOCK_CACHE = Change("keep more blocks in memory", "hfile.block.cache.size")
 SPILLS_OF_MAPS = Query(_spills_of_maps, MapSpills)
+
+
+def idle_times(workforce: Workforce) -> ir.Table:
+    """Of each process that knows what its threads did, by `proc`, ns: how long it `ran`; of it its
+    program `worked` on a CPU, its threads were `queued` for one, it was in calls that it may have
+    waited for (`called`), and what is left: `idle`.
+    """
+    ran = workforce.rows(PROCESSES)
+    ran = ran.filter(ran.traced, ran.proc.notnull(), ran.cpu_jvm.notnull(), ran.end > ran.start)
+    ran = ran.select("proc", "queued", ran=ran.end - ran.start, worked=program_cpu(ran))
+    calls = accounts.account(_waited_for(workforce), "proc").select("proc", called="time")
+    rows = ran.left_join(calls, "proc").select(
+        "proc", "ran", "worked", "queued", called=calls.called.fill_null(0)
+    )
+    busy = rows.worked + rows.queued + rows.called
+    return rows.mutate(idle=ibis.greatest(rows.ran - busy, 0))
+
+
+def _waited_for(workforce: Workforce) -> ir.Table:
+    """Sums of calls that a process may have waited for: all of its main thread, and those of its
+    other threads that wait for no work to come.
+    """
+    rows = workforce.rows()
+    name = rows.layer + "." + rows["op"]
+    is_call = ~rows.layer.isin(["task", "jvm"]) | name.isin(WAITING_OPERATIONS)
+    is_stream = (rows.layer == "java") & rows.category.isin(["pipe", "socket"])
+    waits = is_stream | name.isin(WAITING_OPERATIONS)
+    return rows.filter(rows.proc.notnull(), is_call, (rows.tid == MAIN_THREAD) | ~waits)

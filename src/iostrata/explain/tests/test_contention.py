@@ -9,7 +9,7 @@ import pytest
 from iostrata.explain.rank import explain
 from iostrata.explain.tests.conftest import Made
 from iostrata.explain.tests.made import MB, MS, PROGRAM, did
-from iostrata.store.tests.made import SECOND, sample
+from iostrata.store.tests.made import SECOND, child, sample
 
 
 @pytest.mark.parametrize(("own", "is_found"), [(20, True), (90, False)])
@@ -134,3 +134,24 @@ def test_pages_of_mapped_files_need_no_call(facts_of: Made) -> None:
     (found,) = explain(facts_of([], processes=[program], system=busy))
     assert found.rule == "disk-bound"
     assert found.share == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "rule", "seen", "share"),
+    [
+        (40, "child-process", "1 process did nothing for 40.00 s that were CPU time of programs "
+         "that it had started: sh", 2 / 3),
+        # the child is idle, too
+        (0, "idle", "1 process ran for 60.00 s, and for 98 % of that it neither computed nor was "
+         "in a traced call", 59 / 60),
+    ],
+)  # fmt: skip
+def test_a_program_that_computes_while_its_parent_is_idle(
+    facts_of: Made, cpu: int, rule: str, seen: str, share: float
+) -> None:
+    """As Ant waits for what it starts, in no call that is traced."""
+    parent = {**PROGRAM, "cpu": 2 * SECOND, "cpu_jvm": SECOND, "queued": 0}
+    children = [child(1, "sh", cpu=cpu * SECOND), child(2, "of another process")]
+    first = explain(facts_of([], processes=[parent], children=children))[0]
+    assert (first.rule, first.seen) == (rule, seen)
+    assert first.share == pytest.approx(share)
