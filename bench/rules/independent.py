@@ -5,10 +5,11 @@
     bench/rules/independent.py LIST FOLDER --work WORK --judge            the same ones, asked anew
     bench/rules/independent.py LIST FOLDER --page                         the tables of the README
 
-LIST is others.toml, others2.toml or settings.toml: each run is a program as it was published, with
-a cause that its settings or its cluster have, or none. A run that has one names its baseline, the
-same without the cause: both are timed in turns without a recording, which says what the cause
-costs. The folder gets runs.json; recordings stay in WORK. Ctrl-C ends it with what it has.
+LIST is a file beside this one, such as others.toml or settings.toml: each run is a program as it
+was published, with a cause that its settings or its cluster have, or none. A run that has one names
+its baseline, the same without the cause: both are timed in turns without a recording, which says
+what the cause costs. The folder gets runs.json; recordings stay in WORK. Ctrl-C ends it with what
+it has.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from scipy.stats import binomtest
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
 from bench.measure.results import machine, say  # noqa: E402
-from bench.rules.gains import interval  # noqa: E402
+from bench.rules.gains import MEASURED, interval, measured_cells  # noqa: E402
 from bench.rules.matrix import Bench, found, iostrata  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -269,7 +270,7 @@ def page(rows: list[Row]) -> str:
             f"In {part(len(cheap), len(cheap) + len(planted))} the cause cost nothing, less than "
             f"{LEAST_COST:.0%} of the run; it is severe in {alarms} of these."
         )
-    return "\n".join([*lines, "", *_by_rule(rows, planted), "", *_by_run(rows)])
+    return "\n".join([*lines, "", *_by_rule(rows, planted), "", *_by_run(rows), *_gains(planted)])
 
 
 def _by_rule(rows: list[Row], planted: list[Row]) -> list[str]:
@@ -300,6 +301,22 @@ def _by_run(rows: list[Row]) -> list[str]:
         cells = [row["program"], what, *([_cost_said(row)] if are_measured else [])]
         lines.append(f"| {' | '.join(cells)} | {row['wall'] / 1e9:.0f} s | {seen or '-'} |")
     return lines
+
+
+def _gains(planted: list[Row]) -> list[str]:
+    """What the finding of a cause predicted, beside what a run without the cause saves."""
+    lines = []
+    for row in planted:
+        of_cause = (each for each in row["findings"] if each["rule"] in row["causes"])
+        said = next((each for each in of_cause if each["gain"]), None)
+        if said and cost_of(row):
+            predicted = [said["gain"]["low"], said["gain"]["high"]]
+            cells = measured_cells(row["cost"] | {"predicted": predicted})
+            lines.append(f"| {row['program']} | {row['planted']} | {said['rule']} | {cells} |")
+    if not lines:
+        return []
+    heads = f"| program | what is wrong | rule | {MEASURED[0]} |"
+    return ["", heads, f"|---|---|---|{MEASURED[1]}|", *lines]
 
 
 def _cost_said(row: Row) -> str:
@@ -355,7 +372,7 @@ def record(rows: Rows, wanted: Sequence[Other], work: Path, pairs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("list", type=Path, help="others.toml, others2.toml, or settings.toml")
+    parser.add_argument("list", type=Path, help="runs, such as others.toml")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--work", type=Path, help="folder for recordings and what programs need")
     parser.add_argument("--only", nargs="*", default=[], help="titles of runs")
