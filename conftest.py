@@ -13,7 +13,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytest_plugins = ["tests.drawn"]
+pytest_plugins = ["tests.balance", "tests.drawn"]
 
 # A shell that runs the tests in the background has them ignore SIGINT, and all that they start:
 # what is to end by Ctrl-C would never end.
