@@ -79,7 +79,7 @@ CALLS = {
     754: 3,
     755: 3,  # standard output is a stream, too
 }
-CALL = re.compile(r"^\d+ +(\w+)\((.*)\) += (-?\d+)")
+CALL = re.compile(r"^(\w+)\((.*)\) += (-?\d+)")
 
 
 @pytest.fixture(scope="session")
@@ -96,10 +96,16 @@ def by_strace(command: list[str], folder: Path, log: Path) -> tuple[Counter[str]
     """Calls and bytes by operation, on files of a folder."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")
-    subprocess.run(["strace", "-f", "-y", "-o", str(log), *command], capture_output=True)
+    # a file for each process: in one, a call is cut in two where another process comes between
+    subprocess.run(["strace", "-ff", "-y", "-o", str(log), *command], capture_output=True)
+    lines = [
+        line
+        for each in log.parent.glob(f"{log.name}.*")
+        for line in each.read_text("utf-8", "replace").splitlines()
+    ]
     calls: Counter[str] = Counter()
     moved: Counter[str] = Counter()
-    for line in log.read_text("utf-8", "replace").splitlines():
+    for line in lines:
         found = CALL.match(line)
         if found is None or str(folder) not in found[2]:
             continue
@@ -205,6 +211,78 @@ def test_python_with_threads_and_a_pool_of_processes(tmp_path: Path, iostrata: I
     calls, moved = by_iostrata(iostrata, folder)
     assert (calls["write"], moved["write"]) == (1600, 1_600_000)
     assert (calls["read"], moved["read"]) == (1600, 1_600_000)
+
+
+STATIC = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int words, char **word) {
+    char part[4096];
+    int file = open(word[1], O_RDONLY);
+    while (read(file, part, sizeof part) > 0) { }
+    return 7;
+}
+"""
+# Waits for a child that goes on, until a signal comes; and for one that a signal ends.
+INTERRUPTED = """
+sleep 60 & child=$!
+trap 'kill $child; echo got it; trap - USR1' USR1
+(sleep 0.3; kill -USR1 $$) &
+wait $child; echo $?
+wait $child; echo $?
+"""
+
+
+def test_what_is_linked_statically_is_named_with_what_the_kernel_counted(
+    tmp_path: Path, iostrata: Iostrata
+) -> None:
+    (tmp_path / "static.c").write_text(STATIC)
+    program = str(tmp_path / "unseen")
+    subprocess.run(["gcc", "-static", "-o", program, str(tmp_path / "static.c")], check=True)
+    (tmp_path / "file").write_bytes(bytes(3_000_000))
+    shell = f"'{program}' '{tmp_path}/file'; echo $?; cat '{tmp_path}/file' | wc -c"
+    done = iostrata(*RECORD, "sh", "-c", shell)
+    assert done.stdout.splitlines()[:2] == ["7", "3000000"], done.stderr
+    rows = iostrata("query", "SELECT name, exit, io_read FROM children", "--format", "json")
+    (child,) = json.loads(rows.stdout)  # THEN what is traced is no such child
+    assert (child["name"], child["exit"]) == ("unseen", 7)
+    assert 3_000_000 <= child["io_read"] <= 3_100_000
+    full = iostrata("summary", "r", "--full").stdout.splitlines()
+    assert [line for line in full if line.startswith("unseen")]
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_a_signal_ends_the_wait_for_a_child(shell: str, iostrata: Iostrata) -> None:
+    bare = subprocess.run([shell, "-c", INTERRUPTED], capture_output=True, text=True, timeout=30)
+    done = iostrata(*RECORD, shell, "-c", INTERRUPTED)
+    assert done.stdout.splitlines()[:3] == bare.stdout.splitlines() == ["got it", "138", "143"]
+
+
+def test_a_limit_of_the_size_of_files_ends_nobody(iostrata: Iostrata) -> None:
+    """Programs for which there is no room for what would be recorded of them run as ever."""
+    limited = "ulimit -f 8; head -c 100 /dev/zero | wc -c; exec sh -c 'echo $0' end"
+    done = iostrata(*RECORD, "bash", "-c", limited)
+    assert (done.stdout.splitlines()[:2], done.returncode) == (["100", "end"], 0), done.stderr
+
+
+def test_what_programs_rarely_do(tmp_path: Path, iostrata: Iostrata) -> None:
+    """Output and exit code are those of the program alone."""
+    program = str(tmp_path / "torture")
+    subprocess.run(
+        ["gcc", "-O1", "-w", "-o", program, f"{HERE}/torture.c", "-lpthread"], check=True
+    )
+    said = []
+    for place in ("bare", "recorded"):
+        (tmp_path / place).mkdir()
+        words = [program, str(tmp_path / place)]
+        if place == "recorded":
+            done = iostrata(*RECORD, *words)
+        else:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        said.append((done.returncode, done.stdout.splitlines()[:17]))
+    assert said[0] == said[1]
+    assert len(said[0][1]) == 17
 
 
 def sums(iostrata: Iostrata, op: str) -> tuple[int, int]:

@@ -177,7 +177,7 @@ macro_rules! becomes {
         /// As of the C library's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
-            let has_ended = log::ours(session::end_here).unwrap_or(false);
+            let has_ended = log::ours(|| session::end_here(true)).unwrap_or(false);
             let failed = real!($name($($argument),*) as fn($($type),*) -> c_int, else -1);
             if has_ended {
                 log::ours(session::begin_again);
@@ -202,7 +202,7 @@ macro_rules! ends {
         /// As of the C library's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(code: c_int) -> ! {
-            log::ours(session::end_here);
+            log::ours(|| session::end_here(false));
             real!($name(code) as fn(c_int) -> c_int, else -1);
             std::process::abort()
         }

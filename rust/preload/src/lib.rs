@@ -13,6 +13,8 @@ Memory is our own ([`memory`]): a handler of a signal may come while the program
 */
 
 mod changes;
+mod children;
+mod control;
 mod descriptors;
 mod environment;
 mod hooks;

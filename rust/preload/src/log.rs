@@ -7,14 +7,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use iostrata_segment::schema::FLAG_ERRNO;
-use iostrata_segment::writer::{Entry, Thread};
+use iostrata_segment::writer::{Entry, Leaf, Thread};
 
 use crate::descriptors;
 use crate::returned::Returned;
 use crate::session::{self, CALLS, Session};
 
-/// Calls that a thread adds to the count of all at once.
+/// Calls that a thread adds to the count of all at once, and the most between two looks at a clock.
 const LOT: u32 = 64;
+/// Such looks are to be so far apart, ns, if the calls are close enough.
+const NEAR: u64 = 8_000_000;
+const FAR: u64 = 100_000_000;
 
 /// What a call acts on.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +51,19 @@ struct Log {
     thread: Thread,
     session: *const Session,
     calls: u32,
-    /// Calls that have not returned, with the address of each in the stack.
-    open: Vec<(usize, u16)>,
+    /// Calls from one look at a clock to the next; those that are left, and when the last one was.
+    patience: u32,
+    left: u32,
+    looked: u64,
+    /// Calls that have not returned.
+    open: Vec<Open>,
+}
+
+struct Open {
+    /// Its address in the stack.
+    frame: usize,
+    entry: Entry,
+    leaf: Leaf,
 }
 
 thread_local! {
@@ -85,13 +99,15 @@ pub fn traced<R: Returned>(call: &Call<'_>, real: impl FnOnce() -> R) -> R {
         if mine.busy.get() {
             return real();
         }
-        let Some(log) = inside(mine, |session| Some(enter(mine, session, call))) else {
-            return real();
-        };
+        let errno = errno();
+        let enter = |session| Some(enter(mine, session, call));
+        let Some(log) = inside(mine, errno, enter) else { return real() };
         let returned = real();
-        inside(mine, |session| {
+        // SAFETY: a place of this thread
+        let why = unsafe { *errno };
+        inside(mine, errno, |session| {
             let is_there = mine.log.get() == log; // an `exec` that failed may have ended it
-            is_there.then(|| exit(log, session, call, returned))
+            is_there.then(|| exit(log, session, call, returned, why))
         });
         returned
     })
@@ -100,9 +116,13 @@ pub fn traced<R: Returned>(call: &Call<'_>, real: impl FnOnce() -> R) -> R {
 /// Runs what is ours: `errno` stays, a fault ends the log of the thread, and what is called on the
 /// way is not recorded.
 #[inline]
-fn inside<T>(mine: &Mine, work: impl FnOnce(&'static Session) -> Option<T>) -> Option<T> {
+fn inside<T>(
+    mine: &Mine,
+    errno: *mut c_int,
+    work: impl FnOnce(&'static Session) -> Option<T>,
+) -> Option<T> {
     // SAFETY: a place of this thread
-    let before = unsafe { *errno() };
+    let before = unsafe { *errno };
     mine.busy.set(true);
     let done = catch_unwind(AssertUnwindSafe(|| session::current().and_then(work)));
     if done.is_err() {
@@ -113,7 +133,7 @@ fn inside<T>(mine: &Mine, work: impl FnOnce(&'static Session) -> Option<T>) -> O
     }
     mine.busy.set(false);
     // SAFETY: a place of this thread
-    unsafe { *errno() = before };
+    unsafe { *errno = before };
     done.ok().flatten()
 }
 
@@ -138,9 +158,8 @@ fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> *mut Log {
     let at = log_of(mine, session);
     // SAFETY: of this thread, and nobody else's
     let log = unsafe { &mut *at };
-    let here = std::ptr::from_ref(call) as usize;
-    log.close_left(here);
-    log.open.push((here, call.point));
+    let frame = std::ptr::from_ref(call) as usize;
+    log.close_left(frame);
     log.calls += 1;
     if log.calls == LOT {
         CALLS.fetch_add(u64::from(LOT), Ordering::Relaxed);
@@ -150,42 +169,81 @@ fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> *mut Log {
     let target = if call.opens { 0 } else { target(session, call.target) };
     let Call { point, asked, offset, bytes, .. } = *call;
     let entry = Entry { point, target, asked: asked as u64, offset, bytes: bytes as i64 };
-    log.thread.enter(&entry, None);
+    // glibc calls none of its functions by a name that could be ours
+    let leaf = if call.opens {
+        log.thread.enter(&entry, None);
+        Leaf::Span
+    } else {
+        log.thread.enter_leaf(&entry)
+    };
+    log.open.push(Open { frame, entry, leaf });
     at
 }
 
 #[inline]
-fn exit<R: Returned>(log: *mut Log, session: &'static Session, call: &Call<'_>, returned: R) {
-    // SAFETY: a place of this thread
-    let why = unsafe { *errno() };
+fn exit<R: Returned>(
+    log: *mut Log,
+    session: &'static Session,
+    call: &Call<'_>,
+    returned: R,
+    why: c_int,
+) {
     // SAFETY: of this thread; a child that was forked meanwhile has its own copy
     let log = unsafe { &mut *log };
     if !std::ptr::eq(log.session, session) {
         return; // it began in the parent
     }
-    let here = std::ptr::from_ref(call) as usize;
-    log.close_left(here - 1);
-    // None: a handler on a stack of its own took it for left; its end without a begin is counted
-    let _ = log.open.pop_if(|(frame, _)| *frame == here);
-    if returned.has_failed() {
-        if call.opens {
-            log.thread.acts_on(target(session, call.target));
+    let frame = std::ptr::from_ref(call) as usize;
+    log.close_left(frame - 1);
+    let open = log.open.pop_if(|open| open.frame == frame);
+    let moved = if returned.has_failed() { Err(why) } else { Ok(returned.bytes()) };
+    match (open, moved) {
+        (Some(Open { entry, leaf, .. }), _) if !call.opens => {
+            log.thread.exit_leaf(&entry, leaf, moved);
         }
-        log.thread.failed(call.point, why, FLAG_ERRNO);
-        return;
+        // where none is open, a handler on a stack of its own took it for left; its end without a
+        // begin is counted
+        (_, Ok(bytes)) => {
+            let opened = || session.descriptors.learn(&session.process, returned.descriptor());
+            log.thread.exit(call.point, bytes, if call.opens { opened() } else { 0 });
+        }
+        (_, Err(why)) => {
+            if call.opens {
+                log.thread.acts_on(target(session, call.target));
+            }
+            log.thread.failed(call.point, why, FLAG_ERRNO);
+        }
     }
-    let opened =
-        call.opens.then(|| session.descriptors.learn(&session.process, returned.descriptor()));
-    log.thread.exit(call.point, returned.bytes(), opened.unwrap_or(0));
+    log.look_now_and_then();
 }
 
 impl Log {
+    /// Calls may be less far apart than a clock is worth.
+    #[inline]
+    fn look_now_and_then(&mut self) {
+        self.left -= 1;
+        if self.left == 0 {
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        let now = session::coarse_nanos();
+        self.patience = match now - self.looked {
+            passed if passed < NEAR => LOT.min(2 * self.patience),
+            passed if passed > FAR => 1,
+            _ => self.patience,
+        };
+        (self.left, self.looked) = (self.patience, now);
+        session::look_if_due(now);
+    }
+
     /// Ends calls that never returned: a handler of a signal has jumped out of them (a shell that
     /// is interrupted). Their frames lay where the stack has been given up since, at `here` and below.
     #[inline]
     fn close_left(&mut self, here: usize) {
-        while let Some((_, point)) = self.open.pop_if(|(frame, _)| *frame <= here) {
-            self.thread.failed(point, libc::EINTR, FLAG_ERRNO);
+        while let Some(Open { entry, leaf, .. }) = self.open.pop_if(|open| open.frame <= here) {
+            self.thread.exit_leaf(&entry, leaf, Err(libc::EINTR));
         }
     }
 }
@@ -216,7 +274,9 @@ fn make(mine: &Mine, session: &'static Session) -> *mut Log {
     let tid = rustix::thread::gettid().as_raw_nonzero().get();
     let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).unwrap_or_default();
     let thread = session.process.thread(tid as u64, name.trim_end());
-    let log = Box::into_raw(Box::new(Log { thread, session, calls: 0, open: Vec::new() }));
+    let (calls, patience, left, looked, open) = (0, 1, 1, 0, Vec::new());
+    let log = Log { thread, session, calls, patience, left, looked, open };
+    let log = Box::into_raw(Box::new(log));
     mine.log.set(log);
     let key = KEY.load(Ordering::Acquire);
     if key != 0 {

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use iostrata_segment::fork;
 use iostrata_segment::points::{POINTS, POINTS_HASH, Point};
 use iostrata_segment::schema::{
-    CONTROL_BUDGET, CONTROL_EVENT_COST, CONTROL_LEVEL, CONTROL_POINTS_OFF, CONTROL_SAMPLING,
-    CONTROL_WORD, FILE_KIND_CONTROL, LAYER_POSIX, MAGIC, POINT_STATE_WOVEN, PROCESS_MAX_POINTS,
-    VERSION,
+    CONTROL_BUDGET, CONTROL_EVENT_COST, CONTROL_LEVEL, CONTROL_SAMPLING, CONTROL_WORD, LAYER_POSIX,
+    POINT_STATE_WOVEN,
 };
-use iostrata_segment::writer::{Options, PointFacts, Process, files, nanos_of};
+use iostrata_segment::writer::{Options, PointFacts, Process, nanos_of};
 use rustix::time::ClockId;
 
+use crate::control::{self, Control};
 use crate::descriptors::Descriptors;
 use crate::environment::{Rank, Wanted, text};
 use crate::log;
@@ -32,7 +32,6 @@ const CALL_NANOS: u64 = 144;
 const KEPT_NANOS: u64 = 60;
 /// Of one core, a share that counts as used even if it is not.
 const LEAST_CPU: f64 = 0.1;
-const PAGE: usize = CONTROL_POINTS_OFF + PROCESS_MAX_POINTS / 8;
 
 static MODE: AtomicU8 = AtomicU8::new(OFF);
 static SESSION: AtomicPtr<Session> = AtomicPtr::new(std::ptr::null_mut());
@@ -51,6 +50,8 @@ pub struct Session {
     pid: u32,
     generation: u32,
     word: AtomicU32,
+    /// When the recording began, `CLOCK_MONOTONIC` ns.
+    since: AtomicU64,
     account: Mutex<Account>,
 }
 
@@ -73,33 +74,6 @@ struct At {
     slots: u64,
 }
 
-/// What the control page says.
-struct Control {
-    page: [u8; PAGE],
-}
-
-impl Control {
-    /// `None` where there is no page that can be trusted.
-    fn read(wanted: &Wanted) -> Option<Control> {
-        let mut page = [0; PAGE];
-        let own = rustix::process::geteuid().as_raw();
-        let is_read = files::read_control(&wanted.directory.join("control"), &mut page, own);
-        let control = Control { page };
-        let kind = u32::from(VERSION) | u32::from(FILE_KIND_CONTROL) << 16;
-        (is_read && control.u32(0) == MAGIC && control.u32(4) == kind).then_some(control)
-    }
-
-    fn u32(&self, at: usize) -> u32 {
-        let bytes = self.page[at..at + 4].try_into();
-        bytes.map_or(0, u32::from_le_bytes)
-    }
-
-    fn is_off(&self, point: u16) -> bool {
-        let point = usize::from(point);
-        self.page[CONTROL_POINTS_OFF + point / 8] >> (point % 8) & 1 != 0
-    }
-}
-
 /// The points of this library.
 fn points() -> impl Iterator<Item = &'static Point> {
     POINTS.iter().filter(|point| point.layer == "posix")
@@ -112,14 +86,15 @@ pub fn begin(wanted: Wanted) {
     look();
 }
 
-/// The recording, if there is one now. Looks at the control page once in a while.
+/// The recording, if there is one now. While there is, it is at hand whether another one, or none,
+/// is asked for; else that is looked up once in a while.
 #[inline]
 pub fn current() -> Option<&'static Session> {
-    if MODE.load(Ordering::Relaxed) == OFF {
-        return None;
-    }
-    if nanos_of(ClockId::MonotonicCoarse) >= NEXT_LOOK.load(Ordering::Relaxed) {
-        look();
+    match MODE.load(Ordering::Relaxed) {
+        OFF => return None,
+        RECORDS if !control::has_changed() => {}
+        RECORDS => look(),
+        _ => look_if_due(coarse_nanos()),
     }
     if MODE.load(Ordering::Relaxed) != RECORDS {
         return None;
@@ -127,6 +102,20 @@ pub fn current() -> Option<&'static Session> {
     // SAFETY: made by `start`, and never freed
     let session = unsafe { SESSION.load(Ordering::Acquire).as_ref() }?;
     if session.generation == fork::generation() { Some(session) } else { forked() }
+}
+
+/// ns, of a clock that costs hardly anything and ticks every few milliseconds.
+#[inline]
+pub fn coarse_nanos() -> u64 {
+    nanos_of(ClockId::MonotonicCoarse)
+}
+
+/// Looks at the control page, and accounts for what tracing costs, if that is due `now`.
+#[inline]
+pub fn look_if_due(now: u64) {
+    if now >= NEXT_LOOK.load(Ordering::Relaxed) {
+        look();
+    }
 }
 
 /// Whether anything may ever be recorded.
@@ -150,7 +139,7 @@ fn look() {
     if LOOKS.swap(true, Ordering::AcqRel) {
         return; // another thread does
     }
-    NEXT_LOOK.store(nanos_of(ClockId::MonotonicCoarse) + LOOK_NANOS, Ordering::Relaxed);
+    NEXT_LOOK.store(coarse_nanos() + LOOK_NANOS, Ordering::Relaxed);
     // SAFETY: made by `begin`, and never freed
     if let Some(wanted) = unsafe { WANTED.load(Ordering::Acquire).as_ref() } {
         follow(wanted);
@@ -159,7 +148,7 @@ fn look() {
 }
 
 fn follow(wanted: &Wanted) {
-    let control = Control::read(wanted);
+    let control = Control::read(&wanted.directory);
     let word = control.as_ref().map_or(0, |control| control.u32(CONTROL_WORD));
     // SAFETY: made by `start`, and never freed
     let mut session = unsafe { SESSION.load(Ordering::Acquire).as_ref() };
@@ -193,6 +182,7 @@ fn start(wanted: &Wanted) -> Option<&'static Session> {
         pid: std::process::id(),
         generation: fork::generation(),
         word: AtomicU32::new(0),
+        since: AtomicU64::new(0),
         account: Mutex::default(),
     }));
     SESSION.store(session, Ordering::Release);
@@ -224,6 +214,7 @@ impl Session {
         let is_new = self.word.swap(word, Ordering::AcqRel) != word;
         if let Some(control) = control.filter(|_| is_new && word != 0) {
             self.process.begin_recording();
+            self.since.store(nanos_of(ClockId::Monotonic), Ordering::Relaxed);
             self.process.detail.level(control.u32(CONTROL_LEVEL) as u8);
             self.process.detail.sampling(control.u32(CONTROL_SAMPLING));
             self.process.detail.budgeted(control.u32(CONTROL_BUDGET) != 0);
@@ -285,8 +276,12 @@ impl Session {
     }
 }
 
-/// The process ends, or becomes another program.
+/// The process ends.
 pub fn end() {
+    end_by(Process::end);
+}
+
+fn end_by(end: fn(&Process)) {
     if MODE.swap(OFF, Ordering::AcqRel) == OFF {
         return;
     }
@@ -301,17 +296,17 @@ pub fn end() {
         session.process.look_at_kernel(false);
         session.account(&mut account, false, None);
     }
-    session.process.end();
+    end(&session.process);
 }
 
-/// [`end`], but of a process that shares its memory with its parent until it calls exec; false:
-/// nothing has ended.
-pub fn end_here() -> bool {
+/// The process ends, or becomes another program; false: nothing has ended, since this is a child that
+/// shares the memory of its parent until it calls exec.
+pub fn end_here(is_replaced: bool) -> bool {
     // SAFETY: made by `start`, and never freed
     let session = unsafe { SESSION.load(Ordering::Acquire).as_ref() };
     let is_here = session.is_some_and(Session::is_here);
     if is_here {
-        end();
+        end_by(if is_replaced { Process::replaced } else { Process::end });
     }
     is_here
 }
@@ -323,6 +318,13 @@ pub fn begin_again() {
     CALLS.store(0, Ordering::Relaxed);
     NEXT_LOOK.store(0, Ordering::Relaxed);
     MODE.store(WATCHES, Ordering::Release);
+}
+
+/// A child has ended, and its parent does not know yet; `exit`: less than 0: the signal.
+pub fn child_ended(pid: u32, exit: i32) {
+    if let Some(session) = current().filter(|session| session.is_here()) {
+        session.process.child_ended(pid, exit, session.since.load(Ordering::Relaxed));
+    }
 }
 
 /// A descriptor has become what another one is.

@@ -18,6 +18,8 @@ pub const COUNTERS: usize = 7;
 pub const ENDED: u32 = 2;
 /// `state` of a page whose process lives on without an agent.
 pub const DETACHED: u32 = 3;
+/// `state` of a page whose process has become another program, by `exec`.
+pub const REPLACED: u32 = 4;
 
 /// What never changes once the page is ready.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,6 +16,7 @@ mod counted;
 mod detail;
 pub mod files;
 mod kernel;
+mod leaf;
 mod loading;
 mod names;
 mod overflow;
@@ -48,7 +49,7 @@ use self::scheduler::SchedulerAccount;
 use crate::fork;
 use crate::mapping::Mapping;
 use crate::memory::Memory;
-use crate::process::{DETACHED, ENDED};
+use crate::process::{DETACHED, ENDED, REPLACED};
 use crate::ring::{self, Layout};
 use crate::schema::{
     CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_CLASS_LOADING,
@@ -63,6 +64,7 @@ use crate::schema::{
 
 pub use self::context::Cause;
 pub use self::detail::{ALL_REQUESTS, Detail};
+pub use self::leaf::Leaf;
 pub use self::names::{MAX_NAME, Named};
 pub use self::point::{PointFacts, PointTable};
 pub use self::spans::Entry;
@@ -359,6 +361,11 @@ impl Process {
     /// The process ends: segments without an open call are complete.
     pub fn end(&self) {
         self.close(ENDED);
+    }
+
+    /// [`Process::end`] of one that becomes another program.
+    pub fn replaced(&self) {
+        self.close(REPLACED);
     }
 
     /// The recording ends, the process goes on: files are let go but those of threads that have not

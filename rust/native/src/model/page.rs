@@ -1,13 +1,15 @@
 //! What a process page said.
 
-use iostrata_segment::process::{Account, Cost, DETACHED, ENDED, Moved, Scheduled, Startup};
+use iostrata_segment::process::{
+    Account, Cost, DETACHED, ENDED, Moved, REPLACED, Scheduled, Startup,
+};
 use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_FIRST_USER_POINT};
 use serde::{Deserialize, Serialize};
 
 use super::spent::Look;
 
 /// At one look.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PageReading {
     pub proc: u64,
     pub now: u64,
@@ -16,6 +18,9 @@ pub struct PageReading {
     /// The agent has gone, the process lives on.
     #[serde(default)]
     pub detached: bool,
+    /// It ended, since the process has become another program.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub replaced: bool,
     pub woven: u32,
     /// Ids of faulted points.
     pub faulted: Vec<u16>,
@@ -45,7 +50,8 @@ impl PageReading {
         PageReading {
             proc,
             now,
-            ended: account.state == ENDED,
+            ended: [ENDED, REPLACED].contains(&account.state),
+            replaced: account.state == REPLACED,
             detached: account.state == DETACHED,
             counters: account.counters.to_vec(),
             woven: in_state(POINT_STATE_WOVEN).count() as u32,

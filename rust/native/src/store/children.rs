@@ -10,7 +10,7 @@ use parquet::errors::Result;
 
 use super::table::{self, Column};
 use crate::model::children::Child;
-use crate::model::process::ProcessInfo;
+use crate::model::process::{Process, ProcessInfo};
 use crate::model::run::Run;
 use crate::model::state::State;
 
@@ -76,7 +76,9 @@ pub fn of_run<'a>(state: &'a State, run: &Run) -> Vec<ChildRow<'a>> {
         state.owners.run_of_process(process).is_some_and(|own| own.order.run == name)
     });
     let mut traced: HashMap<_, Vec<u64>> = HashMap::new();
-    for process in state.processes.values() {
+    // what has become another program may be one that is not traced
+    let stayed = |process: &&Process| process.page.as_ref().is_none_or(|page| !page.replaced);
+    for process in state.processes.values().filter(stayed) {
         let ProcessInfo { host, pid, start, .. } = &process.info;
         traced.entry((host.as_deref(), *pid)).or_default().push(*start);
     }

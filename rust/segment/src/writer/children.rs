@@ -43,16 +43,29 @@ impl Process {
         let folder = format!("/proc/{pid}");
         let (late, name) = (self.now(), name_of(&folder));
         let Some(exit) = wait(pid) else { return };
-        let (end, stat) = (self.now(), text_in(&folder, "stat"));
-        if let Some(cpu) = cpu(&stat)
-            && self.records()
-        {
+        let stat = text_in(&folder, "stat");
+        if self.records() {
             let start = started(&stat).map_or(late, |start| start.min(late));
-            let moved = io(&text_in(&folder, "io"));
-            let moved = moved.map_or_else(|| "\t\t\t".to_owned(), text_of);
-            let text = format!("{pid}\t{start}\t{end}\t{cpu}\t{moved}\t{exit}\t{name}");
-            self.name(CATEGORY_CHILD, &text);
+            self.write_child(pid, start, exit, &name, &stat);
         }
+    }
+
+    /// Likewise of a child that has ended and was not waited for yet, if it began after `since`.
+    pub fn child_ended(&self, pid: u32, exit: i32, since: u64) {
+        let folder = format!("/proc/{pid}");
+        let stat = text_in(&folder, "stat");
+        if let Some(latest) = started(&stat).filter(|latest| *latest >= since && self.records()) {
+            let start = latest.saturating_sub(tick());
+            self.write_child(pid, start, exit, &name_of(&folder), &stat);
+        }
+    }
+
+    fn write_child(&self, pid: u32, start: u64, exit: i32, name: &str, stat: &str) {
+        let Some(cpu) = cpu(stat) else { return };
+        let (end, moved) = (self.now(), io(&text_in(&format!("/proc/{pid}"), "io")));
+        let moved = moved.map_or_else(|| "\t\t\t".to_owned(), text_of);
+        let text = format!("{pid}\t{start}\t{end}\t{cpu}\t{moved}\t{exit}\t{name}");
+        self.name(CATEGORY_CHILD, &text);
     }
 
     /// What the agent has acknowledged is 0 while nothing is recorded.

@@ -143,7 +143,7 @@ impl Thread {
 
     /// Adds to the row of calls on a target (0: that of the enclosing open span) with so many bytes.
     #[inline]
-    fn add_to(&mut self, point: u16, target: u64, bytes: u64, outcome: &Outcome) {
+    pub(super) fn add_to(&mut self, point: u16, target: u64, bytes: u64, outcome: &Outcome) {
         let span = self.spans.last();
         let enclosing = span.map_or(0, |span| span.target);
         let target = if target == 0 { enclosing } else { target };

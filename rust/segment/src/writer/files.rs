@@ -10,6 +10,7 @@ use rustix::fs::{
     AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, fstat, mkdir, openat, unlinkat,
 };
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 
 use crate::door;
 use crate::mapping::{Mapping, Rejection};
@@ -158,6 +159,9 @@ pub fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
 
 /// A new file of `size` reserved zero bytes, mapped; nothing is left behind when that fails.
 pub fn create(directory: &Path, name: &str, size: usize) -> Result<Mapping, Errno> {
+    if getrlimit(Resource::Fsize).current.is_some_and(|most| most < size as u64) {
+        return Err(Errno::FBIG); // the signal of an attempt would end who does not expect it
+    }
     let directory = open_folder(directory)?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(&directory, name, flags, Mode::from_raw_mode(0o600))?;
@@ -178,10 +182,16 @@ pub fn make(directory: &Path, name: &str, size: usize, kind: u16) -> Result<Mapp
 
 /// Fills `page` from the beginning of a file of `uid` or root; false when there is none.
 pub fn read_control(path: &Path, page: &mut [u8], uid: u32) -> bool {
+    open_control(path, uid).is_some_and(|file| file.read_exact_at(page, 0).is_ok())
+}
+
+/// A file of `uid` or root.
+#[must_use]
+pub fn open_control(path: &Path, uid: u32) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let Ok(file) = openat(CWD, path, flags, Mode::empty()) else { return false };
-    let Ok(stat) = fstat(&file) else { return false };
-    (stat.st_uid == 0 || stat.st_uid == uid) && File::from(file).read_exact_at(page, 0).is_ok()
+    let file = openat(CWD, path, flags, Mode::empty()).ok()?;
+    let owner = fstat(&file).ok()?.st_uid;
+    (owner == 0 || owner == uid).then(|| File::from(file))
 }
 
 /// A sparse mapping of a full tmpfs would fault inside the host.

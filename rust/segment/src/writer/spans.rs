@@ -95,7 +95,11 @@ impl Thread {
             return;
         }
         let facts = self.process.points.get(entry.point);
-        let mut span = self.opened(entry, facts, whose.is_some());
+        self.open_span(entry, facts, whose.is_some());
+    }
+
+    pub(super) fn open_span(&mut self, entry: &Entry, facts: PointFacts, in_context: bool) {
+        let mut span = self.opened(entry, facts, in_context);
         let drawn = self.sample(&mut span);
         let keeps = || self.process.detail.keeps(entry.point, facts, (span.target >> 32) as u8);
         span.kept = drawn || span.sampling >= 0 && keeps();
@@ -103,14 +107,17 @@ impl Thread {
         if span.kept { self.keep(span) } else { self.sum(span) }
     }
 
+    /// Of a call that is to be recorded individually, within a request (see [`Thread::request`]).
+    pub(super) fn open_kept(&mut self, entry: &Entry, facts: PointFacts, request: i32) {
+        let mut span = self.opened(entry, facts, false);
+        span.kept = true;
+        span.sampling = request;
+        self.layers |= facts.bits();
+        self.keep(span);
+    }
+
     fn opened(&self, entry: &Entry, facts: PointFacts, in_context: bool) -> Span {
         let below = self.spans.last();
-        let enclosing = || {
-            below.map_or_else(
-                || self.contexts.cause().map_or(0, |cause| cause.target),
-                |below| below.target,
-            )
-        };
         let span = below.map_or(0, |below| below.id);
         let scope = below.map_or(0, |below| below.scope_inside);
         Span {
@@ -123,7 +130,7 @@ impl Thread {
             id: span,
             start: 0,
             parent: span,
-            target: if entry.target == 0 { enclosing() } else { entry.target },
+            target: self.target_of(entry),
             asked: entry.asked,
             offset: entry.offset,
             bytes: entry.bytes,
@@ -135,8 +142,29 @@ impl Thread {
         }
     }
 
-    /// Says whether the request that a call belongs to is in the sample: that of the call around it
-    /// or of its cause; else it begins one.
+    /// What a call acts on: if it does not say so, what the open call around it does, or its cause.
+    #[inline]
+    pub(super) fn target_of(&self, entry: &Entry) -> u64 {
+        if entry.target != 0 {
+            return entry.target;
+        }
+        self.spans.last().map_or_else(
+            || self.contexts.cause().map_or(0, |cause| cause.target),
+            |below| below.target,
+        )
+    }
+
+    /// The request that a call belongs to, as [`Cause::sampling`] says it: that of the call around it
+    /// or of its cause; 0: it begins one.
+    #[inline]
+    pub(super) fn request(&self) -> i32 {
+        match self.spans.last() {
+            Some(below) => below.sampling,
+            None => self.contexts.cause().map_or(0, |cause| cause.sampling),
+        }
+    }
+
+    /// Says whether the request that a call belongs to is in the sample, which it may begin.
     ///
     /// True when it begins one that was drawn: that call is kept whatever the level, so that all
     /// that is kept of a request hangs together.
@@ -144,10 +172,7 @@ impl Thread {
         if call.facts.layer == LAYER_TASK {
             return false;
         }
-        call.sampling = match self.spans.last() {
-            Some(below) => below.sampling,
-            None => self.contexts.cause().map_or(0, |cause| cause.sampling),
-        };
+        call.sampling = self.request();
         if call.sampling != 0 {
             return false;
         }

@@ -1,6 +1,7 @@
 //! What one thread's calls leave in slots, rows and open spans. The clock says 1010, 1020, …
 
 mod growth;
+mod leaves;
 mod requests;
 mod targets;
 

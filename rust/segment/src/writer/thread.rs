@@ -62,7 +62,7 @@ pub(super) struct PointState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timing {
     None,
-    /// A summed span.
+    /// A summed span, or a call that makes no other.
     Span,
     /// A counted-only call at this depth of them, since so many ns.
     Counted(usize, u64),
@@ -239,15 +239,20 @@ impl Thread {
     /// Calls that were open when an earlier recording ended never said how they went on.
     #[inline]
     pub(super) fn follow_recording(&mut self) {
-        let recording = self.process.recording.load(Ordering::Relaxed);
-        if self.recording != recording {
-            self.begin_recording(recording);
+        if !self.is_of_this_recording() {
+            self.begin_recording();
         }
     }
 
+    /// The recording is the one that the thread has last followed.
+    #[inline]
+    pub(super) fn is_of_this_recording(&self) -> bool {
+        self.recording == self.process.recording.load(Ordering::Relaxed)
+    }
+
     #[cold]
-    fn begin_recording(&mut self, recording: u32) {
-        self.recording = recording;
+    fn begin_recording(&mut self) {
+        self.recording = self.process.recording.load(Ordering::Relaxed);
         while !self.spans.is_empty() {
             self.drop_span();
         }
