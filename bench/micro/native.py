@@ -2,6 +2,7 @@
 """CPU ns that tracing adds to one pread() of 64 bytes of a native program.
 
     bench/micro/native.py FOLDER [--rounds 5]
+    bench/micro/native.py FOLDER --before CLONE    and the same with an older build, interleaved
 
 Runs calls.c plain, at the default, with every call recorded individually (`--budget off`), and
 under strace where there is one, in turns. Writes every run into FOLDER/native.json and prints
@@ -27,18 +28,19 @@ from bench.micro.calls import ns  # noqa: E402
 
 CALLS = 2_000_000
 UNDER_STRACE = 50_000
-RECORD = [str(ROOT / ".venv/bin/iostrata"), "record", "--private", "--native", "--quiet"]
+DETAIL = {"default": (), "all calls": ("--budget", "off")}
 Run = dict[str, Any]
 
 
-def commands(program: Path) -> dict[str, list[str]]:
-    """By what is measured; `plain` is nobody's."""
+def commands(program: Path, before: Path | None) -> dict[str, list[str]]:
+    """By what is measured; `plain` is nobody's, and `before` a clone of an older version."""
     calls = [str(program), str(CALLS)]
-    found = {
-        "plain": calls,
-        "default": [*RECORD, "--", *calls],
-        "all calls": [*RECORD, "--budget", "off", "--", *calls],
-    }
+    found = {"plain": calls}
+    for name, build in {"": ROOT, ", before": before}.items():
+        for detail, options in DETAIL.items() if build else ():
+            iostrata = str(build / ".venv/bin/iostrata")
+            record = [iostrata, "record", "--private", "--native", "--quiet", *options]
+            found[detail + name] = [*record, "--", *calls]
     if shutil.which("strace"):
         log = str(program.with_suffix(".strace"))
         found["strace"] = ["strace", "-f", "-o", log, str(program), str(UNDER_STRACE)]
@@ -52,7 +54,7 @@ def lines(runs: list[Run]) -> list[str]:
     for what in dict.fromkeys(run["what"] for run in runs if run["what"] != "plain"):
         added = [run["ns"] - plain for run in runs if run["what"] == what]
         shown.append(
-            f"{what:10} +{statistics.median(added):.0f} ns "
+            f"{what:17} +{statistics.median(added):.0f} ns "
             f"({min(added):.0f} to {max(added):.0f}, n = {len(added)})"
         )
     return shown
@@ -64,14 +66,15 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--before", type=Path, help="a clone of an older version, set up and built")
     given = parser.parse_args()
     results = Results(given.folder, "native", {"calls": CALLS, "rounds": given.rounds})
     with tempfile.TemporaryDirectory() as made:
         program = Path(made) / "calls"
         source = str(ROOT / "bench/micro/calls.c")
         subprocess.run(["gcc", "-O2", "-o", str(program), source], check=True)
-        for number in range(len(results.runs) // len(commands(program)), given.rounds):
-            found = commands(program).items()
+        found = commands(program, given.before).items()
+        for number in range(len(results.runs) // len(found), given.rounds):
             took = {what: ns(command, Path(made) / "store") for what, command in found}
             results.add({"round": number, "what": what, "ns": it} for what, it in took.items())
     results.conclude(lines(results.runs))
