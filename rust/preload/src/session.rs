@@ -28,8 +28,8 @@ const LOOK_NANOS: u64 = 100_000_000;
 const WINDOW_NANOS: u64 = 1_000_000_000;
 /// What a call costs beside the real one, and what it costs more when it is recorded individually,
 /// without the collector's part, as bench/micro/native.py has measured it.
-const CALL_NANOS: u64 = 144;
-const KEPT_NANOS: u64 = 60;
+const CALL_NANOS: u64 = 96;
+const KEPT_NANOS: u64 = 124;
 /// Of one core, a share that counts as used even if it is not.
 const LEAST_CPU: f64 = 0.1;
 
