@@ -1,10 +1,12 @@
 """Ranks that write a file together, and read what others wrote: ranks.py FILE BLOCKS SIZE.
 
-Each says how many calls of MPI-IO it made and how many bytes they moved.
+Each writes into FILE.RANK.json how many calls of MPI-IO it made and how many bytes they moved: what
+they print comes in pieces.
 """
 
 import json
 import sys
+from pathlib import Path
 
 from mpi4py import MPI
 
@@ -23,4 +25,4 @@ for block in range(blocks):
     assert read == bytes([other]) * size
 file.Close()
 moved = [blocks, blocks * size]
-print(json.dumps({"rank": rank, "write": moved, "read": moved}), flush=True)
+Path(f"{path}.{rank}.json").write_text(json.dumps({"write": moved, "read": moved}))

@@ -21,6 +21,7 @@ CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
 PRESSURE = Path("/proc/pressure/memory")
 BLOCK = 4 << 20
 FILE = 256 << 20
+REQUEST = 256 << 10  # of Rereads.java
 IS_SEEN = 0.2  # of the time
 
 
@@ -154,15 +155,19 @@ def test_a_file_that_does_not_fit_into_memory_is_read_again(
     make_uncached(file, FILE)
     with memory_limit(FILE // 2) as group:
         enter = f"echo $$ > {group}/cgroup.procs"
-        java = f"exec java -Xmx16m -cp {program} Rereads {file} {2 * SECONDS}"
+        java = f"exec java -Xmx16m -cp {program} Rereads {file} {2 * SECONDS} > {tmp_path}/passes"
         found = findings(iostrata, "sh", "-c", f"{enter}; {java}")
     again = found["file-rereading"]
     assert again["severity"] == "severe"
     evidence = {each["what"]: each["value"] for each in again["evidence"]}
     assert evidence["file"] == str(file)
-    # all bytes of all passes, to each of which a read belongs that found no more
-    passes = evidence["of them reads that found no more bytes"]
-    assert evidence["bytes that one process read from it"] == passes * FILE
+    # all bytes of all passes, and at the end of each a read that found no more; but for calls
+    # that a busy machine had no time to take, of which only totals are known
+    passes = int((tmp_path / "passes").read_text())
+    dropped = json.loads(iostrata("summary", "r", "--json").stdout)["dropped"]
+    lacking = passes * FILE - evidence["bytes that one process read from it"]
+    assert 0 <= lacking <= dropped * REQUEST
+    assert 0 <= passes - evidence["of them reads that found no more bytes"] <= dropped
     # AND most of them came from the disk
     sums = (
         "SELECT (SELECT sum(io_pressure) / sum(interval) FROM system) AS stalled, "

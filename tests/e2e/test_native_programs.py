@@ -83,7 +83,7 @@ def test_ranks_that_share_a_file(mpi: str, tmp_path: Path, iostrata: Iostrata) -
     program = [str(place / "bin/python"), str(HERE / "ranks.py"), str(target), blocks, size]
     done = iostrata(*RECORD, *start, *map(str, program))
     assert done.returncode == 0, done.stderr
-    said = {one["rank"]: one for one in map(json.loads, done.stdout.splitlines()[:4])}
+    said = {rank: json.loads(Path(f"{target}.{rank}.json").read_text()) for rank in range(4)}
     sql = (
         "SELECT task, op, sum(calls)::BIGINT AS calls, sum(bytes)::BIGINT AS bytes FROM ("
         "SELECT task, op, target, 1 AS calls, bytes FROM calls WHERE layer = 'posix' UNION ALL "
@@ -95,4 +95,3 @@ def test_ranks_that_share_a_file(mpi: str, tmp_path: Path, iostrata: Iostrata) -
     assert found == {
         (f"rank {rank}", op): one[op] for rank, one in said.items() for op in ("read", "write")
     }
-    assert len(said) == 4
