@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.e2e.conftest import Iostrata
@@ -20,19 +19,23 @@ SIZE = 8 << 20
 BLOCK = 4096
 
 
-def of_file(iostrata: Iostrata, target: Path) -> dict[str, tuple[int, int]]:
-    """Calls and bytes by operation on a file: those that were recorded individually, and the sums
-    of all others.
+Totals = dict[tuple[str | None, str], list[int]]
+
+
+def of_file(iostrata: Iostrata, target: Path) -> Totals:
+    """Calls and bytes of reads and writes of a file, by task: of calls that were recorded
+    individually, and of the sums of all others.
     """
     sql = (
-        "SELECT op, sum(calls)::BIGINT AS calls, sum(bytes)::BIGINT AS bytes FROM ("
-        "SELECT op, target, 1 AS calls, bytes FROM calls WHERE layer = 'posix' UNION ALL "
-        "SELECT op, target, count AS calls, bytes FROM sums WHERE layer = 'posix') "
-        f"WHERE target = '{target}' GROUP BY op"
+        "SELECT task, op, sum(calls)::BIGINT AS calls, sum(bytes)::BIGINT AS bytes FROM ("
+        "SELECT task, op, target, 1 AS calls, bytes FROM calls WHERE layer = 'posix' UNION ALL "
+        "SELECT task, op, target, count AS calls, bytes FROM sums WHERE layer = 'posix') "
+        f"WHERE target = '{target}' AND op IN ('read', 'write') GROUP BY task, op"
     )
     done = iostrata("query", sql, "--format", "json")
     assert done.returncode == 0, done.stderr
-    return {row["op"]: (row["calls"], row["bytes"]) for row in json.loads(done.stdout)}
+    rows = json.loads(done.stdout)
+    return {(row["task"], row["op"]): [row["calls"], row["bytes"]] for row in rows}
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: apt-get install fio")
@@ -59,14 +62,11 @@ def test_fio(jobs: str, engine: str, tmp_path: Path, iostrata: Iostrata) -> None
     done = iostrata(*RECORD, "fio", *words, *(["--thread"] if jobs == "threads" else []))
     assert done.returncode == 0, done.stderr
     (said,) = json.loads((tmp_path / "said.json").read_text())["jobs"]
-    expected = {op: _totals(said[op]) for op in ("read", "write")}
+    expected: Totals = {
+        (None, op): [said[op]["total_ios"], said[op]["io_bytes"]] for op in ("read", "write")
+    }
     assert sum(moved for _, moved in expected.values()) == 2 * SIZE
-    found = of_file(iostrata, target)
-    assert {op: found[op] for op in ("read", "write")} == expected
-
-
-def _totals(side: dict[str, Any]) -> tuple[int, int]:
-    return side["total_ios"], side["io_bytes"]
+    assert of_file(iostrata, target) == expected
 
 
 @pytest.mark.parametrize("mpi", MPIS)
@@ -84,14 +84,6 @@ def test_ranks_that_share_a_file(mpi: str, tmp_path: Path, iostrata: Iostrata) -
     done = iostrata(*RECORD, *start, *map(str, program))
     assert done.returncode == 0, done.stderr
     said = {rank: json.loads(Path(f"{target}.{rank}.json").read_text()) for rank in range(4)}
-    sql = (
-        "SELECT task, op, sum(calls)::BIGINT AS calls, sum(bytes)::BIGINT AS bytes FROM ("
-        "SELECT task, op, target, 1 AS calls, bytes FROM calls WHERE layer = 'posix' UNION ALL "
-        "SELECT task, op, target, count AS calls, bytes FROM sums WHERE layer = 'posix') "
-        f"WHERE target = '{target}' AND op IN ('read', 'write') GROUP BY task, op"
-    )
-    rows = json.loads(iostrata("query", sql, "--format", "json").stdout)
-    found = {(row["task"], row["op"]): [row["calls"], row["bytes"]] for row in rows}
-    assert found == {
+    assert of_file(iostrata, target) == {
         (f"rank {rank}", op): one[op] for rank, one in said.items() for op in ("read", "write")
     }

@@ -266,7 +266,7 @@ impl State {
     fn end(&mut self, end: EndBlock) {
         let EndBlock { proc, now, rejection } = end;
         if let Some(process) = self.processes.get_mut(&proc) {
-            let at = process.ended_at(now);
+            let at = process.page.as_ref().map_or(now, |page| page.ended_at(now));
             process.cut_spending(at);
             process.end = Some(ProcessEnd { at, rejection });
         }

@@ -7,6 +7,10 @@ use iostrata_segment::schema::{POINT_STATE_FAULTED, POINT_STATE_WOVEN, PROCESS_F
 use serde::{Deserialize, Serialize};
 
 use super::spent::Look;
+use crate::clock::SECOND;
+
+/// That what a process says at its end is old at most when its death is noticed.
+const A_MOMENT: u64 = 2 * SECOND;
 
 /// At one look.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -86,8 +90,33 @@ impl PageReading {
             && self.summed == other.summed
     }
 
+    /// When its process ended, whose death was noticed `now`, ns: it says so itself, if it could.
+    pub fn ended_at(&self, now: u64) -> u64 {
+        let is_so = |since| self.ended && (since < A_MOMENT || self.replaced && self.looked != 0);
+        if now.checked_sub(self.looked).is_some_and(is_so) { self.looked } else { now }
+    }
+
     pub fn look(&self) -> Look {
         let at = if self.looked == 0 { self.now } else { self.looked };
         Look { at, cpu: self.cost.cpu, moved: Moved { native: 0, ..self.moved } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_ended_when_it_said_so_a_moment_before_it_was_gone() {
+        let now = 9 * SECOND;
+        for (ended, looked, at) in
+            [(true, now - 1, now - 1), (true, 1, now), (true, now + 1, now), (false, now - 1, now)]
+        {
+            let page = PageReading { ended, looked, ..PageReading::default() };
+            assert_eq!(page.ended_at(now), at);
+        }
+        // AND one that became another program long before
+        let page = PageReading { ended: true, replaced: true, looked: 1, ..PageReading::default() };
+        assert_eq!(page.ended_at(now), 1);
     }
 }

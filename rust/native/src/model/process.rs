@@ -20,7 +20,6 @@ use super::page::PageReading;
 use super::spent::Spending;
 use super::threads::Threads;
 use super::traced::Traced;
-use crate::clock::SECOND;
 
 /// Bytes of memory that a process and a segment take, as text in a snapshot, too.
 const PROCESS_SIZE: u64 = 4096;
@@ -191,9 +190,6 @@ pub struct Announcement {
     pub rejected: u64,
 }
 
-/// That what a process says at its end is old at most when its death is noticed.
-const A_MOMENT: u64 = 2 * SECOND;
-
 impl Process {
     pub fn new(info: ProcessInfo) -> Process {
         let role = ids::role(info.get("main"), info.get("attempt"));
@@ -358,13 +354,6 @@ impl Process {
         known.map_or_else(|| point.to_string(), |p| format!("{}#{}", p.class, p.method))
     }
 
-    /// When it ended, whose death was noticed `now`, ns: it says so itself, if it could.
-    pub fn ended_at(&self, now: u64) -> u64 {
-        let Some(page) = self.page.as_ref().filter(|page| page.ended) else { return now };
-        let is_so = |since| since < A_MOMENT || page.replaced && page.looked != 0;
-        if now.checked_sub(page.looked).is_some_and(is_so) { page.looked } else { now }
-    }
-
     /// Forgets what refers to rows that were published; of a process that has ended, all that
     /// only new events need.
     pub fn forget(&mut self, is_run: impl Fn(&str) -> bool) {
@@ -426,18 +415,6 @@ mod tests {
         let record = entry(4, "13\t1\t2\t3\t\t\t\t\t0\tsh");
         assert!(process.learn((1, 0), &record, full).rejected > 0);
         assert_eq!(process.children.len(), 1);
-    }
-
-    #[test]
-    fn a_process_ended_when_it_said_so_a_moment_before_it_was_gone() {
-        let mut process = Process::new(ProcessInfo::default());
-        let now = 9 * SECOND;
-        for (ended, looked, at) in
-            [(true, now - 1, now - 1), (true, 1, now), (true, now + 1, now), (false, now - 1, now)]
-        {
-            process.page = Some(PageReading { ended, looked, ..PageReading::default() });
-            assert_eq!(process.ended_at(now), at);
-        }
     }
 
     #[test]
