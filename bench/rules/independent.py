@@ -94,17 +94,21 @@ def run_list(path: Path) -> RunList:
     )
 
 
+def _dependency(coordinates: str) -> str:
+    """GROUP:ARTIFACT:VERSION, and perhaps :CLASSIFIER, in a pom."""
+    names = ("groupId", "artifactId", "version", "classifier")
+    parts = zip(names, coordinates.split(":"), strict=False)
+    text = "".join(f"<{name}>{part}</{name}>" for name, part in parts)
+    return f"<dependency>{text}</dependency>"
+
+
 def jars(work: Path, coordinates: Sequence[str]) -> str:
     """A class path of artifacts of Maven with all that they need."""
     if not coordinates:
         return ""
     folder = work / "jars" / coordinates[0].replace(":", "-")
     if not folder.exists():
-        wanted = "".join(
-            "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>"
-            "</dependency>".format(*each.split(":"))
-            for each in coordinates
-        )
+        wanted = "".join(map(_dependency, coordinates))
         pom = work / "pom.xml"
         pom.write_text(
             "<project><modelVersion>4.0.0</modelVersion><groupId>set</groupId>"
