@@ -48,7 +48,10 @@ LAYOUTS = (
     "slot", "preamble", "segment", "open_span", "row", "size_class",
     "dictionary", "entry", "process", "control",
 )  # fmt: skip
-TABLES = ("columns", "process_columns", "child_columns", "usage_columns", "system_columns")
+TABLES = (
+    "columns", "process_columns", "child_columns", "thread_columns",
+    "usage_columns", "system_columns",
+)  # fmt: skip
 # Bytes of an operation that are those of another one around it, as PointTable.java has it.
 SAME_FLOW = {"transfer": "read", "raw_write": "write"}
 # The frozen contract has an older word for it.

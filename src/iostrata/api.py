@@ -125,6 +125,11 @@ class TracedRun:
         return self.connection.table("children")
 
     @property
+    def threads(self) -> ir.Table:
+        """A row for each thread of the run's own processes that made a call: its CPU time."""
+        return self.connection.table("threads")
+
+    @property
     def usage(self) -> ir.Table:
         """CPU and I/O of each process by the kernel's account, a row a second."""
         return self.connection.table("usage")

@@ -1,3 +1,4 @@
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
@@ -34,6 +35,22 @@ public final class EveryFileCall {
     writes();
     mapped();
     asynchronous();
+    takenAway();
+  }
+
+  /** One of each that succeeds, and one that finds nothing. */
+  private static void takenAway() throws Exception {
+    in("delete.io").close();
+    in("delete.nio").close();
+    in("rename.io").close();
+    in("rename.nio").close();
+    new java.io.File(folder, "delete.io").delete();
+    new java.io.File(folder, "delete.io").delete();
+    java.nio.file.Files.delete(Paths.get(folder + "delete.nio"));
+    java.nio.file.Files.deleteIfExists(Paths.get(folder + "delete.nio"));
+    new java.io.File(folder, "rename.io").renameTo(new java.io.File(folder, "renamed.io"));
+    java.nio.file.Files.move(
+        Paths.get(folder + "rename.nio"), Paths.get(folder + "renamed.nio"), REPLACE_EXISTING);
   }
 
   private static FileInputStream in(String name) throws Exception {

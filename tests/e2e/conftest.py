@@ -92,6 +92,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "Reads",
         "ReadsOfAllKinds",
         "Rereads",
+        "Shares",
         "Starts",
         "Syncs",
     )

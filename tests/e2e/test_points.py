@@ -55,7 +55,13 @@ FILES = {
 SINCE_9 = ("in.all", "in.n")
 SINCE_22 = {"ch.map.arena": ("map", 50)}
 # Each is called once, but for writes to channels: each file begins as one of 100 bytes, written so.
-ONCE = {*range(1, 7), *range(11, 14), 15, 16, *range(21, 30), *range(31, 40)} - {34}
+STREAMS, CHANNELS = {*range(1, 7), *range(11, 14)}, {15, 16, *range(21, 30), *range(31, 40)}
+ONCE = STREAMS | CHANNELS - {34} | {*range(55, 59)}
+# They are only summed, each on a file of its own; what finds no file is no call.
+TAKEN_AWAY = [
+    *(("delete", "delete.io"), ("delete", "delete.nio")),
+    *(("rename", "rename.io"), ("rename", "rename.nio")),
+]
 
 
 @pytest.mark.one_of("version")
@@ -88,9 +94,14 @@ def test_every_file_call(
         transfer = found.pop("in.transfer")  # the stream's own method from JDK 20 on
         assert transfer[2] == 100
     assert found == {name: (op, 1, size) for name, (op, size) in expected.items()}
+    taken = run.rows(
+        "SELECT op, target FROM events WHERE kind = 'sum' AND layer = 'java' "
+        f"AND op IN ('delete', 'rename') AND target LIKE '{folder}/%' AND count = 1"
+    )
+    assert sorted((op, Path(target).name) for op, target in taken) == TAKEN_AWAY
     if newest:
         files = sum(not name.startswith("out.") for name in ("in.transfer", *expected))
-        counts = dict.fromkeys(ONCE, 1) | {14: 3, 34: files + 1}
+        counts = dict.fromkeys(ONCE, 1) | {14: 3, 34: files + 1 + len(TAKEN_AWAY)}
         verifies(run, counts, where="category = 'file' AND (flags & 1) = 0")
 
 

@@ -101,6 +101,13 @@ def times(log: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
+def cpu(log: Path) -> int:
+    """ns of CPU of all attempts, by their own clocks."""
+    ends = (json.loads(line) for line in log.read_text().splitlines() if "TaskEnd" in line)
+    tasks = [event["Task Metrics"] for event in ends if event["Event"] == "SparkListenerTaskEnd"]
+    return sum(one["Executor CPU Time"] + one["Executor Deserialize CPU Time"] for one in tasks)
+
+
 def alone(log: Path) -> dict[str, tuple[int, int]]:
     """Stages beside which no other one ran: ms of their last task, and of all of the stage."""
     events = [json.loads(line) for line in log.read_text().splitlines()]
@@ -148,6 +155,10 @@ def test_every_task_attempt_is_what_spark_says_of_it(
     executors = run.rows("SELECT job, traced FROM processes WHERE role = 'executor'")
     (application,) = {row[2] for row in wanted.values()}
     assert executors == [(application, True)] * 2
+
+    # threads of tasks had the CPU that tasks had, and what is around them
+    worked = run.one("SELECT sum(cpu)::BIGINT FROM threads WHERE thread LIKE 'Executor task %'")
+    assert cpu(log) < worked < 1.5 * cpu(log)
 
     # the report and the rules know each attempt, by the clock of Spark and what it fetched
     with OpenedRun(find_run(cluster.store, "every")) as opened:

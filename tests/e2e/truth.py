@@ -31,7 +31,7 @@ class Run:
         self.path = store / name
         self.whose = whose
         self.sql = duckdb.connect()
-        for table in ("events", "processes", "usage"):
+        for table in ("events", "processes", "threads", "usage"):
             if not list((self.path / table).rglob("*.parquet")):
                 continue  # what is in the background belongs to no run and has no processes
             files = str(self.path / table / "**" / "*.parquet").replace("'", "''")

@@ -62,6 +62,7 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"begin", c"(JJLjava/lang/String;)J", begin as *const _),
         native(c"rename", c"(JLjava/lang/String;)V", rename as *const _),
         native(c"endThread", c"(J)V", end_thread as *const _),
+        native(c"threadStops", c"(J)V", thread_stops as *const _),
         native(c"enter", c"(JIJJJJ)V", enter as *const _),
         native(c"enterFor", c"(JIJJJJI[J)V", enter_for as *const _),
         native(c"exit", c"(JIJ)V", exit as *const _),
@@ -299,6 +300,10 @@ extern "system" fn begin(
 
 extern "system" fn rename(env: *mut JNIEnv, _: jclass, handle: jlong, name: jobject) {
     of_thread(handle, |thread| thread.rename(&characters(env, name)));
+}
+
+extern "system" fn thread_stops(_: *mut JNIEnv, _: jclass, handle: jlong) {
+    of_process(handle, |process| process.thread_stops());
 }
 
 extern "system" fn end_thread(_: *mut JNIEnv, _: jclass, handle: jlong) {

@@ -18,7 +18,7 @@ pub struct Point {
     pub summable: bool,
 }
 
-pub const POINTS_HASH: u64 = 6150652760503444478;
+pub const POINTS_HASH: u64 = 8642483095506195371;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -70,6 +70,10 @@ pub const POINTS: &[Point] = &[
     Point { id: 52, layer: "java", op: "accept", class: "sun.nio.ch.ServerSocketChannelImpl", method: "accept", counted_only: false, woven: true, direction: 0, summable: false },
     Point { id: 53, layer: "java", op: "accept", class: "sun.nio.ch.ServerSocketChannelImpl", method: "blockingAccept", counted_only: false, woven: true, direction: 0, summable: false },
     Point { id: 54, layer: "java", op: "accept", class: "java.net.ServerSocket", method: "implAccept", counted_only: false, woven: true, direction: 0, summable: false },
+    Point { id: 55, layer: "java", op: "delete", class: "java.io.File", method: "delete", counted_only: true, woven: true, direction: 0, summable: false },
+    Point { id: 56, layer: "java", op: "delete", class: "sun.nio.fs.UnixFileSystemProvider", method: "implDelete", counted_only: true, woven: true, direction: 0, summable: false },
+    Point { id: 57, layer: "java", op: "rename", class: "java.io.File", method: "renameTo", counted_only: true, woven: true, direction: 0, summable: false },
+    Point { id: 58, layer: "java", op: "rename", class: "sun.nio.fs.UnixFileSystemProvider", method: "move", counted_only: true, woven: true, direction: 0, summable: false },
     Point { id: 60, layer: "fs", op: "connect", class: "org.apache.hadoop.fs.FileSystem", method: "createFileSystem", counted_only: false, woven: true, direction: 0, summable: false },
     Point { id: 61, layer: "fs", op: "write", class: "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", method: "write", counted_only: true, woven: true, direction: 6, summable: true },
     Point { id: 62, layer: "fs", op: "write", class: "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", method: "write", counted_only: true, woven: true, direction: 6, summable: true },

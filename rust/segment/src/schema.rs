@@ -70,6 +70,7 @@ pub const CATEGORY_EXCEPTION: u8 = 68;
 pub const CATEGORY_FAULT: u8 = 69;
 pub const CATEGORY_POINT: u8 = 70;
 pub const CATEGORY_CHILD: u8 = 71;
+pub const CATEGORY_THREAD_TIME: u8 = 72;
 pub const STATE_ACTIVE: u32 = 1;
 pub const STATE_SEALED: u32 = 2;
 pub const POINT_STATE_ABSENT: usize = 0;
@@ -303,6 +304,7 @@ pub const fn category_name(code: u8) -> Option<&'static str> {
         69 => Some("fault"),
         70 => Some("point"),
         71 => Some("child"),
+        72 => Some("thread_time"),
         _ => None,
     }
 }
@@ -440,6 +442,16 @@ pub const CHILD_COLUMNS: &[(&str, &str)] = &[
     ("disk_written", "i64"),
     ("exit", "i32"),
     ("name", "string"),
+];
+pub const THREAD_COLUMNS: &[(&str, &str)] = &[
+    ("run", "string"),
+    ("host", "string"),
+    ("proc", "i64"),
+    ("tid", "i64"),
+    ("end", "i64"),
+    ("cpu", "i64"),
+    ("queued", "i64"),
+    ("thread", "string"),
 ];
 pub const USAGE_COLUMNS: &[(&str, &str)] = &[
     ("host", "string"),

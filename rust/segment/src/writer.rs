@@ -7,6 +7,7 @@ is rare; every failure is counted in the page and costs detail at most. Code of 
 ours: the files are reserved before they are touched, and stay mapped as long as anybody may write.
 */
 
+mod account;
 mod cgroup;
 mod chain;
 mod children;
@@ -30,6 +31,7 @@ mod targets;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod thread_times;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,20 +48,18 @@ use self::overflow::Overflow;
 use self::pool::Pool;
 use self::rows::{Outcome, Packed};
 use self::scheduler::SchedulerAccount;
+use self::thread_times::NamedThreads;
 use crate::fork;
 use crate::mapping::Mapping;
 use crate::memory::Memory;
 use crate::process::{DETACHED, ENDED, REPLACED};
 use crate::ring::{self, Layout};
 use crate::schema::{
-    CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_CLASS_LOADING,
-    PROCESS_COST_COLLECTOR, PROCESS_COST_HOOKS, PROCESS_COST_THREAD, PROCESS_COUNTER_REFUSED_BY,
-    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU, PROCESS_CPU_COMPILERS,
-    PROCESS_CPU_JVM, PROCESS_CPU_START, PROCESS_DISK_READ, PROCESS_DISK_WRITTEN, PROCESS_IO_READ,
-    PROCESS_IO_WRITTEN, PROCESS_LOOKED, PROCESS_MAX_POINTS, PROCESS_NATIVE, PROCESS_OVER,
+    CATEGORY_CONTEXT, FILE_KIND_PROCESS, POINT_STATE_FAULTED, PROCESS_COUNTER_REFUSED_BY,
+    PROCESS_COUNTER_REFUSED_ENTRIES, PROCESS_COUNTERS, PROCESS_CPU_START, PROCESS_MAX_POINTS,
     PROCESS_PID, PROCESS_PID_START, PROCESS_POINTS, PROCESS_POINTS_HASH, PROCESS_PROC,
-    PROCESS_QUEUED, PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
-    PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_THROTTLED, PROCESS_UID,
+    PROCESS_SEEN_CONTROL, PROCESS_SIZE, PROCESS_START, PROCESS_STATE, PROCESS_TEXT,
+    PROCESS_TEXT_CAPACITY, PROCESS_TEXT_SIZE, PROCESS_UID,
 };
 
 pub use self::context::Cause;
@@ -163,6 +163,7 @@ pub struct Process {
     overflow: Mutex<Overflow>,
     kernel: Mutex<KernelAccount>,
     scheduler: Mutex<SchedulerAccount>,
+    named_threads: Mutex<NamedThreads>,
     /// Base context of all threads; dictionary id.
     base_context: AtomicU32,
     /// Recordings so far: calls that were open in an earlier one never say how they went on.
@@ -205,6 +206,7 @@ impl Process {
             overflow: Mutex::default(),
             kernel: Mutex::default(),
             scheduler: Mutex::default(),
+            named_threads: Mutex::default(),
             base_context: AtomicU32::new(0),
             recording: AtomicU32::new(1),
             closed: AtomicBool::new(false),
@@ -311,40 +313,6 @@ impl Process {
     /// For so many seconds the calls of the point were only summed for the budget.
     pub fn summed_for(&self, point: u16, seconds: u16) {
         self.update_point(point, |word| word & !0xFFFF_0000 | u64::from(seconds) << 16);
-    }
-
-    /// What tracing costs, ns since the process started, while something was recorded: hooks, own
-    /// thread, collector, CPU of the whole process, and the time in which it cost more than allowed.
-    pub fn account(&self, [hooks, thread, collector, cpu, over]: [u64; 5]) {
-        self.page.set_u64(PROCESS_COST_HOOKS, hooks);
-        self.page.set_u64(PROCESS_COST_THREAD, thread);
-        self.page.set_u64(PROCESS_COST_COLLECTOR, collector);
-        self.page.set_u64(PROCESS_CPU, cpu);
-        self.page.set_u64(PROCESS_OVER, over);
-        // last: who sees it sees the rest, and what the kernel counted just before
-        self.page.set_u64(PROCESS_LOOKED, self.now());
-    }
-
-    /// A window of a recording ends, and the next one begins if `records`: what the kernel counted
-    /// in it of the I/O and the threads of this process is added to the page.
-    pub fn look_at_kernel(&self, records: bool) {
-        let (moved, loading) = {
-            let mut kernel = locked(&self.kernel);
-            (kernel.look(records), kernel.loading(records))
-        };
-        self.page.set_u64(PROCESS_CLASS_LOADING, loading);
-        if moved.is_known() {
-            self.page.set_u64(PROCESS_IO_READ, moved.read);
-            self.page.set_u64(PROCESS_IO_WRITTEN, moved.written);
-            self.page.set_u64(PROCESS_DISK_READ, moved.disk_read);
-            self.page.set_u64(PROCESS_DISK_WRITTEN, moved.disk_written);
-            self.page.set_u64(PROCESS_NATIVE, moved.native);
-        }
-        let scheduled = locked(&self.scheduler).look(records);
-        self.page.set_u64(PROCESS_CPU_JVM, scheduled.jvm);
-        self.page.set_u64(PROCESS_CPU_COMPILERS, scheduled.compilers);
-        self.page.set_u64(PROCESS_QUEUED, scheduled.queued);
-        self.page.set_u64(PROCESS_THROTTLED, scheduled.throttled);
     }
 
     /// ns that a clock adds to what it measures.

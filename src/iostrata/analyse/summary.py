@@ -22,6 +22,7 @@ from iostrata.analyse.process_times import ProcessTime, process_times
 from iostrata.analyse.sizes import SizeClass, size_classes
 from iostrata.analyse.space import JobSpace, job_spaces
 from iostrata.analyse.targets import Target, targets
+from iostrata.analyse.threads import ThreadGroup, thread_groups
 from iostrata.analyse.totals import (
     LayerTotal,
     OperationTotal,
@@ -88,7 +89,8 @@ class Summary(Completeness, frozen=True):
     cost: Cost
     traced_shares: list[TracedShare]  # of processes that know it
     process_times: list[ProcessTime]
-    children: list[ChildProgram]  # of the run's own processes, those that have ended
+    threads: list[ThreadGroup]  # of the run's own processes
+    children: list[ChildProgram]  # likewise, those that have ended
     layers: list[LayerTotal]
     silent_layers: list[str]  # that have points, none of which was called
     absent_layers: list[str]  # that this version has no points for
@@ -127,6 +129,7 @@ def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = si
         cost=cost(opened.run.budget, complete.processes.processes),
         traced_shares=traced_shares(complete.processes.processes),
         process_times=process_times(complete.processes.processes),
+        threads=engine.records(thread_groups, ThreadGroup),
         children=engine.records(child_programs, ChildProgram),
         layers=layers,
         silent_layers=_layers(opened.run, _TRACED - seen),

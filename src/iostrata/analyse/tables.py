@@ -21,6 +21,7 @@ CALLS = _table("calls", columns.EVENTS)
 PAUSES = _table("pauses", columns.EVENTS)
 PROCESSES = _table("processes", columns.PROCESSES)
 CHILDREN = _table("children", columns.CHILDREN)
+THREADS = _table("threads", columns.THREADS)
 USAGE = _table("usage", columns.USAGE)
 SYSTEM = _table("system", columns.SYSTEM)
 

@@ -7,6 +7,7 @@ from iostrata.schema.events import (
     COLUMNS,
     PROCESS_COLUMNS,
     SYSTEM_COLUMNS,
+    THREAD_COLUMNS,
     USAGE_COLUMNS,
 )
 
@@ -22,5 +23,6 @@ def as_read(columns: dict[str, str]) -> dict[str, str]:
 EVENTS = as_read(COLUMNS)
 PROCESSES = as_read(PROCESS_COLUMNS)
 CHILDREN = as_read(CHILD_COLUMNS)
+THREADS = as_read(THREAD_COLUMNS)
 USAGE = as_read(USAGE_COLUMNS)
 SYSTEM = as_read(SYSTEM_COLUMNS)

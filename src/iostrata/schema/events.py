@@ -73,6 +73,7 @@ CATEGORY = {
     "fault": 69,
     "point": 70,
     "child": 71,
+    "thread_time": 72,
 }
 NATIVE_CODE = {
     "children": 0,
@@ -215,6 +216,16 @@ CHILD_COLUMNS = {
     "disk_written": "i64",
     "exit": "i32",
     "name": "string",
+}
+THREAD_COLUMNS = {
+    "run": "string",
+    "host": "string",
+    "proc": "i64",
+    "tid": "i64",
+    "end": "i64",
+    "cpu": "i64",
+    "queued": "i64",
+    "thread": "string",
 }
 USAGE_COLUMNS = {
     "host": "string",

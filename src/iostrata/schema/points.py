@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 6150652760503444478
+POINTS_HASH = 8642483095506195371
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -82,6 +82,10 @@ POINTS = (
     Point(52, "java", "accept", "sun.nio.ch.ServerSocketChannelImpl", "accept", "()Ljava/nio/channels/SocketChannel;", "effect", "", "", "", (), ""),
     Point(53, "java", "accept", "sun.nio.ch.ServerSocketChannelImpl", "blockingAccept", "(J)Ljava/nio/channels/SocketChannel;", "effect", "", "jdk 13", "", (), ""),
     Point(54, "java", "accept", "java.net.ServerSocket", "implAccept", "(Ljava/net/Socket;)V", "effect", "", "", "", (), ""),
+    Point(55, "java", "delete", "java.io.File", "delete", "()Z", "record", "", "", "", ("path",), ""),
+    Point(56, "java", "delete", "sun.nio.fs.UnixFileSystemProvider", "implDelete", "(Ljava/nio/file/Path;Z)Z", "record", "", "", "", (), ""),
+    Point(57, "java", "rename", "java.io.File", "renameTo", "(Ljava/io/File;)Z", "record", "", "", "", ("path",), ""),
+    Point(58, "java", "rename", "sun.nio.fs.UnixFileSystemProvider", "move", "(Ljava/nio/file/Path;Ljava/nio/file/Path;[Ljava/nio/file/CopyOption;)V", "counted", "", "", "", (), ""),
     Point(60, "fs", "connect", "org.apache.hadoop.fs.FileSystem", "createFileSystem", "(Ljava/net/URI;Lorg/apache/hadoop/conf/Configuration;)Lorg/apache/hadoop/fs/FileSystem;", "call", "", "", "", (), ""),
     Point(61, "fs", "write", "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", "write", "(I)V", "counted", "1", "", "", ("out",), ""),
     Point(62, "fs", "write", "org.apache.hadoop.fs.FSDataOutputStream$PositionCache", "write", "([BII)V", "counted", "arg3", "", "", ("out",), ""),

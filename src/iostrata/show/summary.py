@@ -19,6 +19,7 @@ from iostrata.show.completeness import Picture, completeness_lines, why_empty
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.space import space_table
 from iostrata.show.tables import Column, directions, estimate, named, number, table
+from iostrata.show.threads import thread_table
 from iostrata.show.traced import missing_lines, share_table
 from iostrata.store.runs import Run
 from iostrata.store.tags import tags_text
@@ -66,8 +67,11 @@ def summary_lines(summary: Summary) -> list[str]:
         return [*lines, "", reason_empty(summary)]
     lines += ["", *_by_layer(summary), *_other_layers(summary)]
     lines += ["", *_by_op(summary)]
-    for made in (_sizes, _latencies, _targets, _tasks, _spaces, _process_times, _shares, _children):
-        part = made(summary)
+    for part in (
+        *(made(summary) for made in (_sizes, _latencies, _targets, _tasks, _spaces)),
+        *(_process_times(summary), thread_table(summary.threads)),
+        *(share_table(summary.traced_shares), child_table(summary.children)),
+    ):
         lines += ["", *part] if part else []
     return lines
 
@@ -352,16 +356,8 @@ def _process_times(summary: Summary) -> list[str]:
     ]
 
 
-def _shares(summary: Summary) -> list[str]:
-    return share_table(summary.traced_shares)
-
-
 def _spaces(summary: Summary) -> list[str]:
     return space_table(summary.spaces)
-
-
-def _children(summary: Summary) -> list[str]:
-    return child_table(summary.children)
 
 
 def _task(row: TaskTotal) -> tuple[str, str]:

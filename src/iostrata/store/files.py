@@ -22,6 +22,7 @@ from iostrata.schema.events import (
     COLUMNS,
     PROCESS_COLUMNS,
     SYSTEM_COLUMNS,
+    THREAD_COLUMNS,
     USAGE_COLUMNS,
     VERSION,
 )
@@ -36,6 +37,7 @@ TABLES = {
     "events": ("HOST/*.parquet", COLUMNS),
     "processes": ("*.parquet", PROCESS_COLUMNS),
     "children": ("*.parquet", CHILD_COLUMNS),
+    "threads": ("*.parquet", THREAD_COLUMNS),
     "usage": ("HOST/*.parquet", USAGE_COLUMNS),
     "system": ("HOST/*.parquet", SYSTEM_COLUMNS),
 }
@@ -43,6 +45,7 @@ _SECTION = {
     "events": "columns",
     "processes": "process_columns",
     "children": "child_columns",
+    "threads": "thread_columns",
     "usage": "usage_columns",
     "system": "system_columns",
 }

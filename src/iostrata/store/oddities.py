@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from iostrata.schema.columns import CHILDREN, EVENTS, PROCESSES, SYSTEM, USAGE
+from iostrata.schema.columns import CHILDREN, EVENTS, PROCESSES, SYSTEM, THREADS, USAGE
 
 _MOST = 1 << 62  # bytes, ns since the epoch, and calls
 # Any 64 bits: what they say is which, and not how much.
@@ -18,6 +18,7 @@ _NEEDED = {
     "events": {"kind", "start"},
     "processes": {"traced"},
     "children": {"parent", "start", "end", "cpu", "name"},
+    "threads": {"proc", "tid", "end", "cpu", "queued"},
     "usage": {"proc", "time", "interval", "cpu"},
     "system": set(SYSTEM),
 }
@@ -32,6 +33,7 @@ def oddity(rows: Rows) -> str:
         "events": EVENTS,
         "processes": PROCESSES,
         "children": CHILDREN,
+        "threads": THREADS,
         "usage": USAGE,
         "system": SYSTEM,
     }

@@ -7,8 +7,8 @@ before it; within a call through those that it enclosed, and through those it ca
 ended before it did: only these can have been waited for. What no call below covers is the call's
 own. Each moment of each window belongs to exactly one part.
 
-Own time of tasks and processes is outside of calls: what is longer there than the process had CPU
-is idle, since nobody worked.
+Own time of tasks and processes is outside of calls, where [`super::idle`] says how much of it nobody
+worked.
 */
 
 use std::cmp::Reverse;
@@ -19,6 +19,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::forest::{Forest, NONE};
+use super::idle::{self, Outside, ThreadWork, Work};
 use super::progress::Progress;
 use super::roots::{Kind, MAIN, Roots, Within};
 use super::source::RowSource;
@@ -43,6 +44,9 @@ pub struct Question {
     /// By process: ns in which its threads worked at the most, or waited for a CPU.
     #[serde(default)]
     worked: HashMap<i64, i64>,
+    /// Likewise single threads of processes that run several tasks.
+    #[serde(default)]
+    threads: Vec<ThreadWork>,
 }
 
 /// In the clock of the reference host, ns.
@@ -86,9 +90,9 @@ pub struct PathPart {
     pub end: i64,
     #[serde(flatten)]
     pub activity: Activity,
-    /// The process, where it was outside of calls.
+    /// Whose time it was, where that was outside of calls.
     #[serde(skip)]
-    outside: Option<i64>,
+    outside: Option<Outside>,
 }
 
 #[derive(Serialize)]
@@ -148,9 +152,14 @@ pub fn answer(mut spans: Spans, tables: &Tables, question: &Question, threads: u
     let forest = Forest::grow(&mut spans, tables, &Sums::default(), threads);
     let offset = |host| question.offsets.get(tables.names.text(host)).copied().unwrap_or(0);
     spans.shift(tables, offset);
-    let walk = Walk { spans: &spans, tables, forest: &forest, question };
+    let work = question.threads.iter().map(ThreadWork::by_thread).collect();
+    let walk = Walk { spans: &spans, tables, forest: &forest, question, work };
     let by_window = walk.windows();
-    let idle = idle_shares(by_window.iter().flatten(), &question.worked);
+    let outside = by_window.iter().flatten().filter_map(|part| {
+        part.outside.map(|of| (of, part.end - part.start)) //
+    });
+    let mut idle = idle::of_processes(outside, &question.worked);
+    idle.extend(idle::of_threads(walk.spans, tables, &forest, &walk.work));
     let windows = by_window.iter().map(|parts| window_time(parts, &idle)).collect();
     let mut parts = Vec::new();
     for part in by_window.into_iter().rev().flatten() {
@@ -191,6 +200,8 @@ struct Walk<'a> {
     tables: &'a Tables,
     forest: &'a Forest,
     question: &'a Question,
+    /// Of threads that are told apart, by process and tid: how long each worked.
+    work: Work,
 }
 
 impl Walk<'_> {
@@ -314,19 +325,20 @@ impl Walk<'_> {
     }
 
     fn part(&self, start: i64, end: i64, row: u32, process: Place, waiting: &[bool]) -> PathPart {
-        let (layer, op, place, waiting) = if row == NONE {
-            ("task", "process", process, false)
+        let (layer, op, place, waiting, tid) = if row == NONE {
+            ("task", "process", process, false, None)
         } else {
             let function = self.spans.what[row as usize].function;
             let thread = &self.tables.threads[self.spans.thread[row as usize] as usize];
             let (layer, op) = self.tables.name(function);
             let proc = self.tables.procs[thread.proc as usize];
             let place = Place { proc, site: self.tables.sites[usize::from(thread.site)] };
-            (layer, op, place, self.waits(row, waiting))
+            let tid = self.work.contains_key(&(proc, thread.tid)).then_some(thread.tid);
+            (layer, op, place, self.waits(row, waiting), tid)
         };
         let text = |number| self.tables.names.text(number).to_owned();
         let (role, host) = (text(place.site.role), text(place.site.host));
-        let outside = (layer == "task" && !waiting).then_some(place.proc);
+        let outside = (layer == "task" && !waiting).then_some(Outside { proc: place.proc, tid });
         let activity = Activity { layer: layer.to_owned(), op: op.to_owned(), role, host, waiting };
         PathPart { start, end, activity, outside }
     }
@@ -346,30 +358,12 @@ fn add(parts: &mut Vec<PathPart>, part: PathPart) {
     }
 }
 
-/// By process, the part of its time outside of calls that is more than it `worked`.
-fn idle_shares<'a>(
-    parts: impl Iterator<Item = &'a PathPart>,
-    worked: &HashMap<i64, i64>,
-) -> HashMap<i64, f64> {
-    let mut outside: HashMap<i64, i64> = HashMap::new();
-    for part in parts {
-        if let Some(proc) = part.outside {
-            *outside.entry(proc).or_default() += part.end - part.start;
-        }
-    }
-    let share = |(proc, time): (i64, i64)| {
-        let idle = (time - worked.get(&proc)?).max(0);
-        Some((proc, idle as f64 / time as f64))
-    };
-    outside.into_iter().filter_map(share).collect()
-}
-
-fn idle_time(part: &PathPart, shares: &HashMap<i64, f64>) -> f64 {
-    let share = part.outside.and_then(|proc| shares.get(&proc)).unwrap_or(&0.0);
+fn idle_time(part: &PathPart, shares: &HashMap<Outside, f64>) -> f64 {
+    let share = part.outside.and_then(|of| shares.get(&of)).unwrap_or(&0.0);
     (part.end - part.start) as f64 * share
 }
 
-fn window_time(parts: &[PathPart], shares: &HashMap<i64, f64>) -> WindowTime {
+fn window_time(parts: &[PathPart], shares: &HashMap<Outside, f64>) -> WindowTime {
     let waiting = parts.iter().filter(|part| part.activity.waiting);
     WindowTime {
         waiting: waiting.map(|part| part.end - part.start).sum(),
@@ -377,7 +371,7 @@ fn window_time(parts: &[PathPart], shares: &HashMap<i64, f64>) -> WindowTime {
     }
 }
 
-fn by_function(parts: &[PathPart], idle: &HashMap<i64, f64>) -> Vec<FunctionTime> {
+fn by_function(parts: &[PathPart], idle: &HashMap<Outside, f64>) -> Vec<FunctionTime> {
     let mut times: BTreeMap<&Activity, (i64, f64, u64)> = BTreeMap::new();
     for part in parts {
         let (time, idle_sum, number) = times.entry(&part.activity).or_default();

@@ -12,7 +12,7 @@
 | nodes get exact totals, or estimates with their variance | [`merged`], [`own`], [`stats`], [`sample`] |
 | what only sums know becomes leaves | [`rests`] |
 | the document, and the sum of several | [`document`] |
-| the last cause of what ended last, back to the begin | [`critical`], [`roots`] |
+| the last cause of what ended last, back to the begin | [`critical`], [`roots`], [`idle`] |
 
 A span takes 80 bytes, a sum of a scope's calls 130. A run that would take more than `--memory` is
 read in several passes, each of which keeps a part of the traces. Threads take files, rows or groves
@@ -27,6 +27,7 @@ mod document;
 mod forest;
 mod hash;
 mod id;
+mod idle;
 mod index;
 mod merged;
 mod own;

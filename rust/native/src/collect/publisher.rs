@@ -18,7 +18,7 @@ use crate::model::run::Run;
 use crate::model::state::State;
 use crate::model::usage::Usage;
 use crate::store::directory::StoreDirectory;
-use crate::store::{children, events, processes, system, usage};
+use crate::store::{children, events, processes, system, threads, usage};
 
 const MAX_AGE: u64 = 30 * SECOND;
 /// A spool that has grown so much is begun anew even if it made no rows, and what can be made so
@@ -182,7 +182,7 @@ impl Publisher {
         part_name(number, (host != self.host).then_some(&self.host))
     }
 
-    /// The processes of a run, and their children.
+    /// The processes of a run, their children, and the times of their threads.
     fn publish_processes(&self, state: &State, name: &str) -> io::Result<()> {
         let Some(run) = state.owners.runs.get(name) else { return Ok(()) };
         let (host, anchor) = (&self.host, self.anchor);
@@ -191,12 +191,18 @@ impl Publisher {
             processes::write(out, name, host, anchor, &rows)
         })?;
         let rows = children::of_run(state, run);
-        if rows.is_empty() {
-            return Ok(());
+        if !rows.is_empty() {
+            self.publish_whole(state, name, "children", |out| {
+                children::write(out, name, host, anchor, &rows)
+            })?;
         }
-        self.publish_whole(state, name, "children", |out| {
-            children::write(out, name, host, anchor, &rows)
-        })
+        let rows = threads::of_run(state, run);
+        if !rows.is_empty() {
+            self.publish_whole(state, name, "threads", |out| {
+                threads::write(out, name, host, anchor, &rows)
+            })?;
+        }
+        Ok(())
     }
 
     /// A table of a run that is one file, which is written anew each time.

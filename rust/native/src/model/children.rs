@@ -60,7 +60,7 @@ impl Child {
 }
 
 /// One that the columns of the store have room for.
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number| i64::try_from(*number).is_ok())
 }
 

@@ -7,7 +7,7 @@ reads shared memory or files.
 | module | holds |
 |---|---|
 | [`ids`] | ids and roles of Hadoop |
-| [`children`] | child processes that a traced process has waited for |
+| [`listed`] | what a process lists: [`children`] that it has waited for, and times of its threads |
 | [`names`] | the names that a process announced |
 | [`context`] | whom a call belongs to and what it was done for |
 | [`process`], [`threads`] | a traced process: its segments, its threads, what it said of itself |
@@ -26,6 +26,7 @@ pub mod children;
 pub mod claims;
 pub mod context;
 pub mod ids;
+pub mod listed;
 pub mod names;
 mod outline;
 pub mod owners;
@@ -36,6 +37,7 @@ pub mod run;
 pub mod sample;
 pub mod spent;
 pub mod state;
+pub mod thread_time;
 pub mod threads;
 pub mod traced;
 pub mod usage;

@@ -7,14 +7,14 @@ use iostrata_segment::points::POINTS;
 use iostrata_segment::process::ProcessIdentity;
 use iostrata_segment::row::CounterRow;
 use iostrata_segment::schema::{
-    CATEGORY_CHILD, CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA,
-    LAYER_POSIX, PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name,
+    CATEGORY_CLIENT, CATEGORY_JOB, CATEGORY_POINT, FLAG_COVERED, LAYER_JAVA, LAYER_POSIX,
+    PROCESS_FIRST_USER_POINT, PROCESS_MAX_POINTS, layer_name,
 };
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 
-use super::children::Child;
 use super::ids;
+use super::listed::Listed;
 use super::names::{Name, Names, text};
 use super::page::PageReading;
 use super::spent::Spending;
@@ -24,8 +24,6 @@ use super::traced::Traced;
 /// Bytes of memory that a process and a segment take, as text in a snapshot, too.
 const PROCESS_SIZE: u64 = 4096;
 const SEGMENT_SIZE: u64 = 256;
-/// Children of a process that are listed.
-const MOST_CHILDREN: usize = 10_000;
 
 /// Who a process is, as it was when it was found in the directory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -95,8 +93,7 @@ pub struct Process {
     pub tallies: BTreeMap<String, Tally>,
     /// Whatever run owns the calls.
     pub traced: Traced,
-    /// In the order in which they ended.
-    pub children: Vec<Child>,
+    pub listed: Listed,
     pub spending: Spending,
     /// Points of users by the id that this process gave them.
     pub points: BTreeMap<u16, UserPoint>,
@@ -205,7 +202,7 @@ impl Process {
             end: None,
             tallies: BTreeMap::new(),
             traced: Traced::default(),
-            children: Vec::new(),
+            listed: Listed::default(),
             spending: Spending::default(),
             points: BTreeMap::new(),
             identities: HashMap::new(),
@@ -217,7 +214,7 @@ impl Process {
     pub fn bytes(&self) -> u64 {
         let text: usize = self.info.text.iter().map(|(key, value)| key.len() + value.len()).sum();
         let segments = self.segments.len() as u64 * SEGMENT_SIZE;
-        let lists = self.bytes_of_children() + self.spending.bytes();
+        let lists = self.listed.bytes() + self.spending.bytes();
         PROCESS_SIZE + text as u64 + self.names.bytes + self.threads.bytes() + segments + lists
     }
 
@@ -236,13 +233,11 @@ impl Process {
                 news.rejected += u64::from(point.is_none());
                 self.points.extend(point);
             }
-            // of a snapshot it is empty: the child is in the list
-            if entry.category == CATEGORY_CHILD && !entry.name.is_empty() {
-                let child = Child::parse(&entry.name).filter(|_| self.has_room_for_a_child(most));
-                news.rejected += u64::from(child.is_none());
-                self.children.extend(child);
+            let is_listed = Listed::keeps(entry.category);
+            if is_listed {
+                let room = most.saturating_sub(self.names.bytes);
+                news.rejected += u64::from(!self.listed.learn(entry.category, &entry.name, room));
             }
-            let is_listed = entry.category == CATEGORY_CHILD;
             let text = if is_listed { Vec::new() } else { entry.name.into_bytes() };
             let text = ByteArray::from(text);
             let (category, parent, block) = (entry.category, entry.parent, entry.block);
@@ -252,14 +247,6 @@ impl Process {
             news.rejected += u64::from(!is_learned);
         }
         news
-    }
-
-    fn has_room_for_a_child(&self, most: u64) -> bool {
-        self.children.len() < MOST_CHILDREN && self.names.bytes + self.bytes_of_children() < most
-    }
-
-    fn bytes_of_children(&self) -> u64 {
-        self.children.iter().map(Child::bytes).sum()
     }
 
     /// The segment of an origin in its epoch; a new epoch begins at `position`.
@@ -390,6 +377,7 @@ impl SegmentProgress {
 #[cfg(test)]
 mod tests {
     use iostrata_segment::dictionary::Entry;
+    use iostrata_segment::schema::CATEGORY_CHILD;
 
     use super::*;
 
@@ -406,15 +394,15 @@ mod tests {
         };
         let before = process.bytes();
         let news = process.learn((1, 0), &entry(1, "12\t1\t2\t3\t\t\t\t\t0\tsh"), u64::MAX);
-        assert_eq!((news.rejected, process.children[0].name.as_str()), (0, "sh"));
+        assert_eq!((news.rejected, process.listed.children[0].name.as_str()), (0, "sh"));
         assert!(process.bytes() > before + 100);
         // of a snapshot, whose list has it
         assert_eq!(process.learn((1, 0), &entry(2, ""), u64::MAX).rejected, 0);
         assert_eq!(process.learn((1, 0), &entry(3, "no child"), u64::MAX).rejected, 1);
-        let full = process.bytes_of_children() + process.names.bytes;
+        let full = process.listed.bytes() + process.names.bytes;
         let record = entry(4, "13\t1\t2\t3\t\t\t\t\t0\tsh");
         assert!(process.learn((1, 0), &record, full).rejected > 0);
-        assert_eq!(process.children.len(), 1);
+        assert_eq!(process.listed.children.len(), 1);
     }
 
     #[test]

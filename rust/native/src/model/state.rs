@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::children::Child;
 use super::claims::Claims;
+use super::listed::Listed;
 use super::owners::{Owners, Processes};
 use super::page::PageReading;
 use super::process::{Process, ProcessEnd, ProcessInfo, SegmentProgress, Tally};
@@ -81,8 +81,8 @@ struct ProcessSnapshot {
     names_rejected: u64,
     #[serde(default, skip_serializing_if = "super::is_default")]
     traced: Traced,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    children: Vec<Child>,
+    #[serde(flatten)]
+    listed: Listed,
     #[serde(default, skip_serializing_if = "super::is_default")]
     spending: Spending,
 }
@@ -139,6 +139,14 @@ impl State {
         self.owners.identify(&self.processes, process, context)
     }
 
+    /// The run's own processes: others may have worked for it, too.
+    pub fn processes_of(&self, run: &Run) -> impl Iterator<Item = &Process> {
+        self.processes.values().filter(|process| {
+            let own = self.owners.run_of_process(process);
+            own.is_some_and(|own| own.order.run == run.order.run)
+        })
+    }
+
     /// Forgets what was published, and what no later block can refer to; `is_there`: a process's
     /// directory still exists.
     pub fn rotate(&mut self, is_there: impl Fn(u64) -> bool) {
@@ -170,7 +178,7 @@ impl ProcessSnapshot {
             tallies: process.tallies.clone(),
             names_rejected: process.names_rejected,
             traced: process.traced,
-            children: process.children.clone(),
+            listed: process.listed.clone(),
             spending: process.spending.clone(),
         }
     }
@@ -184,7 +192,7 @@ impl ProcessSnapshot {
             tallies: self.tallies,
             names_rejected: self.names_rejected,
             traced: self.traced,
-            children: self.children,
+            listed: self.listed,
             spending: self.spending,
             ..Process::new(self.info)
         }

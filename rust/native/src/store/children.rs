@@ -71,10 +71,7 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ChildRow<'_>])
 /// Children of the run's own processes that ended while it was on. Those that are traced processes
 /// themselves are left out: they are in `processes`.
 pub fn of_run<'a>(state: &'a State, run: &Run) -> Vec<ChildRow<'a>> {
-    let name = run.order.run.as_str();
-    let own = state.processes.values().filter(|process| {
-        state.owners.run_of_process(process).is_some_and(|own| own.order.run == name)
-    });
+    let own = state.processes_of(run);
     let mut traced: HashMap<_, Vec<u64>> = HashMap::new();
     // what has become another program may be one that is not traced
     let stayed = |process: &&Process| process.page.as_ref().is_none_or(|page| !page.replaced);
@@ -88,7 +85,7 @@ pub fn of_run<'a>(state: &'a State, run: &Run) -> Vec<ChildRow<'a>> {
     };
     let rows = own.flat_map(|process| {
         let (host, parent) = (process.info.host.as_deref(), process.info.proc);
-        process.children.iter().map(move |child| ChildRow { host, parent, child })
+        process.listed.children.iter().map(move |child| ChildRow { host, parent, child })
     });
     let mut rows: Vec<ChildRow<'_>> =
         rows.filter(|row| row.child.end >= run.began && !is_traced(row.host, row.child)).collect();

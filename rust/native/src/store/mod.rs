@@ -7,4 +7,5 @@ pub mod events;
 pub mod processes;
 pub mod system;
 mod table;
+pub mod threads;
 pub mod usage;

@@ -69,7 +69,7 @@ impl Process {
     }
 
     /// What the agent has acknowledged is 0 while nothing is recorded.
-    fn records(&self) -> bool {
+    pub(super) fn records(&self) -> bool {
         !self.is_forked() && self.page.relaxed_u32(PROCESS_SEEN_CONTROL) != 0
     }
 }

@@ -1,13 +1,17 @@
 //! What the scheduler says of the threads of this process: the CPU time of those that are the JVM's
-//! own, and how long all others waited for a CPU when they could run.
+//! own, how long all others waited for a CPU when they could run, and what each took that has made a
+//! call.
 
 use std::collections::HashMap;
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::sync::Mutex;
 
 use rustix::fs::{Mode, OFlags};
 
 use super::cgroup::Throttling;
+use super::locked;
+use super::thread_times::{NamedThreads, ThreadTime};
 use crate::process::Scheduled;
 
 /// How names of threads begin that the JVM starts for itself: compilers.
@@ -28,6 +32,8 @@ const OTHERS_OF_JVM: [&str; 10] = [
 /// A look takes some microseconds a thread: no more than these are looked at in a window, of a
 /// second, on average.
 const EACH_WINDOW: usize = 32;
+/// Threads of a process whose own times are handed out in a recording.
+const MOST_LISTED: usize = 1000;
 
 /// Since the process started, while something was recorded.
 #[derive(Debug, Default)]
@@ -38,12 +44,16 @@ pub(super) struct SchedulerAccount {
     looks: u32,
     /// Windows until the next one.
     left: usize,
+    /// Times of threads that were handed out in this recording.
+    listed: usize,
     throttling: Throttling,
 }
 
 #[derive(Debug)]
 struct Thread {
     whose: Whose,
+    /// When the recording began; 0: it has begun since.
+    base: Times,
     at: Times,
     /// The last that has seen it.
     look: u32,
@@ -57,30 +67,75 @@ enum Whose {
 }
 
 /// ns, of the text of `/proc/PID/task/TID/schedstat`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Times {
-    cpu: u64,
-    queued: u64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Times {
+    pub cpu: u64,
+    pub queued: u64,
+}
+
+impl Times {
+    /// Of the thread that asks.
+    pub fn of_this_thread() -> Option<Times> {
+        fs::read_to_string("/proc/thread-self/schedstat").as_deref().ok().and_then(times)
+    }
+
+    fn since(self, before: Times) -> Times {
+        Times {
+            cpu: self.cpu.saturating_sub(before.cpu),
+            queued: self.queued.saturating_sub(before.queued),
+        }
+    }
 }
 
 impl SchedulerAccount {
-    /// A window ends, and the next one begins if `records`. What a thread did since the last look
-    /// before its end is missing.
-    pub fn look(&mut self, records: bool) -> Scheduled {
+    /// A window ends, and the next one begins if `records`: the account so far, and the times of
+    /// threads that have ended in it, or of all with their recording. What any other did since the
+    /// last look before its end is missing.
+    pub fn look(
+        &mut self,
+        records: bool,
+        named: &Mutex<NamedThreads>,
+    ) -> (Scheduled, Vec<ThreadTime>) {
         let is_first = self.threads.is_empty();
         if is_first && !records {
-            return self.sum;
+            return (self.sum, Vec::new());
         }
         self.sum.throttled += self.throttling.look(is_first);
         self.left = self.left.saturating_sub(1);
+        let mut times = Vec::new();
         if is_first || !records || self.left == 0 {
+            times = self.times_of_ended(named);
             self.count(is_first);
             self.left = self.threads.len() / EACH_WINDOW + 1;
+            if !records {
+                let of = |id| self.threads.get(&id).map(|thread| thread.at.since(thread.base));
+                times.extend(locked(named).living(of));
+            }
+            if is_first {
+                (self.listed, times) = (0, Vec::new()); // nothing was recorded before
+            }
+            times.retain(ThreadTime::is_worth_a_row);
+            times.truncate(MOST_LISTED - self.listed);
+            self.listed += times.len();
         }
         if !records {
             self.threads.clear();
         }
-        self.sum
+        (self.sum, times)
+    }
+
+    /// What those that have ended since the last look took while something was recorded.
+    fn times_of_ended(&mut self, named: &Mutex<NamedThreads>) -> Vec<ThreadTime> {
+        let mut ended = locked(named).ended();
+        for time in &mut ended {
+            // another thread may have the id by now
+            let known =
+                self.threads.get_mut(&time.id).filter(|known| known.base.cpu <= time.of.cpu);
+            if let Some(known) = known {
+                (time.of, known.base) = (time.of.since(known.base), time.of);
+            }
+        }
+        ended
     }
 
     /// What all threads did since the last look; of the first one only what they have done so far.
@@ -102,8 +157,9 @@ impl SchedulerAccount {
             };
             let known = self.threads.get(&id).filter(|known| known.at.cpu <= now.cpu);
             let whose = known.map_or_else(|| whose(&folder, id), |known| known.whose);
-            let since = known.map_or(Times { cpu: 0, queued: 0 }, |known| known.at);
-            let cpu = if is_first { 0 } else { now.cpu - since.cpu };
+            let new = if is_first { now } else { Times::default() };
+            let (base, since) = known.map_or((new, new), |known| (known.base, known.at));
+            let cpu = now.cpu - since.cpu;
             match whose {
                 _ if is_first => {}
                 Whose::Program => self.sum.queued += now.queued.saturating_sub(since.queued),
@@ -113,7 +169,7 @@ impl SchedulerAccount {
                     self.sum.compilers += cpu;
                 }
             }
-            self.threads.insert(id, Thread { whose, at: now, look });
+            self.threads.insert(id, Thread { whose, base, at: now, look });
         }
         self.threads.retain(|_, thread| thread.look == look);
     }
@@ -170,14 +226,14 @@ mod tests {
 
     #[test]
     fn threads_of_the_jvm_are_known_by_their_names() {
-        let mut account = SchedulerAccount::default();
-        assert_eq!(account.look(true), Scheduled::default());
+        let (mut account, named) = (SchedulerAccount::default(), Mutex::<NamedThreads>::default());
+        assert_eq!(account.look(true, &named), (Scheduled::default(), Vec::new()));
         let names = ["C2 CompilerThread0", "G1 Conc#0", "main"];
         let threads = names.map(|name| computes(name, Duration::from_millis(300)));
         for (_, is_done) in &threads {
             is_done.recv().unwrap();
         }
-        let found = account.look(false);
+        let (found, times) = account.look(false, &named);
         for (thread, _) in threads {
             thread.thread().unpark();
             thread.join().unwrap();
@@ -185,7 +241,9 @@ mod tests {
         // on a busy machine each had a part of the time; with the program's it would be more
         assert!((1..320_000_000).contains(&found.compilers), "{found:?}");
         assert!((found.compilers + 1..640_000_000).contains(&found.jvm), "{found:?}");
-        assert_eq!(account.look(false), found, "nothing is recorded any more");
+        assert_eq!(times, Vec::new(), "none of them has made a call");
+        let again = account.look(false, &named);
+        assert_eq!(again, (found, times), "nothing is recorded any more");
     }
 
     #[test]

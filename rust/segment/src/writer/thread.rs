@@ -29,6 +29,8 @@ pub(super) const AS_ENTERED: i64 = i64::MIN;
 pub struct Thread {
     pub(super) process: Arc<Process>,
     pub(super) tid: u64,
+    /// The kernel's of the thread that it began on.
+    kernel_id: u32,
     pub(super) name: String,
     pub(super) chain: Chain,
     pub(super) rows: Rows,
@@ -104,6 +106,7 @@ impl Thread {
         Thread {
             recording: process.recording.load(Ordering::Relaxed),
             random: split_mix(seed) | 1,
+            kernel_id: process.thread_begins(tid, name),
             process,
             tid,
             name: name.to_owned(),
@@ -205,6 +208,7 @@ impl Thread {
 
     /// The thread has ended, or writes no more: seals its segment.
     pub fn end(mut self) {
+        self.process.thread_ends(self.kernel_id, self.tid);
         self.seal();
     }
 

@@ -14,6 +14,7 @@ from iostrata.analyse.calltree.native import CallTrees, ask, call_trees, of_run
 from iostrata.analyse.calltree.path_facts import path_marks, path_processes
 from iostrata.analyse.calltree.way import Known, Way, Window, Worked
 from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.threads import ThreadWork, thread_works
 from iostrata.analyse.waiting import WAITING_OPERATIONS, LongPipeRead, long_pipe_reads
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, EpochNs, Ns, Record
@@ -40,8 +41,9 @@ class PathPart(Record, frozen=True):
 class PathFunction(Record, frozen=True):
     """The time that the path spent in a function, and in how many stretches.
 
-    `idle`: of the time of a task or a process, when no call was traced and the process had no CPU.
-    It slept, or waited for a lock, for a child, or for I/O that is not traced.
+    `idle`: of the time of a task or a process, when no call was traced and it had no CPU: a task of
+    Spark its thread, all others their process. It slept, or waited for a lock, for a child, or for
+    I/O that is not traced.
     """
 
     layer: str
@@ -127,6 +129,7 @@ class _Question(Record, frozen=True):
     waiting_calls: list[tuple[int, int]]
     offsets: dict[str, int]
     worked: dict[int, int]
+    threads: list[ThreadWork]
 
 
 def critical_path(
@@ -145,7 +148,8 @@ def critical_path(
     calls = [(call.proc, call.span) for call in pipes]
     worked = {one.proc: one.worked for one in processes if one.worked is not None}
     within = [window.of for window in windows]
-    question = _Question(within, WAITING_OPERATIONS, calls, offsets, worked)
+    threads = engine.records(thread_works, ThreadWork)
+    question = _Question(within, WAITING_OPERATIONS, calls, offsets, worked, threads)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(msgspec.json.encode(question))
         file.flush()

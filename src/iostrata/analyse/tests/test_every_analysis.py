@@ -48,7 +48,7 @@ NOTHING = {
         "pauses",
     ),
     *("pipe_reads", "pipeline_failures", "queues", "slow_mirrors", "spills"),
-    *("woven_points",),
+    *("thread_groups", "thread_works", "woven_points"),
 }
 # Their rows are calls, with all columns of these.
 WITHOUT_RECORD = {"requests"}

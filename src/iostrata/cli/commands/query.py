@@ -37,8 +37,8 @@ def query(
     """Answers a question about a run in SQL.
 
     Views are sums (totals of every call), calls (one row per call that was recorded individually),
-    events (both), processes, children (of these, not traced), usage (of each process, one row per
-    second), system (likewise of each host) and pauses.
+    events (both), processes, children (of these, not traced), threads (of these, with their CPU
+    time), usage (of each process, one row per second), system (likewise of each host) and pauses.
     Times are in ns, sizes in bytes; flag 1 marks calls that are nested in a call of the same layer.
     The SQL can read the run and nothing else, and cannot write.
     """

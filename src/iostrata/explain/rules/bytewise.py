@@ -6,7 +6,7 @@ import ibis
 from ibis.expr import types as ir
 
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.parts import ONE_BYTE, SmallRequests, small_requests
+from iostrata.explain.rules.parts import ONE_BYTE, SmallRequests, is_native, small_requests
 from iostrata.text import count, seconds
 
 LEAST = 10_000  # calls
@@ -51,7 +51,7 @@ def judge(rows: list[ByteRequests], facts: RunFacts) -> Judgement | None:
         ],
         change=[
             Change(f"{verb.removesuffix('s')} through a buffer")
-            if facts.is_imported
+            if is_native(worst.layer, facts)
             else Change(f"put a {wrapper} around the stream, or use the calls that take an array")
         ],
         gain=(0.8, 1.0),

@@ -212,10 +212,11 @@ def small_ones(
     facts: RunFacts,
     what: str,
     change: list[Change],
-    of_hbase: Sequence[Change] = (),
+    of_native: Change,
+    of_hbase: Sequence[Change],
 ) -> Judgement | None:
-    """What `small_requests` says of `what`: at least LEAST_SMALL calls below 4 KiB; `of_hbase` is
-    advice where most are on files of HBase.
+    """What `small_requests` says of `what`: at least LEAST_SMALL calls below 4 KiB; `of_native` is
+    advice for programs that are no JVM, `of_hbase` where most are on files of HBase.
     """
     worst = rows[0] if rows else None
     if worst is None or worst.calls < LEAST_SMALL:
@@ -225,6 +226,8 @@ def small_ones(
     on = f"; most were on {shortened(worst.target, 48)}" if has_most else ""
     hadoop = facts.kind in ("mapreduce", "spark") or worst.layer in ("fs", "hdfs")
     advice = [each for each in change if hadoop or not each.setting]
+    if is_native(worst.layer, facts):
+        advice = [of_native]
     return Judgement(
         share=facts.share(worst.time),
         text=f"{count(worst.calls)} {what} of {size(mean)} on average in layer "
@@ -239,6 +242,11 @@ def small_ones(
         change=[*of_hbase] if worst.of_hbase * 2 > worst.calls else advice,
         gain=(0.7, 1.0),
     )
+
+
+def is_native(layer: str, facts: RunFacts) -> bool:
+    """Whether who called is no JVM: advice names no classes of Java then."""
+    return facts.is_imported or layer == "posix"
 
 
 def _on_target(requests: SmallRequests, what: str) -> list[Evidence]:

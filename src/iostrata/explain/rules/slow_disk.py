@@ -17,6 +17,7 @@ TIMES = 3.0
     explains=(
         "disk-bound",
         "straggler",
+        "speculation",
         "slow-node",
         "datanode-sync",
         "slow-network",

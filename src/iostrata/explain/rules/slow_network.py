@@ -16,7 +16,7 @@ LEAST = 4 << 20  # bytes over the links of a host, and over all others
     why="All that this host sends and receives goes at the speed of its link. Its own reduces "
     "wait, and so do all that fetch from it.",
     unless="the host is on another rack or site, and its links are meant to be slower.",
-    explains=("straggler", "slow-node", "low-locality", "uncompressed-intermediate"),
+    explains=("straggler", "speculation", "slow-node", "low-locality", "uncompressed-intermediate"),
 )
 def judge(rows: list[Link], facts: RunFacts) -> Judgement | None:
     slow = []

@@ -48,7 +48,7 @@ def evidence(workforce: Workforce) -> ir.Table:
     evidence=Query(evidence, HostAttempts),
     why="Tasks are spread evenly. The tasks of a slow node end last, and the job waits for them.",
     unless="its tasks had more to do (skew), or it is slower by design.",
-    explains=("straggler", "shuffle-skew", "fs-creation", "short-tasks"),
+    explains=("straggler", "speculation", "shuffle-skew", "fs-creation", "short-tasks"),
     of_imports=True,
 )
 def judge(rows: list[HostAttempts], facts: RunFacts) -> Judgement | None:

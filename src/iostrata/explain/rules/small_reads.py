@@ -5,7 +5,9 @@ from __future__ import annotations
 from iostrata.explain import Change, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import BLOCK_CACHE, SmallRequests, below_4_kib, small_ones
 
-_LARGER = Change("read larger parts, and divide them in memory; let ranks read together")
+OF_NATIVE = Change(
+    "read larger parts, and divide them in memory (setvbuf() for streams); let ranks read together"
+)
 # A server of HBase reads blocks of its files.
 OF_HBASE = [
     BLOCK_CACHE,
@@ -23,10 +25,8 @@ OF_HBASE = [
     of_imports=True,
 )
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
-    if facts.is_imported:
-        return small_ones(rows, facts, "reads", [_LARGER])
     change = [
         Change("read into a larger buffer", "io.file.buffer.size", after="131072"),
         Change("put a BufferedInputStream around the stream, or read large parts and divide them"),
     ]
-    return small_ones(rows, facts, "reads", change, OF_HBASE)
+    return small_ones(rows, facts, "reads", change, OF_NATIVE, OF_HBASE)

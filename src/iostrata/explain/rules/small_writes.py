@@ -5,7 +5,10 @@ from __future__ import annotations
 from iostrata.explain import Change, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SmallRequests, below_4_kib, small_ones
 
-_LARGER = Change("collect data before writing it; let ranks write together (collective I/O)")
+OF_NATIVE = Change(
+    "collect data before writing it (setvbuf() for streams); let ranks write together "
+    "(collective I/O)"
+)
 # A server of HBase writes what it is sent, entry by entry, to its log.
 OF_HBASE = [Change("write lists of rows: Table.put(List), or a BufferedMutator")]
 
@@ -19,10 +22,8 @@ OF_HBASE = [Change("write lists of rows: Table.put(List), or a BufferedMutator")
     of_imports=True,
 )
 def judge(rows: list[SmallRequests], facts: RunFacts) -> Judgement | None:
-    if facts.is_imported:
-        return small_ones(rows, facts, "writes", [_LARGER])
     change = [
         Change("collect data before writing it, with a BufferedOutputStream of 64 KiB"),
         Change("write into a larger buffer", "io.file.buffer.size", after="131072"),
     ]
-    return small_ones(rows, facts, "writes", change, OF_HBASE)
+    return small_ones(rows, facts, "writes", change, OF_NATIVE, OF_HBASE)

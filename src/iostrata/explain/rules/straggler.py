@@ -22,6 +22,7 @@ _RACE = {
     evidence=Query(lambda workforce: workforce.rows(stragglers()), Straggler),
     why="The other attempts have ended and wait for this one. The job ends when it ends.",
     unless="its work is larger and cannot be divided.",
+    explains=("speculation",),
     of_imports=True,
 )
 def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:

@@ -277,6 +277,13 @@ CASES = (
         [attempt("map", 0, 0, 20), attempt("map", 0, 20, 60, again=1), attempt("map", 1, 0, 60)],
     ),
     Case(
+        "speculation",
+        "1 task ran in two attempts at once for 20.00 s, one of them in vain",
+        1 / 7,
+        [],
+        [attempt("map", 0, 0, 50), attempt("map", 0, 30, 60, again=1), attempt("map", 1, 0, 60)],
+    ),
+    Case(
         "one-reduce",
         "1 reduce worked alone for 40.00 s on up to 50.0 MiB, while there was room for 4 tasks",
         26 * 0.75 / 60,

@@ -51,7 +51,7 @@ def change(finding: Finding | None, setting: str) -> Change | None:
         ("one-reduce", "mapreduce.job.reduces", "1", "4"),
         ("reduces-wait", "mapreduce.job.reduce.slowstart.completedmaps", "0.05", "0.9"),
         ("straggler", "mapreduce.map.speculative", "false", "true"),
-        ("failed-attempts", "mapreduce.map.speculative", "true", "false"),
+        ("speculation", "mapreduce.map.speculative", "true", "false"),
         ("uncompressed-intermediate", COMPRESS, "false", "true"),
         ("short-tasks", "mapreduce.input.fileinputformat.split.minsize", "0", str(256 * MB)),
         ("slow-commit", "mapreduce.fileoutputcommitter.algorithm.version", "1", "2"),

@@ -70,6 +70,15 @@ def test_a_task_that_was_tried_twice(facts_of: Made) -> None:
     assert finding.seen == (
         "1 attempt of 1 task ran for 20.00 s in vain, because another attempt did the same work"
     )
+    assert finding.change
+
+
+def test_a_task_that_raced_with_itself(facts_of: Made) -> None:
+    tasks = [task(1, 0, 0, 30), task(1, 0, 10, 15, again=1), task(1, 1, 0, 10)]
+    rules = found(facts_of, tasks)
+    assert "failed-attempts" not in rules
+    finding = rules["speculation"]
+    assert finding.seen == "1 task ran in two attempts at once for 15.00 s, one of them in vain"
     assert "spark.speculation" in [each.setting for each in finding.change]
 
 

@@ -15,6 +15,7 @@ TABLES = {
     "sums": ("--job", "--task", "--layer"),
     "processes": ("--job", "--task"),
     "children": (),
+    "threads": (),
     "usage": ("--from", "--to"),
     "system": ("--from", "--to"),
 }

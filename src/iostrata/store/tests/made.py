@@ -14,6 +14,7 @@ from iostrata.schema.events import (
     COLUMNS,
     PROCESS_COLUMNS,
     SYSTEM_COLUMNS,
+    THREAD_COLUMNS,
     USAGE_COLUMNS,
     VERSION,
 )
@@ -44,6 +45,11 @@ def process(role: str, pid: int, **more: Any) -> dict[str, Any]:
     return {"role": role, "pid": pid, "traced": True, "exit": "ended", **losses, **more}
 
 
+def thread(proc: int, tid: int, name: str, **more: Any) -> dict[str, Any]:
+    """A row of the threads table."""
+    return {"proc": proc, "tid": tid, "thread": name, "end": START + SECOND, **more}
+
+
 def child(parent: int, name: str, **more: Any) -> dict[str, Any]:
     """A row of the children table: a second, of which half is CPU, and no bytes."""
     moved = dict.fromkeys(("io_read", "io_written", "disk_read", "disk_written"), 0)
@@ -72,6 +78,7 @@ def make_run(
     processes: list[dict[str, Any]] | None = None,
     system: list[dict[str, Any]] | None = None,
     children: list[dict[str, Any]] | None = None,
+    threads: list[dict[str, Any]] | None = None,
     usages: list[dict[str, Any]] | None = None,
     level: str = "record",
     sampling: int = 0,
@@ -104,6 +111,8 @@ def make_run(
         write(run_dir / "processes/host=node.parquet", processes, PROCESS_COLUMNS)
     if children is not None:
         write(run_dir / "children/host=node.parquet", children, CHILD_COLUMNS)
+    if threads is not None:
+        write(run_dir / "threads/host=node.parquet", threads, THREAD_COLUMNS)
     if usages is not None:
         write(run_dir / "usage/host=node/part-000001.parquet", usages, USAGE_COLUMNS)
     if system is not None:

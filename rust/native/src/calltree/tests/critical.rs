@@ -9,12 +9,17 @@ fn walk(rows: &[Row], windows: &str) -> Answer {
 
 /// `worked`: ns by process.
 fn walk_of(rows: &[Row], windows: &str, worked: &str) -> Answer {
+    walk_with(rows, windows, worked, "[]")
+}
+
+/// `threads`: ns by process and tid.
+fn walk_with(rows: &[Row], windows: &str, worked: &str, threads: &str) -> Answer {
     let mut tables = Tables::new(Grouping::Op);
     let mut spans = Spans::default();
     spans.push(&super::made::batch(rows), &mut tables, &|_| true, None).unwrap();
     let text = format!(
         r#"{{"waiting": ["java.call", "java.idle", "rpc.call"], "waiting_calls": [[1, 90020], [1, 90021]],
-        "windows": [{windows}], "worked": {worked}}}"#
+        "windows": [{windows}], "worked": {worked}, "threads": {threads}}}"#
     );
     let question: Question = serde_json::from_str(&text).unwrap();
     answer(spans, &tables, &question, 2)
@@ -164,4 +169,29 @@ proptest::proptest! {
         proptest::prop_assert_eq!(actual.parts.first().map(|part| part.start), Some(20));
         proptest::prop_assert!(actual.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
     }
+}
+
+#[test]
+fn a_task_among_others_is_idle_where_its_own_thread_is() {
+    let task =
+        |span, tid, start, dur| Row { tid, layer: "task", ..call("run", span, 0, start, dur) };
+    let rows = [
+        task(1, 30, 0, 40),
+        call("read", 2, 1, 10, 30), // of another thread: it goes on beside
+        Row { tid: 30, ..call("write", 3, 1, 5, 10) },
+        task(4, 30, 50, 20), // not on the way
+        task(5, 31, 0, 40),
+    ];
+    let windows = r#"{"start": 0, "end": 40, "proc": 1, "span": 1},
+        {"start": 40, "end": 80, "proc": 1, "span": 5}"#;
+    // outside of calls were 30 + 20 ns of thread 30, in which it had 20; thread 31 is not known, and
+    // of the process enough is: others may have had it
+    let threads = r#"[{"proc": 1, "tid": 30, "worked": 20}]"#;
+    let answer = walk_with(&rows[..], windows, r#"{"1": 1000}"#, threads);
+    let own = |answer: &Answer| answer.windows.iter().map(|window| window.idle).collect::<Vec<_>>();
+    let outside: i64 = lines(&answer).iter().filter(|line| line.ends_with(" run")).count() as i64;
+    assert!(outside > 0, "{:?}", lines(&answer));
+    assert_eq!(own(&walk_of(&rows, windows, r#"{"1": 1000}"#)), [0, 0]);
+    let found = own(&answer);
+    assert!(found[0] > 0 && found[1] == 0, "{found:?} {:?}", lines(&answer));
 }

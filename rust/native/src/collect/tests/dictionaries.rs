@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use iostrata_segment::dictionary::{self, Entry};
 use iostrata_segment::schema::{
     CATEGORY_CHILD, CATEGORY_CLIENT, CATEGORY_CONTEXT, CATEGORY_FILE, CATEGORY_JOB, CATEGORY_POINT,
-    DICTIONARY_HEADER, DICTIONARY_USED,
+    CATEGORY_THREAD_TIME, DICTIONARY_HEADER, DICTIONARY_USED,
 };
 use iostrata_segment::segment::Dictionary;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use crate::collect::block::{self, BlockKind, NamesHead};
 use crate::model::process::ProcessInfo;
 use crate::model::state::State;
 
-/// Names as readers split them up: contexts, jobs, points of users, children.
+/// Names as readers split them up: contexts, jobs, points of users, children, threads.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         "\\PC{0,40}",
@@ -39,6 +39,7 @@ fn entry() -> impl Strategy<Value = Entry> {
         CATEGORY_CLIENT,
         CATEGORY_POINT,
         CATEGORY_CHILD,
+        CATEGORY_THREAD_TIME,
     ];
     let category = prop_oneof![3 => prop::sample::select(known.to_vec()), 1 => any::<u8>()];
     let id = prop_oneof![4 => 1u32..40, 1 => number_at_a_bound().prop_map(|n| n as u32)];

@@ -2,8 +2,9 @@ package io.iostrata.agent;
 
 import java.io.File;
 import java.io.FileDescriptor;
+import java.nio.file.Path;
 
-/** {@code file(path, descriptor)}: a local file. The path is a String or File, or null. */
+/** {@code file(path, descriptor)}: a local file. The path is a String, File or Path, or null. */
 final class FileTarget extends Extractor {
   @Override
   long of(Probe probe, Object path, Object descriptor) {
@@ -12,6 +13,9 @@ final class FileTarget extends Extractor {
     }
     if (path instanceof File) {
       return ofPath(probe, ((File) path).getPath());
+    }
+    if (path instanceof Path) {
+      return ofPath(probe, path.toString());
     }
     return descriptor == null ? 0 : ofDescriptor(probe, (FileDescriptor) descriptor);
   }

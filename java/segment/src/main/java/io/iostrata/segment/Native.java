@@ -91,6 +91,9 @@ public final class Native {
   /** The thread has ended, or can never come again. */
   static native void endThread(long thread);
 
+  /** The current thread ends, and its log later. */
+  static native void threadStops(long process);
+
   /** See {@link ThreadLog#enter}. */
   public static native void enter(
       long thread, int point, long target, long asked, long offset, long bytes);

@@ -353,6 +353,8 @@ public final class Recorder implements Closeable {
     if (log != null) {
       logs.remove();
       live.end(log);
+    } else if (!closed) {
+      Native.threadStops(handle); // the JVM has let go of what is thread-local already
     }
   }
 

@@ -71,6 +71,7 @@ public final class Schema {
   public static final int CATEGORY_FAULT = 69;
   public static final int CATEGORY_POINT = 70;
   public static final int CATEGORY_CHILD = 71;
+  public static final int CATEGORY_THREAD_TIME = 72;
   public static final int STATE_ACTIVE = 1;
   public static final int STATE_SEALED = 2;
   public static final int POINT_STATE_ABSENT = 0;
@@ -213,8 +214,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 343;
-  public static final long POINTS_HASH = 6150652760503444478L;
+  public static final int POINT_COUNT = 347;
+  public static final long POINTS_HASH = 8642483095506195371L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
