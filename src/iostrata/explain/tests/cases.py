@@ -274,14 +274,14 @@ CASES = (
         "1 attempt of 1 task ran for 20.00 s in vain, because another attempt did the same work",
         1 / 6,
         [],
-        [attempt("map", 0, 0, 20), attempt("map", 0, 20, 60, again=1), attempt("map", 1, 0, 60)],
+        [attempt("map", 70, 0, 20), attempt("map", 70, 20, 60, again=1), attempt("map", 1, 0, 60)],
     ),
     Case(
         "speculation",
         "1 task ran in two attempts at once for 20.00 s, one of them in vain",
         1 / 7,
         [],
-        [attempt("map", 0, 0, 50), attempt("map", 0, 30, 60, again=1), attempt("map", 1, 0, 60)],
+        [attempt("map", 75, 0, 50), attempt("map", 75, 30, 60, again=1), attempt("map", 1, 0, 60)],
     ),
     Case(
         "one-reduce",
