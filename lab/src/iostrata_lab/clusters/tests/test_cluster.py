@@ -203,7 +203,7 @@ def test_ctrl_c_cleans_up() -> None:
         starting.send_signal(signal.SIGINT)
         _, errors = starting.communicate(timeout=30)
     assert b"KeyboardInterrupt" in errors
-    assert not path.parent.exists()
+    assert not path.parent.exists(), errors.decode()
     for daemon in known["daemons"]:
         assert not processes.alive(processes.Identity(daemon["pid"], daemon["start"]))
 
