@@ -333,14 +333,23 @@ def _try(order: _Order, progress: Callable[[str], None], *, last: bool) -> Lab:
         layout.make(lab.state, lab.root, order.agent)
         start(lab.state, lab.root, progress, first=True)
     except PortTakenError as taken:
-        lab.down(forget_logs=not last)
+        _remove(lab, forget_logs=not last)
         if last:
             raise taken.error from taken
         raise
     except BaseException:
-        lab.down(forget_logs=False)
+        _remove(lab, forget_logs=False)
         raise
     return lab
+
+
+def _remove(lab: Lab, *, forget_logs: bool) -> None:
+    """What could not start is ended to its end, also where Ctrl-C comes meanwhile."""
+    try:
+        lab.down(forget_logs=forget_logs)
+    except KeyboardInterrupt:
+        lab.down(forget_logs=forget_logs)
+        raise
 
 
 def _claim(order: _Order, progress: Callable[[str], None]) -> State:
