@@ -155,9 +155,8 @@ pub fn answer(mut spans: Spans, tables: &Tables, question: &Question, threads: u
     let work = question.threads.iter().map(ThreadWork::by_thread).collect();
     let walk = Walk { spans: &spans, tables, forest: &forest, question, work };
     let by_window = walk.windows();
-    let outside = by_window.iter().flatten().filter_map(|part| {
-        part.outside.map(|of| (of, part.end - part.start)) //
-    });
+    let time_outside = |part: &PathPart| part.outside.map(|of| (of, part.end - part.start));
+    let outside = by_window.iter().flatten().filter_map(time_outside);
     let mut idle = idle::of_processes(outside, &question.worked);
     idle.extend(idle::of_threads(walk.spans, tables, &forest, &walk.work));
     let windows = by_window.iter().map(|parts| window_time(parts, &idle)).collect();

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.attempts import attempts
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.explain.rules.parts import tries
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
 
@@ -23,27 +22,17 @@ class RepeatedTask(Record, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    rows = with_next(attempts())
+    rows = tries()
     rows = rows.filter(rows.start + rows.dur <= rows.next_start)
     tasks = rows.group_by("repeated").agg(failed=rows.count(), again=rows.dur.sum().cast("int64"))
     return tasks.order_by("repeated")
 
 
-def with_next(rows: ir.Table) -> ir.Table:
-    """Attempts with their task (`repeated`), and when the next attempt of it began."""
-    # attempt_<cluster>_<job>_<type>_<task>_<number>, and of Spark <stage>_task_<task>.<number>:
-    # without the number, the task
-    task = rows.task.re_replace("[_.][0-9]+$", "")
-    rows = rows.mutate(repeated=task, dur=rows.dur.fill_null(0))
-    in_order = ibis.window(group_by="repeated", order_by="start")
-    return rows.mutate(next_start=rows.start.lead().over(in_order))
-
-
 @rule(
     title="Work was repeated",
     evidence=Query(evidence, RepeatedTask),
-    why="The work of an attempt that fails is thrown away. While it ran, "
-    "other tasks could not have its container.",
+    why="The work of an attempt that fails is thrown away. While it ran, other tasks could not "
+    "have its container.",
     unless="a node was lost: then repeated attempts are the price of going on.",
     explains=("short-tasks", "fs-creation", "straggler"),
 )

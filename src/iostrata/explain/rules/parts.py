@@ -11,6 +11,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse import account as accounts
 from iostrata.analyse.account import Account
+from iostrata.analyse.attempts import attempts
 from iostrata.analyse.queues import queues
 from iostrata.analyse.spills import spills
 from iostrata.analyse.tables import (
@@ -253,6 +254,18 @@ def _on_target(requests: SmallRequests, what: str) -> list[Evidence]:
     if not requests.target:
         return []
     return [Evidence(f"{what} on {requests.target}", requests.of_target, "count")]
+
+
+def tries() -> ir.Table:
+    """Attempts with their task (`repeated`): when its next attempt began, and how long that ran."""
+    rows = attempts()
+    # attempt_<cluster>_<job>_<type>_<task>_<number>, and of Spark <stage>_task_<task>.<number>:
+    # without the number, the task
+    task = rows.task.re_replace("[_.][0-9]+$", "")
+    rows = rows.mutate(repeated=task, dur=rows.dur.fill_null(0))
+    in_order = ibis.window(group_by="repeated", order_by="start")
+    later = {f"next_{name}": rows[name].lead().over(in_order) for name in ("start", "dur")}
+    return rows.mutate(**later)
 
 
 def work(*operations: str) -> Query[OperationSum]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.attempts import attempts
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.explain.rules.failed_attempts import with_next
+from iostrata.explain.rules.parts import tries
 from iostrata.records import Count, Ns, Record
 from iostrata.text import plural, seconds
 
@@ -23,11 +22,10 @@ class RacedTask(Record, frozen=True):
 
 
 def evidence(workforce: Workforce) -> ir.Table:
-    rows = with_next(attempts())
-    in_order = ibis.window(group_by="repeated", order_by="start")
-    rows = rows.mutate(end=rows.start + rows.dur, next_dur=rows.dur.lead().over(in_order))
-    both = ibis.least(rows.end, rows.next_start + rows.next_dur) - rows.next_start
-    raced = rows.mutate(both=both).filter(rows.end > rows.next_start)
+    rows = tries()
+    end = rows.start + rows.dur
+    both = ibis.least(end, rows.next_start + rows.next_dur) - rows.next_start
+    raced = rows.mutate(both=both).filter(end > rows.next_start)
     tasks = raced.group_by("repeated").agg(
         races=raced.count(), beside=raced.both.sum().cast("int64")
     )

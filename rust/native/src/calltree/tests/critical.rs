@@ -177,21 +177,19 @@ fn a_task_among_others_is_idle_where_its_own_thread_is() {
         |span, tid, start, dur| Row { tid, layer: "task", ..call("run", span, 0, start, dur) };
     let rows = [
         task(1, 30, 0, 40),
-        call("read", 2, 1, 10, 30), // of another thread: it goes on beside
+        call("read", 2, 1, 10, 30), // of another thread: its own is in no call meanwhile
         Row { tid: 30, ..call("write", 3, 1, 5, 10) },
         task(4, 30, 50, 20), // not on the way
-        task(5, 31, 0, 40),
+        task(5, 31, 40, 40),
     ];
     let windows = r#"{"start": 0, "end": 40, "proc": 1, "span": 1},
         {"start": 40, "end": 80, "proc": 1, "span": 5}"#;
-    // outside of calls were 30 + 20 ns of thread 30, in which it had 20; thread 31 is not known, and
-    // of the process enough is: others may have had it
+    let idle = |answer: &Answer| answer.windows.iter().map(|one| one.idle).collect::<Vec<_>>();
+    // thread 30 was in no call below its tasks for 30 + 20 ns, 20 of which it worked; nothing is
+    // known of thread 31, and the process worked for long enough
     let threads = r#"[{"proc": 1, "tid": 30, "worked": 20}]"#;
-    let answer = walk_with(&rows[..], windows, r#"{"1": 1000}"#, threads);
-    let own = |answer: &Answer| answer.windows.iter().map(|window| window.idle).collect::<Vec<_>>();
-    let outside: i64 = lines(&answer).iter().filter(|line| line.ends_with(" run")).count() as i64;
-    assert!(outside > 0, "{:?}", lines(&answer));
-    assert_eq!(own(&walk_of(&rows, windows, r#"{"1": 1000}"#)), [0, 0]);
-    let found = own(&answer);
-    assert!(found[0] > 0 && found[1] == 0, "{found:?} {:?}", lines(&answer));
+    let answer = walk_with(&rows, windows, r#"{"1": 1000}"#, threads);
+    assert_eq!(lines(&answer), ["0-5 run", "5-10 write", "10-40 read", "40-80 run"]);
+    assert_eq!(idle(&answer), [3, 0]);
+    assert_eq!(idle(&walk_of(&rows, windows, r#"{"1": 1000}"#)), [0, 0]);
 }
