@@ -23,7 +23,10 @@ root = pytest.mark.skipif(os.getuid() != 0, reason="needs root for limits or mou
 
 
 def test_thousands_of_threads_at_once(tmp_path: Path, program: Path, iostrata: Iostrata) -> None:
-    """All calls are in the sums; what is not recorded individually is in the first line."""
+    """All calls are in the sums; what is not recorded individually is in the first line.
+
+    Whether rows collapse is a race: the collector may read the shared ones before they are full.
+    """
     calls = 10
     crowd = ["java", "-cp", str(program), "Crowd", str(tmp_path / "data"), str(THREADS), str(calls)]
     done = iostrata("record", "--run", "r", "--", *crowd)
@@ -38,7 +41,8 @@ def test_thousands_of_threads_at_once(tmp_path: Path, program: Path, iostrata: I
     (first, *_) = summary(tmp_path / "store", "r")
     assert losses["dropped"] > 0
     assert f"{losses['dropped']:,} dropped".replace(",", " ") in first
-    assert f"{losses['folded']:,} without task and category".replace(",", " ") in first
+    collapsed = f"{losses['folded']:,} without task and category".replace(",", " ")
+    assert (collapsed in first) == ("without task and category" in first) == (losses["folded"] > 0)
 
 
 JVMS = 24
