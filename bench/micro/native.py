@@ -3,9 +3,11 @@
 
     bench/micro/native.py FOLDER [--rounds 5]
     bench/micro/native.py FOLDER --before CLONE    and the same with an older build, interleaved
+    bench/micro/native.py FOLDER --other "NAME: VARIABLE=VALUE …"    and with another tracer
 
-Runs calls.c plain, at the default, with every call recorded individually (`--budget off`), and
-under strace where there is one, in turns. Writes every run into FOLDER/native.json and prints
+Runs calls.c plain, at the default, with every call recorded individually (`--budget off`), with
+other tracers that these variables of the environment load, and under strace where there is one, in
+turns. Writes every run into FOLDER/native.json and prints
 medians with their range.
 """
 
@@ -32,7 +34,7 @@ DETAIL = {"default": (), "all calls": ("--budget", "off")}
 Run = dict[str, Any]
 
 
-def commands(program: Path, before: Path | None) -> dict[str, list[str]]:
+def commands(program: Path, before: Path | None, others: list[str]) -> dict[str, list[str]]:
     """By what is measured; `plain` is nobody's, and `before` a clone of an older version."""
     calls = [str(program), str(CALLS)]
     found = {"plain": calls}
@@ -41,6 +43,9 @@ def commands(program: Path, before: Path | None) -> dict[str, list[str]]:
             iostrata = str(build / ".venv/bin/iostrata")
             record = [iostrata, "record", "--private", "--native", "--quiet", *options]
             found[detail + name] = [*record, "--", *calls]
+    for other in others:
+        name, _, variables = other.partition(":")
+        found[name] = ["env", f"HOME={program.parent}", *variables.split(), *calls]
     if shutil.which("strace"):
         log = str(program.with_suffix(".strace"))
         found["strace"] = ["strace", "-f", "-o", log, str(program), str(UNDER_STRACE)]
@@ -54,7 +59,7 @@ def lines(runs: list[Run]) -> list[str]:
     for what in dict.fromkeys(run["what"] for run in runs if run["what"] != "plain"):
         added = [run["ns"] - plain for run in runs if run["what"] == what]
         shown.append(
-            f"{what:17} +{statistics.median(added):.0f} ns "
+            f"{what:20} +{statistics.median(added):.0f} ns "
             f"({min(added):.0f} to {max(added):.0f}, n = {len(added)})"
         )
     return shown
@@ -67,13 +72,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--before", type=Path, help="a clone of an older version, set up and built")
+    parser.add_argument("--other", action="append", default=[], help="another tracer")
     given = parser.parse_args()
     results = Results(given.folder, "native", {"calls": CALLS, "rounds": given.rounds})
     with tempfile.TemporaryDirectory() as made:
         program = Path(made) / "calls"
         source = str(ROOT / "bench/micro/calls.c")
         subprocess.run(["gcc", "-O2", "-o", str(program), source], check=True)
-        found = commands(program, given.before).items()
+        found = commands(program, given.before, given.other).items()
         for number in range(len(results.runs) // len(found), given.rounds):
             took = {what: ns(command, Path(made) / "store") for what, command in found}
             results.add({"round": number, "what": what, "ns": it} for what, it in took.items())

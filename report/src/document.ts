@@ -31,6 +31,7 @@ export interface ReportDocument {
   merged: MergedSizes[];
   streams: BoundedAccessStream;
   usage: Usage | null;
+  ranks: BoundedRankActivity;
 }
 /**
  * The run; times are 0 where they are not known.
@@ -790,8 +791,8 @@ export interface BoundedAccessStream {
 }
 /**
  * What one process read from, or wrote to, one file or block (0: none), of the requests that
- * were recorded individually: their access pattern (`analyse.patterns`), and `points`: ms since
- * the begin of the axis and offset in bytes, of at most some 200 of them.
+ * were recorded individually: their access pattern (`analyse.patterns`), the only `task` that made
+ * them, and `points`: ms since the begin of the axis and offset in bytes, of at most some 200.
  */
 export interface AccessStream {
   host: string | null;
@@ -818,6 +819,7 @@ export interface AccessStream {
    */
   again: number;
   points: number[][];
+  task: string | null;
 }
 /**
  * Jobs and attempts that took most CPU, and the `space` of jobs that used most; `missing` says
@@ -889,4 +891,59 @@ export interface SpaceCurve {
    * Items: bytes
    */
   permanent: number[];
+}
+/**
+ * The first rows of a list, and how many more there were.
+ */
+export interface BoundedRankActivity {
+  rows: RankActivity[];
+  /**
+   * a number of things
+   */
+  more: number;
+}
+/**
+ * A rank of a parallel program, with the bytes that it read from files and wrote to them in
+ * each bin of the axis, up to the last one with any.
+ */
+export interface RankActivity {
+  job: string | null;
+  task: string;
+  host: string | null;
+  /**
+   * a number of things
+   */
+  calls: number;
+  /**
+   * a number of things
+   */
+  moves: number;
+  /**
+   * a number of things
+   */
+  small: number;
+  /**
+   * bytes
+   */
+  bytes_read: number;
+  /**
+   * bytes
+   */
+  bytes_written: number;
+  /**
+   * nanoseconds
+   */
+  reading: number;
+  /**
+   * nanoseconds
+   */
+  writing: number;
+  /**
+   * nanoseconds
+   */
+  asking: number;
+  /**
+   * Items: bytes
+   */
+  moved: number[];
 }

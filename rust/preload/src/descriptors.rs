@@ -113,6 +113,15 @@ pub fn of_path(process: &Process, at: c_int, path: &Path) -> u64 {
     named(process, category(&name), &name)
 }
 
+/// Target of something inside of a file.
+pub fn within_file(process: &Process, file: &Path, inside: &str) -> u64 {
+    if inside.is_empty() {
+        return of_path(process, libc::AT_FDCWD, file);
+    }
+    let name = shown(&folder(libc::AT_FDCWD).join(file));
+    named(process, category(&name), &format!("{name}:{inside}"))
+}
+
 fn folder(at: c_int) -> PathBuf {
     let link = if at == libc::AT_FDCWD { "/proc/self/cwd".into() } else { link(at) };
     std::fs::read_link(link).unwrap_or_default()

@@ -8,7 +8,7 @@ use iostrata_segment::points::POINTS;
 use libc::{iovec, mode_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 use crate::environment::Wanted;
-use crate::log::{self, Call, Target, traced};
+use crate::log::{self, Call, Kind, Target, traced};
 use crate::real::real;
 use crate::{memory, session, streams};
 
@@ -37,12 +37,12 @@ extern "C" fn end() {
     log::ours(session::end);
 }
 
-/// Id of the point of a function, as java/points/posix.toml has it.
-pub const fn point(method: &str) -> u16 {
+/// Id of the point of a function of a library, as java/points has it.
+pub const fn point(library: &str, method: &str) -> u16 {
     let mut at = 0;
     while at < POINTS.len() {
         let point = &POINTS[at];
-        if is(point.layer, "posix") && is(point.class, "libc") && is(point.method, method) {
+        if is(point.class, library) && is(point.method, method) {
             return point.id;
         }
         at += 1;
@@ -63,7 +63,7 @@ const fn is(a: &str, b: &str) -> bool {
 }
 
 const fn nothing(point: u16) -> Call<'static> {
-    Call { point, target: Target::None, asked: 0, offset: -1, bytes: 0, opens: false }
+    Call { point, target: Target::None, asked: 0, offset: -1, bytes: 0, kind: Kind::Leaf }
 }
 
 pub const fn on(point: u16, fd: c_int, asked: size_t) -> Call<'static> {
@@ -76,7 +76,7 @@ pub const fn at(point: u16, fd: c_int, asked: size_t, offset: off_t) -> Call<'st
 
 /// A call that opens a path, below the folder of a descriptor.
 pub fn opens<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
-    Call { opens: true, ..below(point, folder, path) }
+    Call { kind: Kind::Opens, ..below(point, folder, path) }
 }
 
 /// A call on a path, below the folder of a descriptor.
@@ -84,7 +84,8 @@ fn below<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
     Call { target: named(folder, path), ..nothing(point) }
 }
 
-fn named<'a>(folder: c_int, path: *const c_char) -> Target<'a> {
+/// A path as the program has given it; an empty one is the folder itself.
+pub fn named<'a>(folder: c_int, path: *const c_char) -> Target<'a> {
     if path.is_null() || !session::is_on() {
         return Target::None;
     }
@@ -126,7 +127,7 @@ macro_rules! hooks {
         /// As of the C library's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $returned {
-            const POINT: u16 = point($point);
+            const POINT: u16 = point("libc", $point);
             let call: Call<'_> = $call(POINT);
             traced(&call, || {
                 real!($name($($argument),*) as fn($($type),*) -> $returned, else -1 as $returned)

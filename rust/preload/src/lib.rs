@@ -1,5 +1,5 @@
 /*!
-What a native program calls of the C library to do I/O, recorded: `LD_PRELOAD` puts this library
+What a native program calls of the C library, of MPI and of HDF5 to do I/O, recorded: `LD_PRELOAD` puts this library
 before it.
 
 A call comes in by a function of the same name ([`hooks`]), which calls the real one, and writes what
@@ -12,14 +12,19 @@ Memory is our own ([`memory`]): a handler of a signal may come while the program
 `malloc`.
 */
 
+mod aio;
 mod changes;
 mod children;
 mod control;
 mod descriptors;
 mod environment;
+mod hdf5;
 mod hooks;
+mod loaded;
 mod log;
 mod memory;
+mod mpi;
+mod mpi_file;
 mod real;
 mod returned;
 mod session;

@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use iostrata_segment::schema::FLAG_ERRNO;
 use iostrata_segment::writer::{Entry, Leaf, Thread};
 
 use crate::descriptors;
@@ -26,6 +25,19 @@ pub enum Target<'a> {
     Descriptor(c_int),
     /// Below a folder, see `openat()`.
     Path(c_int, &'a Path),
+    /// Dictionary id | category << 32; 0 none.
+    Known(u64),
+}
+
+/// What a call does beside moving bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It makes no other call that is recorded.
+    Leaf,
+    /// What it returns is a descriptor of its target.
+    Opens,
+    /// It is of a library above the C library, which it calls.
+    Around,
 }
 
 /// What is known of a call when it begins.
@@ -37,8 +49,14 @@ pub struct Call<'a> {
     pub offset: i64,
     /// Bytes that it moves if it does not fail; what it returns is added.
     pub bytes: usize,
-    /// What it returns is a descriptor of its target.
-    pub opens: bool,
+    pub kind: Kind,
+}
+
+impl Call<'_> {
+    /// A call of a library above the C library.
+    pub const fn around(point: u16) -> Self {
+        Call { point, target: Target::None, asked: 0, offset: -1, bytes: 0, kind: Kind::Around }
+    }
 }
 
 struct Mine {
@@ -166,15 +184,15 @@ fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> *mut Log {
         log.calls = 0;
     }
     // of what is opened, the kernel says the name when it is open
-    let target = if call.opens { 0 } else { target(session, call.target) };
-    let Call { point, asked, offset, bytes, .. } = *call;
+    let target = if call.kind == Kind::Opens { 0 } else { target(session, call.target) };
+    let Call { point, asked, offset, bytes, kind, .. } = *call;
     let entry = Entry { point, target, asked: asked as u64, offset, bytes: bytes as i64 };
     // glibc calls none of its functions by a name that could be ours
-    let leaf = if call.opens {
+    let leaf = if kind == Kind::Leaf {
+        log.thread.enter_leaf(&entry)
+    } else {
         log.thread.enter(&entry, None);
         Leaf::Span
-    } else {
-        log.thread.enter_leaf(&entry)
     };
     log.open.push(Open { frame, entry, leaf });
     at
@@ -196,22 +214,23 @@ fn exit<R: Returned>(
     let frame = std::ptr::from_ref(call) as usize;
     log.close_left(frame - 1);
     let open = log.open.pop_if(|open| open.frame == frame);
-    let moved = if returned.has_failed() { Err(why) } else { Ok(returned.bytes()) };
+    let moved = if returned.has_failed() { Err(returned.why(why)) } else { Ok(returned.bytes()) };
+    let opens = call.kind == Kind::Opens;
     match (open, moved) {
-        (Some(Open { entry, leaf, .. }), _) if !call.opens => {
-            log.thread.exit_leaf(&entry, leaf, moved);
+        (Some(Open { entry, leaf, .. }), _) if call.kind == Kind::Leaf => {
+            log.thread.exit_leaf(&entry, leaf, moved.map_err(|(errno, _)| errno));
         }
         // where none is open, a handler on a stack of its own took it for left; its end without a
         // begin is counted
         (_, Ok(bytes)) => {
             let opened = || session.descriptors.learn(&session.process, returned.descriptor());
-            log.thread.exit(call.point, bytes, if call.opens { opened() } else { 0 });
+            log.thread.exit(call.point, bytes, if opens { opened() } else { 0 });
         }
-        (_, Err(why)) => {
-            if call.opens {
+        (_, Err((why, flags))) => {
+            if opens {
                 log.thread.acts_on(target(session, call.target));
             }
-            log.thread.failed(call.point, why, FLAG_ERRNO);
+            log.thread.failed(call.point, why, flags);
         }
     }
     log.look_now_and_then();
@@ -249,9 +268,10 @@ impl Log {
 }
 
 #[inline]
-fn target(session: &Session, target: Target<'_>) -> u64 {
+pub fn target(session: &Session, target: Target<'_>) -> u64 {
     match target {
         Target::None => 0,
+        Target::Known(target) => target,
         Target::Descriptor(fd) => session.descriptors.target(&session.process, fd),
         Target::Path(folder, path) => descriptors::of_path(&session.process, folder, path),
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
+use iostrata_segment::schema::FLAG_ERRNO;
 use libc::FILE;
 
 /// A value that one of them returns.
@@ -11,6 +12,11 @@ pub trait Returned: Copy {
     fn has_failed(self) -> bool;
     /// The descriptor that it is, if the call opens one.
     fn descriptor(self) -> c_int;
+
+    /// Why it has failed, and as which flag says it: `errno`, if nothing else does.
+    fn why(self, errno: c_int) -> (i32, u8) {
+        (errno, FLAG_ERRNO)
+    }
 }
 
 impl Returned for isize {

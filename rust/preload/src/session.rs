@@ -7,16 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use iostrata_segment::fork;
 use iostrata_segment::points::{POINTS, POINTS_HASH, Point};
 use iostrata_segment::schema::{
-    CONTROL_BUDGET, CONTROL_EVENT_COST, CONTROL_LEVEL, CONTROL_SAMPLING, CONTROL_WORD, LAYER_POSIX,
-    POINT_STATE_WOVEN,
+    CONTROL_BUDGET, CONTROL_EVENT_COST, CONTROL_LEVEL, CONTROL_SAMPLING, CONTROL_WORD, LAYER_FS,
+    LAYER_POSIX, LAYER_RECORD, POINT_STATE_WOVEN,
 };
 use iostrata_segment::writer::{Options, PointFacts, Process, nanos_of};
 use rustix::time::ClockId;
 
+use crate::aio::Submitted;
 use crate::control::{self, Control};
 use crate::descriptors::Descriptors;
 use crate::environment::{Rank, Wanted, text};
 use crate::log;
+use crate::mpi_file::Files;
 
 /// Nobody asks for anything, for good.
 const OFF: u8 = 0;
@@ -47,6 +49,8 @@ pub static CALLS: AtomicU64 = AtomicU64::new(0);
 pub struct Session {
     pub process: Arc<Process>,
     pub descriptors: Descriptors,
+    pub files: Files,
+    pub submitted: Submitted,
     pid: u32,
     generation: u32,
     word: AtomicU32,
@@ -76,7 +80,18 @@ struct At {
 
 /// The points of this library.
 fn points() -> impl Iterator<Item = &'static Point> {
-    POINTS.iter().filter(|point| point.layer == "posix")
+    POINTS.iter().filter(|point| layer(point).is_some())
+}
+
+/// Layer of what programs call of a library, if it is one that is recorded here: as those of the
+/// file systems of Hadoop and of the records of a job, which call what is below.
+fn layer(point: &Point) -> Option<u8> {
+    match point.class {
+        "libc" | "libaio" => Some(LAYER_POSIX),
+        "mpi" => Some(LAYER_FS),
+        "hdf5" => Some(LAYER_RECORD),
+        _ => None,
+    }
 }
 
 /// The library has been loaded.
@@ -179,6 +194,8 @@ fn start(wanted: &Wanted) -> Option<&'static Session> {
     let session = Box::into_raw(Box::new(Session {
         process,
         descriptors: Descriptors::default(),
+        files: Files::default(),
+        submitted: Submitted::default(),
         pid: std::process::id(),
         generation: fork::generation(),
         word: AtomicU32::new(0),
@@ -192,7 +209,7 @@ fn start(wanted: &Wanted) -> Option<&'static Session> {
 
 fn facts(point: &Point) -> PointFacts {
     PointFacts {
-        layer: LAYER_POSIX,
+        layer: layer(point).unwrap_or(LAYER_POSIX),
         direction: point.direction,
         summable: point.summable,
         ..PointFacts::default()

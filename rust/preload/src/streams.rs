@@ -106,7 +106,7 @@ unsafe extern "C-unwind" fn file_read(
     to: *mut c_void,
     size: ssize_t,
 ) -> ssize_t {
-    const POINT: u16 = point("file_read");
+    const POINT: u16 = point("libc", "file_read");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, *mut c_void, ssize_t) -> ssize_t;
     let call = on(POINT, descriptor(stream), size.max(0) as usize);
     // SAFETY: `_IO_file_read`, with its own arguments
@@ -120,7 +120,7 @@ unsafe extern "C-unwind" fn file_write(
     from: *const c_void,
     size: ssize_t,
 ) -> ssize_t {
-    const POINT: u16 = point("file_write");
+    const POINT: u16 = point("libc", "file_write");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, *const c_void, ssize_t) -> ssize_t;
     let call = on(POINT, descriptor(stream), size.max(0) as usize);
     // SAFETY: `_IO_file_write`, with its own arguments
@@ -130,7 +130,7 @@ unsafe extern "C-unwind" fn file_write(
 }
 
 unsafe extern "C-unwind" fn file_seek(stream: *mut FILE, offset: off_t, whence: c_int) -> off_t {
-    const POINT: u16 = point("file_seek");
+    const POINT: u16 = point("libc", "file_seek");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, off_t, c_int) -> off_t;
     let call = on(POINT, descriptor(stream), 0);
     // SAFETY: `_IO_file_seek`, with its own arguments
@@ -140,7 +140,7 @@ unsafe extern "C-unwind" fn file_seek(stream: *mut FILE, offset: off_t, whence: 
 }
 
 unsafe extern "C-unwind" fn file_close(stream: *mut FILE) -> c_int {
-    const POINT: u16 = point("file_close");
+    const POINT: u16 = point("libc", "file_close");
     type Function = unsafe extern "C-unwind" fn(*mut FILE) -> c_int;
     let fd = descriptor(stream);
     traced(&on(POINT, fd, 0), || {
@@ -151,7 +151,7 @@ unsafe extern "C-unwind" fn file_close(stream: *mut FILE) -> c_int {
 }
 
 unsafe extern "C-unwind" fn file_stat(stream: *mut FILE, to: *mut c_void) -> c_int {
-    const POINT: u16 = point("file_stat");
+    const POINT: u16 = point("libc", "file_stat");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, *mut c_void) -> c_int;
     let call = on(POINT, descriptor(stream), 0);
     // SAFETY: `_IO_file_stat`, with its own arguments
@@ -165,7 +165,7 @@ macro_rules! opens_streams {
         /// As of the C library's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($path: *const c_char $(, $argument: $type)*) -> *mut FILE {
-            const POINT: u16 = point("fopen");
+            const POINT: u16 = point("libc", "fopen");
             let call: Call<'_> = opens(POINT, CWD, $path);
             traced(&call, || {
                 real!(

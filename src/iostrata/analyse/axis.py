@@ -55,7 +55,7 @@ def axis_of(opened: OpenedRun) -> Axis:
 
     It begins with the run: what a clock put before that belongs to the first bin.
     """
-    [sums] = DuckDb(opened).records(extent(_within(opened)), Extent)
+    [sums] = DuckDb(opened).records(extent(grown_within(opened)), Extent)
     start = opened.run.start or sums.start or 0
     length = max(opened.run.end, sums.end or 0) - start
     if not start or length <= 0:
@@ -67,7 +67,7 @@ def axis_of(opened: OpenedRun) -> Axis:
 def series(opened: OpenedRun, axis: Axis) -> list[Series]:
     """The series of each layer, as `over_time` spreads sums."""
     layers: dict[str, dict[str, list[int]]] = {}
-    expression = over_time(axis.start, axis.bin, _within(opened))
+    expression = over_time(axis.start, axis.bin, grown_within(opened))
     for row in DuckDb(opened).records(expression, LayerBin):
         values = layers.setdefault(row.layer, {"calls": [0] * axis.bins})
         for name, column in {"calls": "calls", **BYTES_COLUMN}.items():
@@ -76,6 +76,6 @@ def series(opened: OpenedRun, axis: Axis) -> list[Series]:
     return [Series(layer, **values) for layer, values in layers.items()]
 
 
-def _within(opened: OpenedRun) -> int:
+def grown_within(opened: OpenedRun) -> int:
     """How long before its end a sum may have grown, ns; of imported runs as long as it says."""
     return _EVER if opened.run.source else SECOND

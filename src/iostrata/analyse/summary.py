@@ -19,6 +19,7 @@ from iostrata.analyse.latencies import Latency, latencies
 from iostrata.analyse.only_summed import UNKNOWN, WithoutTarget, without_target
 from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
 from iostrata.analyse.process_times import ProcessTime, process_times
+from iostrata.analyse.ranks import RankFiles, rank_files
 from iostrata.analyse.sizes import SizeClass, size_classes
 from iostrata.analyse.space import JobSpace, job_spaces
 from iostrata.analyse.targets import Target, targets
@@ -90,6 +91,7 @@ class Summary(Completeness, frozen=True):
     traced_shares: list[TracedShare]  # of processes that know it
     process_times: list[ProcessTime]
     threads: list[ThreadGroup]  # of the run's own processes
+    ranks: list[RankFiles]  # of parallel programs
     children: list[ChildProgram]  # likewise, those that have ended
     layers: list[LayerTotal]
     silent_layers: list[str]  # that have points, none of which was called
@@ -130,6 +132,7 @@ def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = si
         traced_shares=traced_shares(complete.processes.processes),
         process_times=process_times(complete.processes.processes),
         threads=engine.records(thread_groups, ThreadGroup),
+        ranks=engine.records(rank_files, RankFiles),
         children=engine.records(child_programs, ChildProgram),
         layers=layers,
         silent_layers=_layers(opened.run, _TRACED - seen),

@@ -18,7 +18,7 @@ from iostrata.store.facts import CountedFile
 from iostrata.store.runs import Run
 
 _R = TypeVar("_R", bound=Record)
-TASKS = ("map", "reduce", "task")
+TASKS = ("map", "reduce", "task", "rank")
 # What a run is, for advice names the settings of that.
 Kind = Literal["mapreduce", "spark", "hbase", "program"]
 
@@ -55,6 +55,7 @@ class Worker(Record, frozen=True):
     task: str
     start: EpochNs
     end: EpochNs
+    is_jvm: bool = True
 
     @property
     def dur(self) -> int:
@@ -72,6 +73,7 @@ class _TracedProcess(Record, frozen=True):
     task: str
     start: EpochNs | None
     end: EpochNs | None
+    is_jvm: bool
 
 
 class _RoleTime(Record, frozen=True):
@@ -87,7 +89,12 @@ def _traced_processes() -> ir.Table:
     rows = PROCESSES.filter(PROCESSES.traced, PROCESSES.role.notnull())
     job, task = rows.job.fill_null(""), rows.task.fill_null("")
     return rows.select(
-        role="role", job=job, task=task, start=rows.start.nullif(0), end=rows.end.nullif(0)
+        role="role",
+        job=job,
+        task=task,
+        start=rows.start.nullif(0),
+        end=rows.end.nullif(0),
+        is_jvm=rows.jvm.fill_null("") != "",
     )
 
 
@@ -140,7 +147,7 @@ class RunFacts:
     def _processes(self) -> list[Worker]:
         end = self.begin + self.wall
         found = [
-            Worker(row.role, row.job, row.task, row.start or self.begin, row.end or end)
+            Worker(row.role, row.job, row.task, row.start or self.begin, row.end or end, row.is_jvm)
             for row in self.engine.records(_traced_processes, _TracedProcess)
         ]
         return sorted(found, key=lambda process: (process.start, process.task))
@@ -191,6 +198,11 @@ class RunFacts:
     def is_imported(self) -> bool:
         """Whether another tool traced it: settings of Hadoop and classes of Java are no advice."""
         return self.run.source is not None
+
+    @cached_property
+    def is_native(self) -> bool:
+        """Whether none of those that do its work is a JVM, as far as is known."""
+        return self.is_imported or not any(worker.is_jvm for worker in self.workers)
 
     @property
     def counted(self) -> dict[str, CountedFile]:

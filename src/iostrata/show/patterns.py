@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iostrata.analyse.patterns import LEAST, AccessPatterns, Pattern
+from iostrata.analyse.ranks import ROLE
 from iostrata.show.tables import WIDTH, Column, named, number, table
 from iostrata.text import count, percent, plural, printable, shortened, size
 
@@ -38,7 +39,7 @@ def _whose(stream: Pattern, hosts: bool, width: int) -> str:
     """What was read or written, by whom, and its strides; the name gives way to the rest."""
     target = f"blk_{stream.block}" if stream.block else printable(stream.target) or "unknown"
     by = f" by {stream.role or 'process'} {stream.pid}"
-    if stream.pid is None:  # ranks of a log of Darshan have no pid
+    if stream.role == ROLE or stream.pid is None:  # ranks of a log of Darshan have no pid
         by = f" by {stream.task or stream.role or 'a process'}"
     by += f" on {stream.host}" if hosts and stream.host else ""
     tail = printable(by) + _strides(stream)

@@ -17,6 +17,7 @@ from iostrata.schema.names import left_out
 from iostrata.show.children import child_line, child_table
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
 from iostrata.show.pipelines import lost_lines
+from iostrata.show.ranks import rank_table
 from iostrata.show.space import space_table
 from iostrata.show.tables import Column, directions, estimate, named, number, table
 from iostrata.show.threads import thread_table
@@ -69,7 +70,7 @@ def summary_lines(summary: Summary) -> list[str]:
     lines += ["", *_by_op(summary)]
     for part in (
         *(made(summary) for made in (_sizes, _latencies, _targets, _tasks, _spaces)),
-        *(_process_times(summary), thread_table(summary.threads)),
+        *(rank_table(summary.ranks), _process_times(summary), thread_table(summary.threads)),
         *(share_table(summary.traced_shares), child_table(summary.children)),
     ):
         lines += ["", *part] if part else []
@@ -87,10 +88,11 @@ def picture(summary: Summary) -> Picture:
     layers = ", ".join(
         f"{row.layer} {near(row.calls, row.calls_bound, count)}" for row in summary.orphans
     )
+    ranks = {rank.task for rank in summary.ranks}  # have no history
     return Picture(
         processes=summary.processes,
         layers=[row.layer for row in summary.layers],
-        of_jobs=bool(summary.tasks) and not summary.run.source,
+        of_jobs=any(row.task not in ranks for row in summary.tasks) and not summary.run.source,
         dropped=summary.dropped,
         collapsed=summary.collapsed,
         lost=summary.lost,

@@ -41,6 +41,9 @@ pub fn attempt(text: &str) -> Option<&str> {
 const SPARK: &str = "org.apache.spark.";
 const HBASE: &str = "org.apache.hadoop.hbase.";
 
+/// Of a process of a parallel program that is no JVM.
+pub const RANK: &str = "rank";
+
 /// What a process does, from its main class and, for tasks, its attempt.
 pub fn role(main: &str, attempt: &str) -> &'static str {
     match main.rsplit('.').next().unwrap_or_default() {

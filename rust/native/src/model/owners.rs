@@ -210,7 +210,11 @@ fn is_of_owner(process: &Process, run: &Run) -> bool {
 
 /// A process that is a task says so for all its calls but those it makes for somebody else.
 fn own_task<'a>(process: &'a Process, context: ContextFields<'_>) -> &'a str {
-    if context.client.is_empty() { process.info.get("attempt") } else { "" }
+    if !context.client.is_empty() {
+        return "";
+    }
+    let own = ["attempt", "rank"].map(|name| process.info.get(name));
+    own.into_iter().find(|task| !task.is_empty()).unwrap_or_default()
 }
 
 fn bytes(text: &str) -> Option<ByteArray> {

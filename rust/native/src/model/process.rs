@@ -189,7 +189,11 @@ pub struct Announcement {
 
 impl Process {
     pub fn new(info: ProcessInfo) -> Process {
-        let role = ids::role(info.get("main"), info.get("attempt"));
+        let role = if info.get("rank").is_empty() {
+            ids::role(info.get("main"), info.get("attempt"))
+        } else {
+            ids::RANK
+        };
         Process {
             info,
             role,

@@ -28,6 +28,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "hosts": (START, 10**9),
     "job_usage": (START, 10**9),
     "attempt_usage": (START, 10**9),
+    "rank_bins": (START, 10**9),
     "targets_alike": (5,),
     "largest_streams": (5,),
     "busiest": (("read",), ("blk", "hdfs", "input", "spill")),
@@ -48,7 +49,7 @@ NOTHING = {
         "pauses",
     ),
     *("pipe_reads", "pipeline_failures", "queues", "slow_mirrors", "spills"),
-    *("thread_groups", "thread_works", "woven_points"),
+    *("rank_bins", "rank_files", "thread_groups", "thread_works", "woven_points"),
 }
 # Their rows are calls, with all columns of these.
 WITHOUT_RECORD = {"requests"}

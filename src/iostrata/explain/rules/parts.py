@@ -247,7 +247,7 @@ def small_ones(
 
 def is_native(layer: str, facts: RunFacts) -> bool:
     """Whether who called is no JVM: advice names no classes of Java then."""
-    return facts.is_imported or layer == "posix"
+    return facts.is_native or layer == "posix"
 
 
 def _on_target(requests: SmallRequests, what: str) -> list[Evidence]:

@@ -39,7 +39,7 @@ def evidence(workforce: Workforce) -> ir.Table:
 )
 def judge(rows: list[WrittenTogether], facts: RunFacts) -> Judgement | None:
     # Hadoop's files have one writer each, and local ones of a node are those of its processes
-    if not facts.is_imported or len(facts.workers) < 2:
+    if not facts.is_native or len(facts.workers) < 2:
         return None
     found = [_small(row, facts) or _uneven(row, facts) for row in rows]
     return max((each for each in found if each), key=lambda each: each.share, default=None)

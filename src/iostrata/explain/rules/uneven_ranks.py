@@ -24,7 +24,7 @@ _SLOW_STORAGE = [
 _MORE_TO_DO = [Change("give all ranks parts of the same size, or use collective I/O")]
 
 
-class RankFiles(Record, frozen=True):
+class RankTime(Record, frozen=True):
     """What a rank did with files: its time in calls, and the bytes that they moved."""
 
     task: str
@@ -40,13 +40,13 @@ def evidence(workforce: Workforce) -> ir.Table:
 
 @rule(
     title="One rank waits for files much longer than the others",
-    evidence=Query(evidence, RankFiles),
+    evidence=Query(evidence, RankTime),
     why="Ranks wait for each other at the next barrier, so that all go at the pace of the slowest.",
     unless="the other ranks compute meanwhile, and nothing waits for this one.",
     explains=("straggler",),
     of_imports=True,
 )
-def judge(rows: list[RankFiles], facts: RunFacts) -> Judgement | None:
+def judge(rows: list[RankTime], facts: RunFacts) -> Judgement | None:
     if len(rows) < LEAST:
         return None
     worst = max(rows, key=lambda row: row.time)

@@ -33,6 +33,7 @@ MOST_ROWS = 400  # categories, time spent, operations, sizes
 MOST_PROCESSES = 200  # and lines on what is missing
 MOST_HOSTS = 24
 MOST_STREAMS = 24
+MOST_RANKS = 256
 MOST_JOBS = 16  # of which a curve is drawn
 MOST_ATTEMPTS = 32  # likewise
 MOST_FINDINGS = 40
@@ -99,6 +100,7 @@ def _listed(document: ReportDocument, divisor: int) -> ReportDocument:
         sizes=document.sizes[:rows],
         merged=document.merged[:rows],
         streams=_first(document.streams, MOST_STREAMS // divisor),
+        ranks=_first(document.ranks, MOST_RANKS // divisor),
         usage=document.usage and _usage(document.usage, divisor),
         completeness=_completeness(document.completeness, MOST_PROCESSES // divisor),
         findings=findings and [_finding(row, divisor) for row in findings[:MOST_FINDINGS]],

@@ -13,7 +13,7 @@ import msgspec
 
 from iostrata.analyse.amplification import Amplification, amplification
 from iostrata.analyse.attempts import Attempt, attempts
-from iostrata.analyse.axis import Axis, axis_of, series
+from iostrata.analyse.axis import Axis, axis_of, grown_within, series
 from iostrata.analyse.calltree.critical import by_operation, critical_path
 from iostrata.analyse.calltree.native import call_trees
 from iostrata.analyse.calltree.trees import call_tree
@@ -23,6 +23,7 @@ from iostrata.analyse.hosts import HostBin
 from iostrata.analyse.hosts import hosts as host_bins
 from iostrata.analyse.overlap import Overlap, overlap
 from iostrata.analyse.phases import Phase, phases
+from iostrata.analyse.ranks import RankBin, rank_bins
 from iostrata.analyse.space import space_levels
 from iostrata.analyse.summary import SIZES, SUMMARY_STEPS, Sizes, Summary, summary
 from iostrata.analyse.targets import Target
@@ -45,6 +46,7 @@ from iostrata.show.report.model import (
     Bounded,
     Critical,
     Hosts,
+    RankActivity,
     Recording,
     ReportCompleteness,
     ReportDocument,
@@ -55,6 +57,7 @@ from iostrata.show.report.model import (
     TimeSpent,
     Usage,
 )
+from iostrata.show.report.ranks import ranks
 from iostrata.show.report.streams import streams
 from iostrata.show.report.tasks import tasks
 from iostrata.show.report.usage import usage
@@ -117,6 +120,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         merged=merged_sizes(engine),
         streams=streams(engine, axis),
         usage=_usage(opened, axis),
+        ranks=_ranks(opened, known, axis),
     )
     return _explained(whole, opened, step)
 
@@ -145,6 +149,13 @@ def _usage(opened: OpenedRun, axis: Axis) -> Usage:
     of_attempts = engine.records(attempt_usage(axis.start, axis.bin), AttemptUsage)
     spaces = space_levels(engine)
     return usage(of_jobs, of_attempts, spaces, axis, recorded=bool(opened.files["usage"]))
+
+
+def _ranks(opened: OpenedRun, known: Summary, axis: Axis) -> Bounded[RankActivity]:
+    if not known.ranks:
+        return Bounded([], 0)
+    bins = rank_bins(axis.start, axis.bin, grown_within(opened))
+    return ranks(known.ranks, DuckDb(opened).records(bins, RankBin), axis)
 
 
 def _converted(rows: Sequence[Record], kind: type[_R]) -> list[_R]:

@@ -14,6 +14,7 @@ from iostrata.analyse.calltree.critical import PathPart, PathStage, PathTime
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.categories import Category
 from iostrata.analyse.only_summed import WithoutTarget
+from iostrata.analyse.ranks import RankFiles
 from iostrata.analyse.totals import LayerTotal, OperationTotal
 from iostrata.explain.finding import Finding
 from iostrata.explain.verdict import Verdict
@@ -290,8 +291,8 @@ class Critical(Record, frozen=True):
 
 class AccessStream(Record, frozen=True):
     """What one process read from, or wrote to, one file or block (0: none), of the requests that
-    were recorded individually: their access pattern (`analyse.patterns`), and `points`: ms since
-    the begin of the axis and offset in bytes, of at most some 200 of them.
+    were recorded individually: their access pattern (`analyse.patterns`), the only `task` that made
+    them, and `points`: ms since the begin of the axis and offset in bytes, of at most some 200.
     """
 
     host: str | None
@@ -306,6 +307,7 @@ class AccessStream(Record, frozen=True):
     stride: Bytes | None
     again: Count
     points: list[list[int]]
+    task: str | None = None
 
 
 class MergedClass(Record, frozen=True):
@@ -329,6 +331,14 @@ class MergedSizes(Record, frozen=True):
     merged: Count
     bytes: Bytes
     classes: list[MergedClass]
+
+
+class RankActivity(RankFiles, frozen=True):
+    """A rank of a parallel program, with the bytes that it read from files and wrote to them in
+    each bin of the axis, up to the last one with any.
+    """
+
+    moved: list[Bytes]
 
 
 class ReportDocument(Record, frozen=True):
@@ -362,3 +372,4 @@ class ReportDocument(Record, frozen=True):
     merged: list[MergedSizes] = field(default_factory=list)
     streams: Bounded[AccessStream] = field(default_factory=lambda: Bounded([], 0))
     usage: Usage | None = None
+    ranks: Bounded[RankActivity] = field(default_factory=lambda: Bounded([], 0))

@@ -11,6 +11,7 @@ from iostrata.show.report.bounds import MOST_STREAMS
 from iostrata.show.report.model import AccessStream, Bounded
 
 _MS = 1_000_000
+_OF_PATTERN = tuple(name for name in AccessStream.__struct_fields__ if name != "points")
 
 
 def streams(engine: DuckDb, axis: Axis) -> Bounded[AccessStream]:
@@ -25,10 +26,7 @@ def streams(engine: DuckDb, axis: Axis) -> Bounded[AccessStream]:
             if (key := _key(place)) in points:
                 points[key].append([max(0, place.start - axis.start) // _MS, place.offset])
     rows = [
-        AccessStream(
-            **{name: getattr(one, name) for name in AccessStream.__struct_fields__[:-1]},
-            points=points[_key(one)],
-        )
+        AccessStream(**{name: getattr(one, name) for name in _OF_PATTERN}, points=points[_key(one)])
         for one in shown
     ]
     return Bounded(rows, (largest[0].streams if largest else 0) - len(rows))

@@ -40,9 +40,10 @@ def row_of_call(layer: str, op: str, target: str, **more: Any) -> dict[str, Any]
 
 
 def process(role: str, pid: int, **more: Any) -> dict[str, Any]:
-    """A row of the processes table: traced and without loss unless `more` says otherwise."""
+    """A row of the processes table: a JVM, traced and without loss unless `more` says otherwise."""
     losses = {"dropped": 0, "folded": 0, "lost": 0, "refused": 0}
-    return {"role": role, "pid": pid, "traced": True, "exit": "ended", **losses, **more}
+    given = {"traced": True, "exit": "ended", "jvm": "17.0.15"}
+    return {"role": role, "pid": pid, **given, **losses, **more}
 
 
 def thread(proc: int, tid: int, name: str, **more: Any) -> dict[str, Any]:

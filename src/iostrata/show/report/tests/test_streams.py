@@ -31,6 +31,7 @@ def test_streams_have_a_pattern_and_the_places_of_their_requests(tmp_path: Path)
         "size": 100,
         "stride": 100,
         "again": 0,
+        "task": None,
     }
     assert points == [[50 * n, 100 * n] for n in range(20)]
     assert streams["more"] == 0

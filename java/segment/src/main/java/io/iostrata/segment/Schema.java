@@ -214,8 +214,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 347;
-  public static final long POINTS_HASH = 8642483095506195371L;
+  public static final int POINT_COUNT = 405;
+  public static final long POINTS_HASH = 774102742845069798L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
@@ -230,8 +230,8 @@ public final class Schema {
     0x0000000000000000L,
     0x0000000000000000L,
     0x007ff3ffb5000c7fL,
-    0x0000dfc00001ff80L,
-    0x0000000000000000L,
+    0x8030dfc00001ff80L,
+    0x000000063fff1fffL,
     0x0000000000000000L,
     0xffffffffffffffffL,
     0xffffffffffffffffL
