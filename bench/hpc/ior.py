@@ -7,8 +7,8 @@ Runs a real IOR (built by hand of its published sources) with its interfaces POS
 where it has it, HDF5: one file of all ranks, in segments and in strides, and one file a rank. IOR
 is asked to save what it measures of each operation (`savePerOpDataCSV`), and its layout says where
 each of them begins. Operations and bytes of each rank must be equal, of MPI-IO also the places,
-and the time of its operations a part of what IOR measures around them. Writes FOLDER/ior.json; ends with 1 where
-anything differs.
+and the time of its operations a part of what IOR measures around them. Writes FOLDER/ior.json;
+ends with 1 where anything differs.
 """
 
 from __future__ import annotations
