@@ -11,7 +11,7 @@ use iostrata_segment::schema::FLAG_ERRNO;
 use libc::{aiocb, sigset_t, ssize_t, timespec};
 
 use crate::hooks::{at, point};
-use crate::loaded::loaded;
+use crate::loaded::{Hook, loaded};
 use crate::log::{self, Call, Kind, Target, traced};
 use crate::returned::Returned;
 use crate::session;
@@ -52,6 +52,7 @@ macro_rules! results {
         /// As of the C library's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(asked: *mut aiocb) -> ssize_t {
+            let _hook = Hook::begins();
             let real = || {
                 let errno = loaded!($error(asked) as fn(*mut aiocb) -> c_int);
                 let moved = loaded!($name(asked) as fn(*mut aiocb) -> ssize_t);
@@ -83,6 +84,7 @@ macro_rules! waits {
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
             const POINT: u16 = $point;
+            let _hook = Hook::begins();
             let call = Call { kind: Kind::Leaf, ..Call::around(POINT) };
             let done = traced(&call, || {
                 loaded!($name($($argument),*) as fn($($type),*) -> c_int).unwrap_or(-libc::ENOSYS)
@@ -166,6 +168,7 @@ pub unsafe extern "C-unwind" fn io_submit(
     count: c_long,
     list: *mut *mut Asked,
 ) -> c_int {
+    let _hook = Hook::begins();
     let many = usize::try_from(count).unwrap_or(0).min(MOST);
     let all: &[*mut Asked] = if list.is_null() || !session::is_on() {
         &[]

@@ -3,16 +3,18 @@
 //! What is read and written is asked of HDF5 before the call, by functions that print no error: of
 //! identifiers that stand for what they should.
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use iostrata_segment::schema::{CATEGORY_EXCEPTION, FLAG_ERROR};
 use iostrata_segment::writer::Named;
 
 use crate::descriptors::within_file;
 use crate::hooks::{CWD, named, point};
-use crate::loaded::loaded;
+use crate::loaded::{Hook, Loaded, loaded};
 use crate::log::{self, Call, Target, traced};
 use crate::returned::Returned;
 use crate::session;
@@ -67,6 +69,7 @@ macro_rules! hooks {
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $returned {
             const POINT: u16 = point("hdf5", stringify!($name));
+            let _hook = Hook::begins();
             let call = Call { target: $target, $(bytes: asked(|| $bytes).unwrap_or(0),)? ..Call::around(POINT) };
             let real = || {
                 let done = loaded!($name($($argument),*) as fn($($type),*) -> $returned);
@@ -127,11 +130,52 @@ fn file_of<'a>(object: Id) -> Target<'a> {
 }
 
 fn dataset_of<'a>(dataset: Id) -> Target<'a> {
-    target_of(dataset, |dataset| {
+    let key = (LIBRARY.get() as usize, dataset);
+    let known = log::ours(|| session::current()?.datasets.with(|all| all.get(&key).copied()));
+    if let Some(target) = known.flatten() {
+        return Target::Known(target);
+    }
+    let target = target_of(dataset, |dataset| {
         text(|name, room| {
             loaded!(H5Iget_name(dataset, name, room) as fn(Id, *mut c_char, usize) -> isize)
         })
-    })
+    });
+    if let Target::Known(target) = target {
+        log::ours(|| session::current()?.datasets.with(|all| all.insert(key, target)));
+    }
+    target
+}
+
+/// What tells one HDF5 from another.
+static LIBRARY: Loaded = Loaded::new(c"H5Iget_name");
+
+/// Targets of datasets, by library and identifier: of these none has stood for two, but after
+/// `H5close`.
+#[derive(Debug, Default)]
+pub struct Datasets(Mutex<BTreeMap<(usize, Id), u64>>);
+
+/// So many that are open, or have been, are remembered.
+const MOST: usize = 1 << 14;
+
+impl Datasets {
+    fn with<T>(&self, work: impl FnOnce(&mut BTreeMap<(usize, Id), u64>) -> T) -> T {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST {
+            all.clear();
+        }
+        work(&mut all)
+    }
+}
+
+/// Identifiers begin anew.
+///
+/// # Safety
+/// As of HDF5's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn H5close() -> c_int {
+    let _hook = Hook::begins();
+    log::ours(|| session::current().map(|session| session.datasets.with(BTreeMap::clear)));
+    loaded!(H5close() as fn() -> c_int).unwrap_or(-1)
 }
 
 /// The file of an object, and what is behind its name.

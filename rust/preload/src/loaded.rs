@@ -4,13 +4,41 @@
 //! Ours stand before all of them. Which one is meant is what the loader would have found without us:
 //! the one that all see ([`RTLD_NEXT`](libc::RTLD_NEXT)), else that of the library that calls.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libc::{Dl_info, dl_phdr_info, size_t};
 
 /// In place of a function: each library that calls may mean another one.
 const SEVERAL: *mut c_void = std::ptr::without_provenance_mut(1);
+/// In place of [`loads`]: what is loaded later changes nothing.
+const FOR_EVER: u64 = u64::MAX;
+
+thread_local! {
+    /// Of the library that calls the hook that is at work; 0: nobody has asked.
+    static CALLER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A hook is at work: whoever asks meanwhile is told of the library that has called it.
+#[derive(Debug)]
+pub struct Hook {
+    around: usize,
+}
+
+impl Hook {
+    pub fn begins() -> Hook {
+        Hook { around: CALLER.replace(0) }
+    }
+}
+
+impl Drop for Hook {
+    fn drop(&mut self) {
+        CALLER.set(self.around);
+    }
+}
 
 /// The function of a name, looked up again when a library has been loaded or has gone.
 #[derive(Debug)]
@@ -19,45 +47,70 @@ pub struct Loaded {
     at: AtomicPtr<c_void>,
     /// [`loads`] when it was looked up.
     loads: AtomicU64,
+    /// Where there are several: by the begin of the library that calls.
+    known: Mutex<BTreeMap<usize, usize>>,
 }
 
 impl Loaded {
     pub const fn new(name: &'static CStr) -> Loaded {
-        Loaded { name, at: AtomicPtr::new(std::ptr::null_mut()), loads: AtomicU64::new(0) }
+        Loaded {
+            name,
+            at: AtomicPtr::new(std::ptr::null_mut()),
+            loads: AtomicU64::new(0),
+            known: Mutex::new(BTreeMap::new()),
+        }
     }
 
     /// The one that the program means that is calling us; null where there is none.
     pub fn get(&self) -> *mut c_void {
-        let loads = loads();
-        if self.loads.load(Ordering::Acquire) != loads {
-            self.at.store(self.look_up(), Ordering::Relaxed);
-            self.loads.store(loads, Ordering::Release);
+        let known = self.loads.load(Ordering::Acquire);
+        if known != FOR_EVER {
+            let loads = loads();
+            if known != loads {
+                self.look_up(loads);
+            }
         }
         let at = self.at.load(Ordering::Relaxed);
         if at == SEVERAL { self.of_caller() } else { at }
     }
 
     #[cold]
-    fn look_up(&self) -> *mut c_void {
+    fn look_up(&self, loads: u64) {
         // SAFETY: a name that ends with 0
         let all_see = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        if !all_see.is_null() {
-            return all_see;
-        }
+        let (at, until) =
+            if all_see.is_null() { (self.of_any(), loads) } else { (all_see, FOR_EVER) };
+        self.known().clear();
+        self.at.store(at, Ordering::Relaxed);
+        self.loads.store(until, Ordering::Release);
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of_any(&self) -> *mut c_void {
         let libraries = libraries();
         let mut found = libraries.iter().filter_map(|library| self.of(library));
         let Some(first) = found.next() else { return std::ptr::null_mut() };
         if found.all(|other| other == first) { first } else { SEVERAL }
     }
 
-    #[cold]
     fn of_caller(&self) -> *mut c_void {
-        let library = caller().and_then(|at| library_of(at as *const c_void));
-        let name = library.map(|library| {
+        let mut base = CALLER.get();
+        if base == 0 {
+            let library = caller().and_then(|at| library_of(at as *const c_void));
+            base = library.map_or(0, |library| library.dli_fbase as usize);
+            CALLER.set(base);
+        }
+        let mut known = self.known();
+        let at = known.entry(base).or_insert_with(|| {
+            let library = library_of(base as *const c_void);
             // SAFETY: of a library that is running
-            unsafe { CStr::from_ptr(library.dli_fname) }
+            let name = library.map(|library| unsafe { CStr::from_ptr(library.dli_fname) });
+            name.and_then(|name| self.of(name)).map_or(0, |at| at as usize)
         });
-        name.and_then(|name| self.of(name)).unwrap_or(std::ptr::null_mut())
+        *at as *mut c_void
     }
 
     /// What a library sees that is loaded; ours sees itself.

@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::hooks::{CWD, named, point};
-use crate::loaded::loaded;
+use crate::loaded::{Hook, loaded};
 use crate::log::{self, Call, Target, traced};
 use crate::mpi_file::{self, Amount, Done, Handle, Offset, Place};
 
@@ -55,6 +55,7 @@ macro_rules! data {
             kind: Handle,
             last: Data,
         ) -> c_int {
+            let _hook = Hook::begins();
             let amount = Amount::$known(last, count.into(), kind);
             moves(const { point("mpi", stringify!($name)) }, file, $place, amount, |last| {
                 loaded!(
@@ -79,6 +80,7 @@ macro_rules! data {
             kind: Handle,
             last: Data,
         ) -> c_int {
+            let _hook = Hook::begins();
             let amount = Amount::$known(last, count, kind);
             moves(const { point("mpi", stringify!($name)) }, file, $place, amount, |last| {
                 let with_int = || {
@@ -148,6 +150,7 @@ macro_rules! others {
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
             const POINT: u16 = point("mpi", stringify!($name));
+            let _hook = Hook::begins();
             let call = Call { target: $target, ..Call::around(POINT) };
             traced(&call, || {
                 let code = loaded!($name($($argument),*) as fn($($type),*) -> c_int);
@@ -195,6 +198,7 @@ pub unsafe extern "C-unwind" fn MPI_File_open(
     file: *mut Handle,
 ) -> c_int {
     const POINT: u16 = point("mpi", "MPI_File_open");
+    let _hook = Hook::begins();
     let target = path_of(path);
     let call = Call { target, ..Call::around(POINT) };
     traced(&call, || {
@@ -215,6 +219,7 @@ pub unsafe extern "C-unwind" fn MPI_File_open(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn MPI_File_close(file: *mut Handle) -> c_int {
     const POINT: u16 = point("mpi", "MPI_File_close");
+    let _hook = Hook::begins();
     // SAFETY: the program passes it on to MPI, which reads it just so
     let handle = unsafe { file.as_ref() }.copied();
     let call = Call { target: handle.map_or(Target::None, of), ..Call::around(POINT) };

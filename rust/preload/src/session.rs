@@ -17,6 +17,7 @@ use crate::aio::Submitted;
 use crate::control::{self, Control};
 use crate::descriptors::Descriptors;
 use crate::environment::{Rank, Wanted, text};
+use crate::hdf5::Datasets;
 use crate::log;
 use crate::mpi_file::Files;
 
@@ -50,6 +51,7 @@ pub struct Session {
     pub process: Arc<Process>,
     pub descriptors: Descriptors,
     pub files: Files,
+    pub datasets: Datasets,
     pub submitted: Submitted,
     pid: u32,
     generation: u32,
@@ -195,6 +197,7 @@ fn start(wanted: &Wanted) -> Option<&'static Session> {
         process,
         descriptors: Descriptors::default(),
         files: Files::default(),
+        datasets: Datasets::default(),
         submitted: Submitted::default(),
         pid: std::process::id(),
         generation: fork::generation(),
