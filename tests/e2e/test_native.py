@@ -157,6 +157,22 @@ def test_each_call_is_what_the_kernel_saw(
     assert by_iostrata(iostrata, traced) == (calls, moved)
 
 
+def test_places_of_calls_that_say_none(tmp_path: Path, iostrata: Iostrata) -> None:
+    """They begin where the one before has ended, as far as nobody else may move a descriptor."""
+    program = (sys.executable, str(HERE / "places.py"), str(tmp_path))
+    done = iostrata(*RECORD, *program)
+    assert done.returncode == 0, done.stderr
+    names = "'plain', 'again', 'end', 'mine', 'later', 'to'"
+    sql = (
+        "SELECT op, parse_filename(target) AS name, \"offset\" AS at FROM calls WHERE "
+        f"layer = 'posix' AND op IN ('read', 'write') AND bytes > 0 AND starts_with(target, "
+        f"'{tmp_path}') AND parse_filename(target) IN ({names}) AND proc IN (SELECT proc FROM "
+        "calls WHERE target LIKE '%/places.py') ORDER BY start"
+    )
+    rows = json.loads(iostrata("query", sql, "--format", "json").stdout)
+    assert [[row["op"], row["name"], row["at"]] for row in rows] == json.loads(done.stdout)
+
+
 def test_each_asynchronous_call(tmp_path: Path, iostrata: Iostrata, verifies: Verifies) -> None:
     """One that has ended counts when its result is asked for, with what it has moved."""
     program, data = str(tmp_path / "asynchronous"), tmp_path / "data"

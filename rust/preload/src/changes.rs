@@ -21,6 +21,25 @@ pub unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
     })
 }
 
+/// Functions that say where the next read or write begins.
+macro_rules! seeks {
+    ($($name:ident)*) => {$(
+        /// # Safety
+        /// As of the C library's.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(fd: c_int, offset: off_t, whence: c_int) -> off_t {
+            const POINT: u16 = point("libc", "lseek");
+            let at = traced(&on(POINT, fd, 0), || {
+                real!($name(fd, offset, whence) as fn(c_int, off_t, c_int) -> off_t, else -1)
+            });
+            log::ours(|| session::sought(fd, at));
+            at
+        }
+    )*};
+}
+
+seeks! { lseek lseek64 }
+
 /// Mappings of files alone: memory is made so, too.
 macro_rules! maps {
     ($($name:ident)*) => {$(

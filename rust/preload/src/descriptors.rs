@@ -1,15 +1,18 @@
-//! What descriptors stand for: looked up once, and kept until they are closed.
+//! What descriptors stand for: looked up once, and kept until they are closed. And where the next
+//! read or write of one begins, of those that this process has opened and shares with nobody.
 
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
+use iostrata_segment::fork;
 use iostrata_segment::schema::{
     CATEGORY_BLK, CATEGORY_BLK_META, CATEGORY_CLASSES, CATEGORY_FILE, CATEGORY_JARS, CATEGORY_LOG,
     CATEGORY_PIPE, CATEGORY_PROPERTIES, CATEGORY_SOCKET, CATEGORY_UNKNOWN, CATEGORY_XML,
 };
 use iostrata_segment::writer::{Named, Process};
+use rustix::fs::OFlags;
 
 use crate::environment::shown;
 
@@ -18,17 +21,27 @@ const ROW: usize = 1024;
 const MOST: usize = ROW * ROW;
 const STANDARD: [&str; 3] = ["stdin", "stdout", "stderr"];
 
-type Row = [AtomicU64; ROW];
+/// What is known of a descriptor; 0: nothing.
+#[derive(Debug)]
+struct Known {
+    target: AtomicU64,
+    /// One more than where the next read or write begins that says no place itself.
+    next: AtomicU64,
+}
 
-/// Targets by descriptor; 0: not known.
+type Row = [Known; ROW];
+
 #[derive(Debug)]
 pub struct Descriptors {
     rows: Box<[AtomicPtr<Row>]>,
+    /// [`fork::made`] when places were known.
+    forks: AtomicU32,
 }
 
 impl Default for Descriptors {
     fn default() -> Descriptors {
-        Descriptors { rows: (0..ROW).map(|_| AtomicPtr::default()).collect() }
+        let rows = (0..ROW).map(|_| AtomicPtr::default()).collect();
+        Descriptors { rows, forks: AtomicU32::new(fork::made()) }
     }
 }
 
@@ -36,39 +49,102 @@ impl Descriptors {
     /// Target of a descriptor: dictionary id | category << 32.
     #[inline]
     pub fn target(&self, process: &Process, fd: c_int) -> u64 {
-        let known = self.place(fd, false).map_or(0, |place| place.load(Ordering::Relaxed));
+        let known = self.known(fd, false).map_or(0, |known| known.target.load(Ordering::Relaxed));
         if known == 0 { self.learn(process, fd) } else { known }
     }
 
-    /// Looks it up, whatever is known.
     #[cold]
-    pub fn learn(&self, process: &Process, fd: c_int) -> u64 {
+    fn learn(&self, process: &Process, fd: c_int) -> u64 {
         let target = look_up(process, fd);
-        self.set(fd, target);
+        if let Some(known) = self.known(fd, true) {
+            known.target.store(target, Ordering::Relaxed);
+        }
         target
+    }
+
+    /// It has just been opened: looks it up, whatever is known.
+    pub fn opened(&self, process: &Process, fd: c_int) -> u64 {
+        self.follow_forks();
+        let target = self.learn(process, fd);
+        if let Some(known) = self.known(fd, false) {
+            known.next.store(u64::from(!appends(fd)), Ordering::Relaxed);
+        }
+        target
+    }
+
+    /// Where the next read or write begins that says no place itself; -1: not known.
+    #[inline]
+    pub fn next(&self, fd: c_int) -> i64 {
+        self.follow_forks();
+        self.known(fd, false).map_or(0, |known| known.next.load(Ordering::Relaxed)) as i64 - 1
+    }
+
+    /// Such a call has moved so many bytes.
+    #[inline]
+    pub fn moved(&self, fd: c_int, bytes: i64) {
+        let next = self.known(fd, false).map(|known| &known.next);
+        if let Some(next) = next.filter(|next| next.load(Ordering::Relaxed) != 0) {
+            next.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// The next one begins there.
+    pub fn sought(&self, fd: c_int, at: i64) {
+        let next = self.known(fd, false).map(|known| &known.next);
+        if let Some(next) = next.filter(|next| next.load(Ordering::Relaxed) != 0) {
+            next.store(at as u64 + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// From now on others may move it, or what moves it is not followed.
+    pub fn share(&self, fd: c_int) {
+        if let Some(known) = self.known(fd, false) {
+            known.next.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// What a child has been forked with, it has, too.
+    #[inline]
+    fn follow_forks(&self) {
+        let made = fork::made();
+        if self.forks.load(Ordering::Relaxed) != made {
+            self.forks.store(made, Ordering::Relaxed);
+            self.share_all();
+        }
+    }
+
+    /// No place is known any more.
+    #[cold]
+    pub fn share_all(&self) {
+        for row in &self.rows {
+            // SAFETY: null, or made by `make` and never freed
+            let row = unsafe { row.load(Ordering::Acquire).as_ref() };
+            for known in row.into_iter().flatten() {
+                known.next.store(0, Ordering::Relaxed);
+            }
+        }
     }
 
     /// `to` is the same as `from` now.
     pub fn copy(&self, from: c_int, to: c_int) {
-        let target = self.place(from, false).map_or(0, |place| place.load(Ordering::Relaxed));
-        self.set(to, target);
+        let target = self.known(from, false).map_or(0, |known| known.target.load(Ordering::Relaxed));
+        if let Some(known) = self.known(to, true) {
+            known.target.store(target, Ordering::Relaxed);
+        }
+        self.share(from);
+        self.share(to);
     }
 
     /// It is closed, or has become another.
     pub fn forget(&self, fd: c_int) {
-        if let Some(place) = self.place(fd, false) {
-            place.store(0, Ordering::Relaxed);
-        }
-    }
-
-    fn set(&self, fd: c_int, target: u64) {
-        if let Some(place) = self.place(fd, true) {
-            place.store(target, Ordering::Relaxed);
+        if let Some(known) = self.known(fd, false) {
+            known.target.store(0, Ordering::Relaxed);
+            known.next.store(0, Ordering::Relaxed);
         }
     }
 
     #[inline]
-    fn place(&self, fd: c_int, makes: bool) -> Option<&AtomicU64> {
+    fn known(&self, fd: c_int, makes: bool) -> Option<&Known> {
         let fd = usize::try_from(fd).ok().filter(|fd| *fd < MOST)?;
         let row = &self.rows[fd / ROW];
         let mut at = row.load(Ordering::Acquire);
@@ -85,7 +161,8 @@ impl Descriptors {
 
 #[cold]
 fn make(row: &AtomicPtr<Row>) -> *mut Row {
-    let made = Box::into_raw(Box::new([const { AtomicU64::new(0) }; ROW]));
+    const NOTHING: Known = Known { target: AtomicU64::new(0), next: AtomicU64::new(0) };
+    let made = Box::into_raw(Box::new([NOTHING; ROW]));
     let null = std::ptr::null_mut();
     match row.compare_exchange(null, made, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => made,
@@ -95,6 +172,13 @@ fn make(row: &AtomicPtr<Row>) -> *mut Row {
             other
         }
     }
+}
+
+/// Whether each write goes to the end, wherever that is.
+fn appends(fd: c_int) -> bool {
+    // SAFETY: it has been opened a moment ago; if it is another one now, so is the answer
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND))
 }
 
 fn look_up(process: &Process, fd: c_int) -> u64 {
@@ -192,18 +276,37 @@ mod tests {
 
     #[test]
     fn what_is_known_stays_until_it_is_forgotten() {
-        let known = Descriptors::default();
-        let at = |fd| known.place(fd, false).map_or(0, |place| place.load(Ordering::Relaxed));
-        known.set(3, 7);
-        known.copy(3, 5000);
+        let all = Descriptors::default();
+        let at = |fd| all.known(fd, false).map_or(0, |known| known.target.load(Ordering::Relaxed));
+        all.known(3, true).unwrap().target.store(7, Ordering::Relaxed);
+        all.copy(3, 5000);
         assert_eq!((at(3), at(5000), at(5001), at(9)), (7, 7, 0, 0));
-        known.forget(3);
-        known.copy(3, 5000);
+        all.forget(3);
+        all.copy(3, 5000);
         assert_eq!((at(3), at(5000)), (0, 0));
-        for fd in [-1, c_int::MAX] {
-            known.set(fd, 7);
-            assert_eq!(at(fd), 0);
-        }
+        assert!(all.known(-1, true).is_none() && all.known(c_int::MAX, true).is_none());
+    }
+
+    #[test]
+    fn a_place_is_known_until_others_may_move_it() {
+        let all = Descriptors::default();
+        let open = |fd| all.known(fd, true).unwrap().next.store(1, Ordering::Relaxed);
+        assert_eq!(all.next(3), -1); // inherited
+        all.moved(3, 10);
+        all.sought(3, 10);
+        assert_eq!(all.next(3), -1);
+        open(3);
+        assert_eq!(all.next(3), 0);
+        all.moved(3, 10);
+        assert_eq!(all.next(3), 10);
+        all.sought(3, 5);
+        all.moved(3, 1);
+        assert_eq!(all.next(3), 6);
+        all.copy(3, 4);
+        assert_eq!((all.next(3), all.next(4)), (-1, -1));
+        open(5);
+        all.share_all();
+        assert_eq!(all.next(5), -1);
     }
 
     #[test]

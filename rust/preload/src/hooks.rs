@@ -63,7 +63,7 @@ const fn is(a: &str, b: &str) -> bool {
 }
 
 const fn nothing(point: u16) -> Call<'static> {
-    Call { point, target: Target::None, asked: 0, offset: -1, bytes: 0, kind: Kind::Leaf }
+    Call { kind: Kind::Leaf, ..Call::around(point) }
 }
 
 pub const fn on(point: u16, fd: c_int, asked: size_t) -> Call<'static> {
@@ -72,6 +72,22 @@ pub const fn on(point: u16, fd: c_int, asked: size_t) -> Call<'static> {
 
 pub const fn at(point: u16, fd: c_int, asked: size_t, offset: off_t) -> Call<'static> {
     Call { offset, ..on(point, fd, asked) }
+}
+
+/// A call that begins where the one before has ended.
+pub const fn along(point: u16, fd: c_int, asked: size_t) -> Call<'static> {
+    Call { goes_on: true, ..on(point, fd, asked) }
+}
+
+/// Of `preadv2` and `pwritev2`, -1 is no place.
+const fn at_or_along(point: u16, fd: c_int, asked: size_t, offset: off_t) -> Call<'static> {
+    if offset == -1 { along(point, fd, asked) } else { at(point, fd, asked, offset) }
+}
+
+/// A call that moves along two descriptors, or not, as its other arguments say.
+fn between(point: u16, fds: [c_int; 2], on_: c_int, asked: size_t) -> Call<'static> {
+    log::ours(|| fds.map(session::shared));
+    on(point, on_, asked)
 }
 
 /// A call that opens a path, below the folder of a descriptor.
@@ -154,9 +170,9 @@ hooks! {
     fn creat(path: Path_, mode: mode_t) -> c_int, as "open": |p| opens(p, CWD, path);
     fn creat64(path: Path_, mode: mode_t) -> c_int, as "open": |p| opens(p, CWD, path);
 
-    fn read(fd: c_int, to: Bytes, size: size_t) -> ssize_t, as "read": |p| on(p, fd, size);
+    fn read(fd: c_int, to: Bytes, size: size_t) -> ssize_t, as "read": |p| along(p, fd, size);
     fn __read_chk(fd: c_int, to: Bytes, size: size_t, room: size_t) -> ssize_t, as "read":
-        |p| on(p, fd, size);
+        |p| along(p, fd, size);
     fn pread(fd: c_int, to: Bytes, size: size_t, offset: off_t) -> ssize_t, as "pread":
         |p| at(p, fd, size, offset);
     fn pread64(fd: c_int, to: Bytes, size: size_t, offset: off_t) -> ssize_t, as "pread":
@@ -166,34 +182,32 @@ hooks! {
     fn __pread64_chk(fd: c_int, to: Bytes, size: size_t, offset: off_t, room: size_t) -> ssize_t,
         as "pread": |p| at(p, fd, size, offset);
     fn readv(fd: c_int, to: *const iovec, count: c_int) -> ssize_t, as "readv":
-        |p| on(p, fd, room(to, count));
+        |p| along(p, fd, room(to, count));
     fn preadv(fd: c_int, to: *const iovec, count: c_int, offset: off_t) -> ssize_t, as "preadv":
         |p| at(p, fd, room(to, count), offset);
     fn preadv64(fd: c_int, to: *const iovec, count: c_int, offset: off_t) -> ssize_t, as "preadv":
         |p| at(p, fd, room(to, count), offset);
     fn preadv2(fd: c_int, to: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t,
-        as "preadv2": |p| at(p, fd, room(to, count), offset);
+        as "preadv2": |p| at_or_along(p, fd, room(to, count), offset);
     fn preadv64v2(fd: c_int, to: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t,
-        as "preadv2": |p| at(p, fd, room(to, count), offset);
+        as "preadv2": |p| at_or_along(p, fd, room(to, count), offset);
 
-    fn write(fd: c_int, from: Const, size: size_t) -> ssize_t, as "write": |p| on(p, fd, size);
+    fn write(fd: c_int, from: Const, size: size_t) -> ssize_t, as "write": |p| along(p, fd, size);
     fn pwrite(fd: c_int, from: Const, size: size_t, offset: off_t) -> ssize_t, as "pwrite":
         |p| at(p, fd, size, offset);
     fn pwrite64(fd: c_int, from: Const, size: size_t, offset: off_t) -> ssize_t, as "pwrite":
         |p| at(p, fd, size, offset);
     fn writev(fd: c_int, from: *const iovec, count: c_int) -> ssize_t, as "writev":
-        |p| on(p, fd, room(from, count));
+        |p| along(p, fd, room(from, count));
     fn pwritev(fd: c_int, from: *const iovec, count: c_int, offset: off_t) -> ssize_t,
         as "pwritev": |p| at(p, fd, room(from, count), offset);
     fn pwritev64(fd: c_int, from: *const iovec, count: c_int, offset: off_t) -> ssize_t,
         as "pwritev": |p| at(p, fd, room(from, count), offset);
     fn pwritev2(fd: c_int, from: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t,
-        as "pwritev2": |p| at(p, fd, room(from, count), offset);
+        as "pwritev2": |p| at_or_along(p, fd, room(from, count), offset);
     fn pwritev64v2(fd: c_int, from: *const iovec, count: c_int, offset: off_t, flags: c_int)
-        -> ssize_t, as "pwritev2": |p| at(p, fd, room(from, count), offset);
+        -> ssize_t, as "pwritev2": |p| at_or_along(p, fd, room(from, count), offset);
 
-    fn lseek(fd: c_int, offset: off_t, whence: c_int) -> off_t, as "lseek": |p| on(p, fd, 0);
-    fn lseek64(fd: c_int, offset: off_t, whence: c_int) -> off_t, as "lseek": |p| on(p, fd, 0);
     fn fsync(fd: c_int) -> c_int, as "fsync": |p| on(p, fd, 0);
     fn fdatasync(fd: c_int) -> c_int, as "fdatasync": |p| on(p, fd, 0);
     fn sync_file_range(fd: c_int, offset: off_t, size: off_t, flags: c_uint) -> c_int,
@@ -248,13 +262,13 @@ hooks! {
         as "rename": |p| below(p, below_, to);
 
     fn sendfile(to: c_int, from: c_int, offset: *mut off_t, size: size_t) -> ssize_t,
-        as "sendfile": |p| on(p, to, size);
+        as "sendfile": |p| between(p, [from, to], to, size);
     fn sendfile64(to: c_int, from: c_int, offset: *mut off_t, size: size_t) -> ssize_t,
-        as "sendfile": |p| on(p, to, size);
+        as "sendfile": |p| between(p, [from, to], to, size);
     fn copy_file_range(from: c_int, offset: *mut off_t, to: c_int, at: *mut off_t, size: size_t,
-        flags: c_uint) -> ssize_t, as "copy_file_range": |p| on(p, to, size);
+        flags: c_uint) -> ssize_t, as "copy_file_range": |p| between(p, [from, to], to, size);
     fn splice(from: c_int, offset: *mut off_t, to: c_int, at: *mut off_t, size: size_t,
-        flags: c_uint) -> ssize_t, as "splice": |p| on(p, from, size);
+        flags: c_uint) -> ssize_t, as "splice": |p| between(p, [from, to], from, size);
 
     fn send(fd: c_int, from: Const, size: size_t, flags: c_int) -> ssize_t, as "send":
         |p| on(p, fd, size);

@@ -50,12 +50,31 @@ pub struct Call<'a> {
     /// Bytes that it moves if it does not fail; what it returns is added.
     pub bytes: usize,
     pub kind: Kind,
+    /// It begins where the one before on its descriptor has ended.
+    pub goes_on: bool,
 }
 
 impl Call<'_> {
     /// A call of a library above the C library.
     pub const fn around(point: u16) -> Self {
-        Call { point, target: Target::None, asked: 0, offset: -1, bytes: 0, kind: Kind::Around }
+        Call {
+            point,
+            target: Target::None,
+            asked: 0,
+            offset: -1,
+            bytes: 0,
+            kind: Kind::Around,
+            goes_on: false,
+        }
+    }
+
+    /// The descriptor that it moves along.
+    #[inline]
+    fn along(&self) -> Option<c_int> {
+        match self.target {
+            Target::Descriptor(fd) if self.goes_on => Some(fd),
+            _ => None,
+        }
     }
 }
 
@@ -185,7 +204,8 @@ fn enter(mine: &Mine, session: &'static Session, call: &Call<'_>) -> *mut Log {
     }
     // of what is opened, the kernel says the name when it is open
     let target = if call.kind == Kind::Opens { 0 } else { target(session, call.target) };
-    let Call { point, asked, offset, bytes, kind, .. } = *call;
+    let Call { point, asked, bytes, kind, .. } = *call;
+    let offset = call.along().map_or(call.offset, |fd| session.descriptors.next(fd));
     let entry = Entry { point, target, asked: asked as u64, offset, bytes: bytes as i64 };
     // glibc calls none of its functions by a name that could be ours
     let leaf = if kind == Kind::Leaf {
@@ -216,6 +236,9 @@ fn exit<R: Returned>(
     let open = log.open.pop_if(|open| open.frame == frame);
     let moved = if returned.has_failed() { Err(returned.why(why)) } else { Ok(returned.bytes()) };
     let opens = call.kind == Kind::Opens;
+    if let (Some(fd), Ok(bytes)) = (call.along(), moved) {
+        session.descriptors.moved(fd, bytes);
+    }
     match (open, moved) {
         (Some(Open { entry, leaf, .. }), _) if call.kind == Kind::Leaf => {
             log.thread.exit_leaf(&entry, leaf, moved.map_err(|(errno, _)| errno));
@@ -223,7 +246,7 @@ fn exit<R: Returned>(
         // where none is open, a handler on a stack of its own took it for left; its end without a
         // begin is counted
         (_, Ok(bytes)) => {
-            let opened = || session.descriptors.learn(&session.process, returned.descriptor());
+            let opened = || session.descriptors.opened(&session.process, returned.descriptor());
             log.thread.exit(call.point, bytes, if opens { opened() } else { 0 });
         }
         (_, Err((why, flags))) => {

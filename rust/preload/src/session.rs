@@ -234,6 +234,7 @@ impl Session {
         let is_new = self.word.swap(word, Ordering::AcqRel) != word;
         if let Some(control) = control.filter(|_| is_new && word != 0) {
             self.process.begin_recording();
+            self.descriptors.share_all(); // nobody has followed them meanwhile
             self.since.store(nanos_of(ClockId::Monotonic), Ordering::Relaxed);
             self.process.detail.level(control.u32(CONTROL_LEVEL) as u8);
             self.process.detail.sampling(control.u32(CONTROL_SAMPLING));
@@ -349,8 +350,25 @@ pub fn child_ended(pid: u32, exit: i32) {
 
 /// A descriptor has become what another one is.
 pub fn copied(from: c_int, to: c_int) {
-    if let Some(session) = current().filter(|session| session.is_here()) {
+    let Some(session) = current() else { return };
+    if session.is_here() {
         session.descriptors.copy(from, to);
+    } else {
+        session.descriptors.share(from); // with a child that has our memory until it calls exec
+    }
+}
+
+/// The next read or write of a descriptor begins there; less than 0: as before.
+pub fn sought(fd: c_int, at: i64) {
+    if let Some(session) = current().filter(|_| at >= 0) {
+        session.descriptors.sought(fd, at);
+    }
+}
+
+/// Where the next read or write of a descriptor begins is not followed from now on.
+pub fn shared(fd: c_int) {
+    if let Some(session) = current() {
+        session.descriptors.share(fd);
     }
 }
 

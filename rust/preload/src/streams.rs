@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use libc::{FILE, off_t, ssize_t};
 use rustix::mm::{MprotectFlags, mprotect};
 
-use crate::hooks::{CWD, on, opens, point};
+use crate::hooks::{CWD, along, on, opens, point};
 use crate::log::{self, Call, traced};
 use crate::real::real;
 use crate::session;
@@ -108,7 +108,7 @@ unsafe extern "C-unwind" fn file_read(
 ) -> ssize_t {
     const POINT: u16 = point("libc", "file_read");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, *mut c_void, ssize_t) -> ssize_t;
-    let call = on(POINT, descriptor(stream), size.max(0) as usize);
+    let call = along(POINT, descriptor(stream), size.max(0) as usize);
     // SAFETY: `_IO_file_read`, with its own arguments
     traced(&call, || unsafe {
         std::mem::transmute::<*mut c_void, Function>(theirs(0))(stream, to, size)
@@ -122,7 +122,7 @@ unsafe extern "C-unwind" fn file_write(
 ) -> ssize_t {
     const POINT: u16 = point("libc", "file_write");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, *const c_void, ssize_t) -> ssize_t;
-    let call = on(POINT, descriptor(stream), size.max(0) as usize);
+    let call = along(POINT, descriptor(stream), size.max(0) as usize);
     // SAFETY: `_IO_file_write`, with its own arguments
     traced(&call, || unsafe {
         std::mem::transmute::<*mut c_void, Function>(theirs(1))(stream, from, size)
@@ -132,11 +132,13 @@ unsafe extern "C-unwind" fn file_write(
 unsafe extern "C-unwind" fn file_seek(stream: *mut FILE, offset: off_t, whence: c_int) -> off_t {
     const POINT: u16 = point("libc", "file_seek");
     type Function = unsafe extern "C-unwind" fn(*mut FILE, off_t, c_int) -> off_t;
-    let call = on(POINT, descriptor(stream), 0);
+    let fd = descriptor(stream);
     // SAFETY: `_IO_file_seek`, with its own arguments
-    traced(&call, || unsafe {
+    let at = traced(&on(POINT, fd, 0), || unsafe {
         std::mem::transmute::<*mut c_void, Function>(theirs(2))(stream, offset, whence)
-    })
+    });
+    log::ours(|| session::sought(fd, at));
+    at
 }
 
 unsafe extern "C-unwind" fn file_close(stream: *mut FILE) -> c_int {

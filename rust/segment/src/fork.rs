@@ -27,6 +27,8 @@ type Ranges = MutexGuard<'static, Vec<Range>>;
 static WRITTEN: Mutex<Vec<Range>> = Mutex::new(Vec::new());
 /// How many forks lie between the traced process and this one.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
+/// How often this process has forked.
+static MADE: AtomicU32 = AtomicU32::new(0);
 static INSTALL: Once = Once::new();
 
 /// The lock of [`WRITTEN`] while a fork is under way: no other thread may be half through with it.
@@ -39,6 +41,12 @@ static HELD: Held = Held(UnsafeCell::new(None));
 #[must_use]
 pub fn generation() -> u32 {
     GENERATION.load(Ordering::Relaxed)
+}
+
+/// Differs before and after this process forks.
+#[must_use]
+pub fn made() -> u32 {
+    MADE.load(Ordering::Relaxed)
 }
 
 /// From here on a child gets memory of its own in the place of this mapping.
@@ -74,6 +82,7 @@ fn written() -> Ranges {
 }
 
 unsafe extern "C" fn prepare() {
+    MADE.fetch_add(1, Ordering::Relaxed);
     let ranges = written();
     // SAFETY: this thread has the lock
     unsafe { *HELD.0.get() = Some(ranges) };
