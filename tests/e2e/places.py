@@ -2,7 +2,6 @@
 where it began, which the kernel says; -1 where others may have moved it.
 """
 
-import ctypes
 import json
 import os
 import subprocess
@@ -10,12 +9,13 @@ import sys
 from pathlib import Path
 
 folder = Path(sys.argv[1])
-libc = ctypes.CDLL(None, use_errno=True)
 said: list[list[object]] = []
 
 
 def does(op: str, fd: int, size: int, known: bool = True) -> None:
-    at = os.lseek(fd, 0, os.SEEK_CUR) if known else -1
+    # not by lseek(), which would tell it
+    info = Path(f"/proc/self/fdinfo/{fd}").read_text()
+    at = int(info.split()[1]) if known else -1
     moved = os.read(fd, size) if op == "read" else os.write(fd, b"x" * size)
     assert moved
     said.append([op, os.path.basename(os.readlink(f"/proc/self/fd/{fd}")), at])
