@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import type { RankActivity, ReportDocument } from "../document.ts";
-import { h, section } from "../dom.ts";
+import { caption, h, section } from "../dom.ts";
 import { COLOURS, drawn, figure, LEFT, legend, SERIES, timeAxis } from "../figure.ts";
 import { table } from "../table.ts";
 import { count, percent, printable, seconds, size } from "../text.ts";
@@ -49,12 +49,16 @@ export function ranks(run: ReportDocument): HTMLElement | null {
         bytes("read", (row) => row.bytes_read),
         bytes("written", (row) => row.bytes_written),
         ...KINDS.map(([kind, title]) => time(title, (row) => row[kind])),
-        {
-          title: "below 4 KiB",
-          number: true,
-          cell: (row) => (row.moves ? percent(row.small / row.moves) : "–"),
-          by: (row) => row.small / Math.max(1, row.moves),
-        },
+        part(
+          "below 4 KiB",
+          (row) => row.small,
+          (row) => row.moves,
+        ),
+        part(
+          "off 4 KiB",
+          (row) => row.unaligned,
+          (row) => row.placed,
+        ),
       ],
       rows,
       {
@@ -64,7 +68,25 @@ export function ranks(run: ReportDocument): HTMLElement | null {
         ...(more ? { note: `and ${count(more)} more` } : {}),
       },
     ),
+    caption(
+      "Below 4 KiB is a part of the calls that read or write. Off 4 KiB is a part of those of them " +
+        "that were recorded individually and whose place is known: they do not begin at a multiple of it.",
+    ),
   );
+}
+
+/** A part of the calls that read or write. */
+function part(
+  title: string,
+  some: (row: RankActivity) => number,
+  whole: (row: RankActivity) => number,
+) {
+  return {
+    title,
+    number: true,
+    cell: (row: RankActivity) => (whole(row) ? percent(some(row) / whole(row)) : "–"),
+    by: (row: RankActivity) => some(row) / Math.max(1, whole(row)),
+  };
 }
 
 function bytes(title: string, of: (row: RankActivity) => number) {

@@ -7,7 +7,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.account import account
 from iostrata.analyse.over_time import SECOND, over_time
-from iostrata.analyse.tables import SUMS, counted_once
+from iostrata.analyse.tables import CALLS, SUMS, counted_once, moving
 from iostrata.records import Bytes, Count, Ns, Record
 from iostrata.schema.directions import DIRECTIONS
 
@@ -15,6 +15,7 @@ ROLE = "rank"
 # Ranks talk to each other by these.
 _NO_FILES = ("pipe", "socket")
 _SMALL = 12  # last size class below 4 KiB: 1 + floor(log2(bytes))
+_BOUNDARY = 4096  # bytes, of a page
 _BETWEEN = "\t"  # is in no name: they stand in lists with tabs between
 
 
@@ -23,7 +24,8 @@ class RankFiles(Record, frozen=True):
 
     Times are those of its threads in calls: that read, that write, and in all others (`asking`: to
     open, to stat, to close, to sync …). `moves` are the calls that read or write, `small` those of
-    them that moved less than 4 KiB.
+    them that moved less than 4 KiB. `placed` are those that were recorded individually and whose
+    place is known, `unaligned` those of these that do not begin at a multiple of 4 KiB.
     """
 
     job: str | None
@@ -32,6 +34,8 @@ class RankFiles(Record, frozen=True):
     calls: Count
     moves: Count
     small: Count
+    placed: Count
+    unaligned: Count
     bytes_read: Bytes
     bytes_written: Bytes
     reading: Ns
@@ -77,8 +81,27 @@ def rank_files() -> ir.Table:
             what: total(kinds.time, kinds.what == what) for what in ("reading", "writing", "asking")
         },
     )
+    found = found.mutate(whose=_whose(found)).left_join(_places(), "whose")
+    found = found.drop("whose", "whose_right").mutate(
+        placed=found.placed.fill_null(0), unaligned=found.unaligned.fill_null(0)
+    )
     number = found.task.re_extract(r"(\d+)$", 1).try_cast("int64")
     return found.order_by("job", number, "task", "host")
+
+
+def _places() -> ir.Table:
+    """Of calls that move data: how many begin at a known place, and off a boundary, per `whose`."""
+    rows = _on_files(moving(CALLS))
+    rows = rows.filter(rows.offset >= 0).mutate(whose=_whose(rows))
+    return rows.group_by("whose").agg(
+        placed=rows.count().cast("int64"),
+        unaligned=(rows.offset % _BOUNDARY != 0).sum().cast("int64"),
+    )
+
+
+def _whose(rows: ir.Table) -> ir.StringValue:
+    """Job, task and host in one: null is no job, too."""
+    return rows.job.fill_null("") + _BETWEEN + rows.task + _BETWEEN + rows.host.fill_null("")
 
 
 def rank_bins(start: int, width: int, within: int = SECOND) -> ir.Table:
@@ -92,10 +115,10 @@ def rank_bins(start: int, width: int, within: int = SECOND) -> ir.Table:
     return found.filter(found.moved > 0).order_by("job", "task", "bin")
 
 
-def _on_files() -> ir.Table:
-    return SUMS.filter(
-        SUMS.role == ROLE,
-        SUMS.layer == "posix",
-        SUMS.task.notnull(),
-        SUMS.category.fill_null("").notin(_NO_FILES),
+def _on_files(rows: ir.Table = SUMS) -> ir.Table:
+    return rows.filter(
+        rows.role == ROLE,
+        rows.layer == "posix",
+        rows.task.notnull(),
+        rows.category.fill_null("").notin(_NO_FILES),
     )

@@ -25,15 +25,16 @@ def rank_table(ranks: Sequence[RankFiles]) -> list[str]:
         number("reading", seconds),
         number("writing", seconds),
         number("opening and asking", seconds, "asking"),
-        Column("below 4 KiB", _small, number=True),
+        Column("below 4 KiB", lambda rank: _part(rank.small, rank.moves), number=True),
+        Column("off 4 KiB", lambda rank: _part(rank.unaligned, rank.placed), number=True),
     )
     more = len(ranks) - MOST_ROWS
     last = [f"and {plural(more, 'rank')} more (--json lists all)"] * (more > 0)
     return [*table(slowest[:MOST_ROWS], columns), *last, _balance(ranks)]
 
 
-def _small(rank: RankFiles) -> str:
-    return percent(rank.small / rank.moves) if rank.moves else ""
+def _part(some: int, whole: int) -> str:
+    return percent(some / whole) if whole else ""
 
 
 def _balance(ranks: Sequence[RankFiles]) -> str:
@@ -43,5 +44,6 @@ def _balance(ranks: Sequence[RankFiles]) -> str:
     times = f", {slowest.time / max(1, mean):.1f} times the mean of {plural(len(ranks), 'rank')}"
     return (
         f"({printable(slowest.task)} spent {seconds(slowest.time)} in calls on files{times}; "
-        "layer posix, calls below 4 KiB are a part of those that read or write)"
+        "layer posix; below 4 KiB: of calls that read or write; off 4 KiB: of those that were "
+        "recorded individually and whose place is known, which do not begin at a multiple of it)"
     )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from iostrata.analyse.ranks import RankBin, RankFiles, rank_bins, rank_files
 from iostrata.analyse.tests.conftest import Traced
-from iostrata.store.tests.made import SECOND, START, process, row_of_sum
+from iostrata.store.tests.made import SECOND, START, process, row_of_call, row_of_sum
 
 US = 1000
 RANK = {"role": "rank", "job": "job", "host": "node", "category": "file"}
@@ -23,14 +23,20 @@ def test_ranks_stand_beside_each_other(traced: Traced) -> None:
         )
     ]
     events.append(row_of_sum("fs", "write", task="rank 9", **RANK))
+    events += [
+        row_of_call("posix", "write", "/a", task="rank 9", offset=offset, **RANK)
+        for offset in (-1, 0, 8192, 100)
+    ]
     found = traced(events, processes=[process("rank", 1, proc=1)]).records(rank_files(), RankFiles)
     assert found == [
         RankFiles(
-            job="job", task="rank 9", host="node", calls=4, moves=3, small=0, bytes_read=0,
+            job="job", task="rank 9", host="node", calls=4, moves=3, small=0,
+            placed=3, unaligned=1, bytes_read=0,
             bytes_written=30_000, reading=0, writing=3 * US, asking=US,
         ),
         RankFiles(
-            job="job", task="rank 10", host="node", calls=8, moves=7, small=5, bytes_read=20_500,
+            job="job", task="rank 10", host="node", calls=8, moves=7, small=5,
+            placed=0, unaligned=0, bytes_read=20_500,
             bytes_written=0, reading=7 * US, writing=0, asking=US,
         ),
     ]  # fmt: skip
