@@ -923,6 +923,14 @@ export interface RankActivity {
    */
   small: number;
   /**
+   * a number of things
+   */
+  placed: number;
+  /**
+   * a number of things
+   */
+  unaligned: number;
+  /**
    * bytes
    */
   bytes_read: number;

@@ -1,5 +1,5 @@
-"""Reads and writes without a place of their own: places.py FOLDER. Prints, as JSON, of each the place
-where it began, which the kernel says; -1 where others may have moved it.
+"""Reads and writes without a place of their own: places.py FOLDER. Prints, as JSON, of each the
+place where it began, which the kernel says; null where others may have moved it.
 """
 
 import json
@@ -15,10 +15,10 @@ said: list[list[object]] = []
 def does(op: str, fd: int, size: int, known: bool = True) -> None:
     # not by lseek(), which would tell it
     info = Path(f"/proc/self/fdinfo/{fd}").read_text()
-    at = int(info.split()[1]) if known else -1
+    at = int(info.split()[1]) if known else None
     moved = os.read(fd, size) if op == "read" else os.write(fd, b"x" * size)
     assert moved
-    said.append([op, os.path.basename(os.readlink(f"/proc/self/fd/{fd}")), at])
+    said.append([op, Path(f"/proc/self/fd/{fd}").readlink().name, at])
 
 
 plain = os.open(folder / "plain", os.O_CREAT | os.O_RDWR)

@@ -164,7 +164,7 @@ def test_places_of_calls_that_say_none(tmp_path: Path, iostrata: Iostrata) -> No
     assert done.returncode == 0, done.stderr
     names = "'plain', 'again', 'end', 'mine', 'later', 'to'"
     sql = (
-        "SELECT op, parse_filename(target) AS name, \"offset\" AS at FROM calls WHERE "
+        'SELECT op, parse_filename(target) AS name, "offset" AS at FROM calls WHERE '
         f"layer = 'posix' AND op IN ('read', 'write') AND bytes > 0 AND starts_with(target, "
         f"'{tmp_path}') AND parse_filename(target) IN ({names}) AND proc IN (SELECT proc FROM "
         "calls WHERE target LIKE '%/places.py') ORDER BY start"

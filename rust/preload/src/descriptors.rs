@@ -127,7 +127,8 @@ impl Descriptors {
 
     /// `to` is the same as `from` now.
     pub fn copy(&self, from: c_int, to: c_int) {
-        let target = self.known(from, false).map_or(0, |known| known.target.load(Ordering::Relaxed));
+        let target =
+            self.known(from, false).map_or(0, |known| known.target.load(Ordering::Relaxed));
         if let Some(known) = self.known(to, true) {
             known.target.store(target, Ordering::Relaxed);
         }
@@ -161,8 +162,8 @@ impl Descriptors {
 
 #[cold]
 fn make(row: &AtomicPtr<Row>) -> *mut Row {
-    const NOTHING: Known = Known { target: AtomicU64::new(0), next: AtomicU64::new(0) };
-    let made = Box::into_raw(Box::new([NOTHING; ROW]));
+    let nothing = [const { Known { target: AtomicU64::new(0), next: AtomicU64::new(0) } }; ROW];
+    let made = Box::into_raw(Box::new(nothing));
     let null = std::ptr::null_mut();
     match row.compare_exchange(null, made, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => made,

@@ -7,8 +7,8 @@ from iostrata.show.ranks import MOST_ROWS, rank_table
 
 S = 10**9
 RANK = RankFiles(
-    job="", task="rank 0", host="node", calls=10, moves=8, small=2, placed=4, unaligned=3, bytes_read=0,
-    bytes_written=4096, reading=0, writing=2 * S, asking=S,
+    job="", task="rank 0", host="node", calls=10, moves=8, small=2, placed=4, unaligned=3,
+    bytes_read=0, bytes_written=4096, reading=0, writing=2 * S, asking=S,
 )  # fmt: skip
 
 
