@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use libc::{Dl_info, dl_phdr_info, size_t};
 
@@ -47,8 +47,8 @@ pub struct Loaded {
     at: AtomicPtr<c_void>,
     /// [`loads`] when it was looked up.
     loads: AtomicU64,
-    /// Where there are several: by the begin of the library that calls.
-    known: Mutex<BTreeMap<usize, usize>>,
+    /// Where there are several: by [`loads`], and the begin of the library that calls.
+    known: Mutex<BTreeMap<(u64, usize), usize>>,
 }
 
 impl Loaded {
@@ -80,13 +80,8 @@ impl Loaded {
         let all_see = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         let (at, until) =
             if all_see.is_null() { (self.of_any(), loads) } else { (all_see, FOR_EVER) };
-        self.known().clear();
         self.at.store(at, Ordering::Relaxed);
         self.loads.store(until, Ordering::Release);
-    }
-
-    fn known(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn of_any(&self) -> *mut c_void {
@@ -103,14 +98,21 @@ impl Loaded {
             base = library.map_or(0, |library| library.dli_fbase as usize);
             CALLER.set(base);
         }
-        let mut known = self.known();
-        let at = known.entry(base).or_insert_with(|| {
-            let library = library_of(base as *const c_void);
-            // SAFETY: of a library that is running
-            let name = library.map(|library| unsafe { CStr::from_ptr(library.dli_fname) });
-            name.and_then(|name| self.of(name)).map_or(0, |at| at as usize)
-        });
-        *at as *mut c_void
+        // The lock of a parent that has forked may be held for ever.
+        let Ok(mut known) = self.known.try_lock() else { return self.seen_from(base) };
+        let key = (self.loads.load(Ordering::Relaxed), base);
+        *known.entry(key).or_insert_with(|| self.seen_from(base) as usize) as *mut c_void
+    }
+
+    /// What the library sees that begins there; of one that is not known, what the first one sees.
+    fn seen_from(&self, base: usize) -> *mut c_void {
+        let library = library_of(base as *const c_void);
+        // SAFETY: of a library that is running
+        let name = library.map(|library| unsafe { CStr::from_ptr(library.dli_fname) });
+        name.and_then(|name| self.of(name)).unwrap_or_else(|| {
+            let any = libraries().iter().find_map(|library| self.of(library));
+            any.unwrap_or(std::ptr::null_mut())
+        })
     }
 
     /// What a library sees that is loaded; ours sees itself.
