@@ -32,7 +32,8 @@ static char data[SIZE];
 
 static ssize_t result(struct aiocb *asked) {
   const struct aiocb *list[] = {asked};
-  while (aio_error(asked) == EINPROGRESS) aio_suspend(list, 1, NULL);
+  do aio_suspend(list, 1, NULL);  // it may have ended already
+  while (aio_error(asked) == EINPROGRESS);
   return aio_return(asked);
 }
 
