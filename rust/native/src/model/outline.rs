@@ -26,7 +26,9 @@ impl State {
                 }
                 outline.layers.insert(layer.to_owned());
                 let identity = &self.output.identities[identity as usize].0;
-                outline.of_jobs |= identity.job.is_some() || identity.task.is_some();
+                // ranks have no history that could be asked
+                let is_of_job = identity.job.is_some() || identity.task.is_some();
+                outline.of_jobs |= is_of_job && process.role != ids::RANK;
                 let task = identity.task.as_ref().filter(|_| !ids::is_daemon(process.role));
                 if let Some(task) = task {
                     outline.tasks.insert(text(task).to_owned());

@@ -27,7 +27,7 @@ NAMES = {"folded": "collapsed", "refused": "rejected"}
 
 def reported(processes: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """The coverage that a collector tells of rows of the table `processes`."""
-    unknown = ("exit", "points_faulted")
+    unknown = ("exit", "jvm", "points_faulted")
     rows = [
         {NAMES.get(name, name): value for name, value in row.items() if name not in unknown}
         for row in processes
