@@ -28,7 +28,7 @@ from iostrata.importers.lines import open_bytes
 from iostrata.importers.names import CallTarget, of_path
 from iostrata.importers.tables import SummedCalls, Thread, TracedCall
 from iostrata.importers.writer import RunWriter
-from iostrata.store.facts import CountedFile
+from iostrata.store.facts import MOST, CountedFile
 
 HINT = "a log of Darshan 3 ends in .darshan; darshan-parser of its own tools may say more"
 _MAGIC = 6567223
@@ -245,11 +245,13 @@ class _Log:
             self.count(record.counted())
 
     def count(self, file: CountedFile) -> None:
-        """Adds what a rank counted of a file to what others did; each has the same alignment."""
+        """Adds what a rank counted of a file to what others did; each has the same alignment. What
+        a damaged log says may have no end.
+        """
         known = self.counted.get(file.target, CountedFile(file.target, alignment=file.alignment))
         added = ("requests", "unaligned", "consecutive", "time")
-        sums = {name: getattr(known, name) + getattr(file, name) for name in added}
-        slowest = max(known.slowest, file.slowest)
+        sums = {name: min(MOST, getattr(known, name) + getattr(file, name)) for name in added}
+        slowest = min(MOST, max(known.slowest, file.slowest))
         self.counted[file.target] = msgspec.structs.replace(known, slowest=slowest, **sums)
 
     def _segments(self, line: dict[str, Any]) -> None:

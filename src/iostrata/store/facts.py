@@ -16,7 +16,8 @@ State = Literal["recording", "ok", "failed", "interrupted", "incomplete"]
 STATES: tuple[str, ...] = get_args(State)
 _LONGEST = 40  # characters of a wrong value that are shown
 # The description of a type says in words what a value must be.
-Number = Annotated[int, Meta(ge=0, le=(1 << 63) - 1, description="a number that is not negative")]
+MOST = (1 << 63) - 1
+Number = Annotated[int, Meta(ge=0, le=MOST, description="a number that is not negative")]
 Text = Annotated[str, Meta(description="a text")]
 
 
