@@ -98,7 +98,7 @@ export function number(row: { task: string }): number {
   return Number(/\d+$/.exec(row.task)?.[0] ?? -1);
 }
 
-export function inFiles(row: RankActivity): number {
+function inFiles(row: RankActivity): number {
   return row.reading + row.writing + row.asking;
 }
 

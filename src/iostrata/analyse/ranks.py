@@ -13,7 +13,7 @@ from iostrata.schema.directions import DIRECTIONS
 
 ROLE = "rank"
 # Ranks talk to each other by these.
-_NO_FILES = ("pipe", "socket")
+NO_FILES = ("pipe", "socket")
 _SMALL = 12  # last size class below 4 KiB: 1 + floor(log2(bytes))
 _BOUNDARY = 4096  # bytes, of a page
 _BETWEEN = "\t"  # is in no name: they stand in lists with tabs between
@@ -120,5 +120,5 @@ def _on_files(rows: ir.Table = SUMS) -> ir.Table:
         rows.role == ROLE,
         rows.layer == "posix",
         rows.task.notnull(),
-        rows.category.fill_null("").notin(_NO_FILES),
+        rows.category.fill_null("").notin(NO_FILES),
     )

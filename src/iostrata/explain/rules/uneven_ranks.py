@@ -6,6 +6,7 @@ from statistics import median_low
 
 from ibis.expr import types as ir
 
+from iostrata.analyse.ranks import NO_FILES
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import account
 from iostrata.records import Bytes, Ns, Record
@@ -34,7 +35,8 @@ class RankTime(Record, frozen=True):
 
 def evidence(workforce: Workforce) -> ir.Table:
     rows = workforce.rows()
-    rows = rows.filter(rows.layer == "posix", rows.task.notnull())
+    is_of_file = rows.category.fill_null("").notin(NO_FILES)
+    rows = rows.filter(rows.layer == "posix", rows.task.notnull(), is_of_file)
     return account(rows, "task").select("task", "time", "bytes").order_by("task")
 
 
