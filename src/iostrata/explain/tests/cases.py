@@ -10,6 +10,7 @@ from iostrata.explain.tests.made import (
     JOB,
     KB,
     MB,
+    MINUTE,
     MS,
     PROGRAM,
     US,
@@ -387,6 +388,19 @@ CASES = (
             did("posix", "write", 100, each * MS, proc=n, task=f"rank {n}", bytes=100 * MB)
             for n, each in enumerate((100, 100, 100, 400))
         ],
+    ),
+    Case(
+        "short-stages",
+        "40 tasks of 1 stage ran for 500.0 ms each on average, and none in less than 500.0 ms, "
+        "whatever it had to do",
+        38 * 0.5 / 60,
+        [
+            call("task", "run", "", SECOND // 2, "executor", proc=90, job="application_2_0002",
+                 start=START + n * SECOND // 2, phase="stage 9.0",
+                 task=f"application_2_0002_stage_9.0_task_{n}.0")
+            for n in range(40)
+        ],
+        [process("executor", 90, proc=90, host="node", start=START, end=START + MINUTE)],
     ),
     Case(
         "unbalanced-volumes",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from iostrata.explain.finding import Finding
 from iostrata.explain.rank import explain
 from iostrata.explain.tests.conftest import Made
@@ -90,3 +92,21 @@ def test_a_host_whose_tasks_take_longer(facts_of: Made) -> None:
     assert finding.seen == (
         "executor attempts took 40.00 s on average on host far, and 10.00 s on other hosts"
     )
+
+
+def test_stages_of_many_short_tasks(facts_of: Made) -> None:
+    """80 tasks one after the other in two slots, none below 0.2 s."""
+    tasks = [task(1, n, n // 2 * 0.3, 0.2 if n == 7 else 0.3, proc=11 + n % 2) for n in range(80)]
+    finding = found(facts_of, tasks)["short-stages"]
+    assert finding.seen == (
+        "80 tasks of 1 stage ran for 298.8 ms each on average, and none in less than 200.0 ms, "
+        "whatever it had to do"
+    )
+    assert finding.share == pytest.approx(76 * 0.2 / 2 / 60, rel=0.01)
+    assert finding.change
+
+
+def test_few_tasks_or_long_ones_are_no_fault(facts_of: Made) -> None:
+    few = [task(0, n, n * 0.3, 0.3) for n in range(10)]
+    long = [task(1, n, 10 + n, 2) for n in range(40)]
+    assert "short-stages" not in found(facts_of, few + long)
