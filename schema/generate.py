@@ -165,6 +165,23 @@ def java_points(points: list[dict[str, str]]) -> str:
     )
 
 
+def java_tfs(points: list[dict[str, str]]) -> str:
+    """The points that tfs:// writes by itself, by their names."""
+    ids = {
+        re.sub("([A-Z])", r"_\1", p["method"]).upper(): int(p["id"])
+        for p in points
+        if p["class"] == "tfs"
+    }
+    lines = [f"  static final int {name} = {id_};\n" for name, id_ in ids.items()]
+    return (
+        f"// {NOTE}\npackage io.iostrata.tfs;\n\n"
+        "/** Ids of java/points/tfs.toml. */\n"
+        f"final class Point {{\n{''.join(lines)}\n"
+        f"  static final int FIRST = {min(ids.values())};\n"
+        f"  static final int LAST = {max(ids.values())};\n\n  private Point() {{}}\n}}\n"
+    )
+
+
 def named(extraction: str) -> str:
     """Name of the extractor; empty for none and for what the woven code finds itself."""
     found = EXTRACTOR.fullmatch(extraction)
@@ -351,6 +368,7 @@ def outputs() -> dict[Path, str]:
         ROOT / "java/agent/src/main/java/io/iostrata/agent/PointRows.java": java_rows(
             points, schema
         ),
+        ROOT / "java/tfs/src/main/java/io/iostrata/tfs/Point.java": java_tfs(points),
         ROOT / "rust/segment/src/schema.rs": rust_schema(schema),
         ROOT / "rust/segment/src/points.rs": rust_points(points, schema),
         ROOT / "src/iostrata/schema/events.py": python_schema(schema),

@@ -17,6 +17,7 @@ from iostrata.errors import UserError
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parent.parent
 JAR = "iostrata-agent.jar"
+TFS = "iostrata-tfs.jar"
 LIBRARY = "libiostrata_loader.so"
 PRELOAD = "libiostrata_preload.so"
 
@@ -27,6 +28,13 @@ def agent_jar() -> Path:
         "IOSTRATA_AGENT",
         _PACKAGE / "_native/iostrata-agent.jar",
         _CHECKOUT / "java/agent/target/iostrata-agent.jar",
+    )
+
+
+def tfs_jar() -> Path:
+    """The jar of tfs://, which works without an agent; raises UserError when there is none."""
+    return find_artifact(
+        "IOSTRATA_TFS", _PACKAGE / "_native" / TFS, _CHECKOUT / "java/tfs/target" / TFS
     )
 
 

@@ -73,7 +73,7 @@ fn entrances() -> loader::Entrances {
     loader::Entrances { callbacks: hook::callbacks(), register: natives::register }
 }
 
-/// `System.load` of the portable agent, which needs nothing of us but the native writer.
+/// `System.load` of the portable agent or of `tfs://`, which need nothing of us but the native writer.
 ///
 /// # Safety
 /// Called by a JVM only.
@@ -81,7 +81,7 @@ fn entrances() -> loader::Entrances {
 pub unsafe extern "system" fn JNI_OnLoad(vm: *mut JavaVM, _: *mut c_void) -> jint {
     guarded(|| {
         let jni = loader::current(vm)?;
-        recording::register(jni).map_err(|_| "the agent's jar is not this library's".into())
+        recording::register(jni, true).map_err(|_| "the jar is not this library's".into())
     });
     loader::JNI_VERSION_1_6
 }

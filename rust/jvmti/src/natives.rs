@@ -25,7 +25,7 @@ pub fn register(jni: Jni) -> Result<(), JavaException> {
         native(c"retransformAll", c"([Ljava/lang/Class;)I", retransform as *const _),
     ];
     jni.register(jni.class(class!("NativeClasses"))?, &classes)?;
-    recording::register(jni)
+    recording::register(jni, false)
 }
 
 extern "system" fn begin(_: *mut JNIEnv, _: jclass) {

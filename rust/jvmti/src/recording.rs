@@ -18,8 +18,9 @@ use crate::handles::{characters, of_process, of_thread, process};
 use crate::jni::{JavaException, Jni, native};
 use crate::loader;
 
-/// The class, in the package of this version and in that of our own tests.
-const CLASSES: [&CStr; 2] = [
+/// The class of `tfs://`, then the agent's in the package of this version and in that of our own tests.
+const CLASSES: [&CStr; 3] = [
+    c"io/iostrata/tfs/segment/Native",
     match CStr::from_bytes_with_nul(
         concat!(env!("IOSTRATA_SEGMENT_PACKAGE"), "/Native\0").as_bytes(),
     ) {
@@ -29,9 +30,11 @@ const CLASSES: [&CStr; 2] = [
     c"io/iostrata/segment/Native",
 ];
 
-/// Binds the methods; the class is there already.
-pub fn register(jni: Jni) -> Result<(), JavaException> {
-    let class = jni.class(CLASSES[0]).or_else(|_| jni.class(CLASSES[1]))?;
+/// Binds the methods; the class is there already. `loads`: by the class loader of whom this library is
+/// loaded by, where that of `tfs://` is only if it is that one, which brings a copy of its own.
+pub fn register(jni: Jni, loads: bool) -> Result<(), JavaException> {
+    let known = &CLASSES[usize::from(!loads)..];
+    let class = known.iter().find_map(|name| jni.class(name).ok()).ok_or(JavaException)?;
     let methods = [
         native(c"open", c"(Ljava/lang/String;Ljava/lang/String;[J)J", open as *const _),
         native(c"directory", c"(J)Ljava/lang/String;", directory as *const _),

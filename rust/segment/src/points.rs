@@ -18,7 +18,7 @@ pub struct Point {
     pub summable: bool,
 }
 
-pub const POINTS_HASH: u64 = 774102742845069798;
+pub const POINTS_HASH: u64 = 8189683792513822896;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -427,4 +427,25 @@ pub const POINTS: &[Point] = &[
     Point { id: 816, layer: "record", op: "close", class: "hdf5", method: "H5Dclose", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 817, layer: "record", op: "read", class: "hdf5", method: "H5Dread", counted_only: false, woven: false, direction: 46, summable: false },
     Point { id: 818, layer: "record", op: "write", class: "hdf5", method: "H5Dwrite", counted_only: false, woven: false, direction: 47, summable: false },
+    Point { id: 820, layer: "fs", op: "open", class: "tfs", method: "open", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 821, layer: "fs", op: "create", class: "tfs", method: "create", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 822, layer: "fs", op: "append", class: "tfs", method: "append", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 823, layer: "fs", op: "rename", class: "tfs", method: "rename", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 824, layer: "fs", op: "delete", class: "tfs", method: "delete", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 825, layer: "fs", op: "mkdirs", class: "tfs", method: "mkdirs", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 826, layer: "fs", op: "list", class: "tfs", method: "list", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 827, layer: "fs", op: "stat", class: "tfs", method: "getFileStatus", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 828, layer: "fs", op: "locate", class: "tfs", method: "getFileBlockLocations", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 829, layer: "fs", op: "truncate", class: "tfs", method: "truncate", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 830, layer: "fs", op: "concat", class: "tfs", method: "concat", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 831, layer: "fs", op: "checksum", class: "tfs", method: "getFileChecksum", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 832, layer: "fs", op: "get_attributes", class: "tfs", method: "getAttributes", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 833, layer: "fs", op: "set_attributes", class: "tfs", method: "setAttributes", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 834, layer: "fs", op: "snapshot", class: "tfs", method: "snapshot", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 835, layer: "fs", op: "read", class: "tfs", method: "read", counted_only: false, woven: false, direction: 30, summable: true },
+    Point { id: 836, layer: "fs", op: "read", class: "tfs", method: "readAt", counted_only: false, woven: false, direction: 30, summable: true },
+    Point { id: 837, layer: "fs", op: "read_vectored", class: "tfs", method: "readVectored", counted_only: false, woven: false, direction: 31, summable: true },
+    Point { id: 838, layer: "fs", op: "write", class: "tfs", method: "write", counted_only: false, woven: false, direction: 6, summable: true },
+    Point { id: 839, layer: "fs", op: "sync", class: "tfs", method: "sync", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 840, layer: "fs", op: "close", class: "tfs", method: "close", counted_only: false, woven: false, direction: 0, summable: false },
 ];

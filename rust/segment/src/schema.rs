@@ -62,6 +62,7 @@ pub const CATEGORY_NAMENODE: u8 = 25;
 pub const CATEGORY_CONFIG: u8 = 26;
 pub const CATEGORY_RPC: u8 = 27;
 pub const CATEGORY_REGION: u8 = 28;
+pub const CATEGORY_OBJECT: u8 = 29;
 pub const CATEGORY_CONTEXT: u8 = 64;
 pub const CATEGORY_THREAD_NAME: u8 = 65;
 pub const CATEGORY_CLIENT: u8 = 66;
@@ -213,11 +214,11 @@ pub const CONTROL_BUDGET: usize = 40;
 pub const CONTROL_EVENT_COST: usize = 44;
 pub const CONTROL_POINTS_OFF: usize = 64;
 pub const CONTROL_ALL_REQUESTS: usize = 1000000000;
-pub const KEPT_RECORD: u64 = 0x1fff07ff;
-pub const KEPT_THREAD: u64 = 0x1fff07fd;
-pub const KEPT_PHASE: u64 = 0x1aff07c1;
-pub const KEPT_TASK: u64 = 0x1aef0781;
-pub const KEPT_JOB: u64 = 0x1aef0781;
+pub const KEPT_RECORD: u64 = 0x3fff07ff;
+pub const KEPT_THREAD: u64 = 0x3fff07fd;
+pub const KEPT_PHASE: u64 = 0x3aff07c1;
+pub const KEPT_TASK: u64 = 0x3aef0781;
+pub const KEPT_JOB: u64 = 0x3aef0781;
 pub const NEVER_DETAIL_UNDER_BUDGET: u64 = 0x30;
 
 /// Name of a `kind` code, `None` for one this version does not know.
@@ -296,6 +297,7 @@ pub const fn category_name(code: u8) -> Option<&'static str> {
         26 => Some("config"),
         27 => Some("rpc"),
         28 => Some("region"),
+        29 => Some("object"),
         64 => Some("context"),
         65 => Some("thread_name"),
         66 => Some("client"),

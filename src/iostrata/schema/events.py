@@ -65,6 +65,7 @@ CATEGORY = {
     "config": 26,
     "rpc": 27,
     "region": 28,
+    "object": 29,
     "context": 64,
     "thread_name": 65,
     "client": 66,
@@ -109,6 +110,7 @@ KEPT = {
     "namenode": "job",
     "rpc": "job",
     "region": "job",
+    "object": "job",
 }
 COLUMNS = {
     "run": "string",

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 774102742845069798
+POINTS_HASH = 8189683792513822896
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -439,4 +439,25 @@ POINTS = (
     Point(816, "record", "close", "hdf5", "H5Dclose", "(J)I", "own", "", "", "", (), ""),
     Point(817, "record", "read", "hdf5", "H5Dread", "(JJJJJ[B)I", "own", "ret", "", "", (), ""),
     Point(818, "record", "write", "hdf5", "H5Dwrite", "(JJJJJ[B)I", "own", "ret", "", "", (), ""),
+    Point(820, "fs", "open", "tfs", "open", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(821, "fs", "create", "tfs", "create", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(822, "fs", "append", "tfs", "append", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(823, "fs", "rename", "tfs", "rename", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(824, "fs", "delete", "tfs", "delete", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(825, "fs", "mkdirs", "tfs", "mkdirs", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(826, "fs", "list", "tfs", "list", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(827, "fs", "stat", "tfs", "getFileStatus", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(828, "fs", "locate", "tfs", "getFileBlockLocations", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(829, "fs", "truncate", "tfs", "truncate", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(830, "fs", "concat", "tfs", "concat", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(831, "fs", "checksum", "tfs", "getFileChecksum", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(832, "fs", "get_attributes", "tfs", "getAttributes", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(833, "fs", "set_attributes", "tfs", "setAttributes", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(834, "fs", "snapshot", "tfs", "snapshot", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(835, "fs", "read", "tfs", "read", "(Ljava/lang/Object;J)J", "own", "ret", "", "", (), ""),
+    Point(836, "fs", "read", "tfs", "readAt", "(Ljava/lang/Object;J)J", "own", "ret", "", "", (), ""),
+    Point(837, "fs", "read_vectored", "tfs", "readVectored", "(Ljava/lang/Object;J)J", "own", "ret", "", "", (), ""),
+    Point(838, "fs", "write", "tfs", "write", "(Ljava/lang/Object;J)J", "own", "ret", "", "", (), ""),
+    Point(839, "fs", "sync", "tfs", "sync", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
+    Point(840, "fs", "close", "tfs", "close", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
 )

@@ -31,7 +31,7 @@ from iostrata.store.configuration import INPUT_FORMATS
 from iostrata.text import count, seconds, shortened, size
 
 # What a job reads and writes, not what a JVM needs to start.
-DATA = ("input", "output", "hdfs", "file", "hfile", "wal", "spill", "shuffle")
+DATA = ("input", "output", "hdfs", "file", "object", "hfile", "wal", "spill", "shuffle")
 # Likewise, with the local files of HDFS.
 FILES = (*DATA, "blk", "blk_meta", "namenode")
 STAGING = "/.staging/"  # what a job is itself: its jar, its settings, its splits

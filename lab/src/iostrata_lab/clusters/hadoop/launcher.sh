@@ -28,7 +28,7 @@ case "${program} ${command}" in
   "hadoop fs" | "hdfs dfs") class=org.apache.hadoop.fs.FsShell ;;
   "hadoop jar" | "yarn jar") class=org.apache.hadoop.util.RunJar ;;
   *" version") class=org.apache.hadoop.util.VersionInfo ;;
-  *" classpath") echo "${HADOOP_CONF_DIR}:@LIB@/*"; exit 0 ;;
+  *" classpath") echo "${HADOOP_CONF_DIR}:@LIB@/*${HADOOP_CLASSPATH:+:${HADOOP_CLASSPATH}}"; exit 0 ;;
   "hdfs dfsadmin") class=${hdfs}.tools.DFSAdmin ;;
   "hdfs getconf") class=${hdfs}.tools.GetConf ;;
   "hdfs fsck") class=${hdfs}.tools.DFSck ;;
@@ -47,4 +47,4 @@ esac
 # Options are lists of words here, as everywhere in Hadoop's scripts.
 # shellcheck disable=SC2086
 exec "${JAVA_HOME}/bin/java" "-Dproc_${command}" ${HADOOP_OPTS-} ${opts} \
-  -cp "${HADOOP_CONF_DIR}:@LIB@/*" "${class}" "$@"
+  -cp "${HADOOP_CONF_DIR}:@LIB@/*${HADOOP_CLASSPATH:+:${HADOOP_CLASSPATH}}" "${class}" "$@"

@@ -1,5 +1,6 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.ProcessFacts;
 import io.iostrata.segment.Recorder;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
@@ -10,7 +11,7 @@ import java.lang.instrument.Instrumentation;
  * because java.io calls them; there they stay, so each version has a package of its own.
  */
 public final class Agent {
-  static final String VERSION = "0.1.0";
+  static final String VERSION = ProcessFacts.VERSION;
 
   private Agent() {}
 

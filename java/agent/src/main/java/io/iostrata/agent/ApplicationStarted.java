@@ -1,5 +1,7 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.ProcessFacts;
+
 /** {@code application(id)}: this process works for the application from now on, as its driver. */
 final class ApplicationStarted extends Extractor {
   @Override

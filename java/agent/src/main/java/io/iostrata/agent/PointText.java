@@ -411,6 +411,27 @@ final class PointText {
         + "815\trecord\topen\thdf5\tH5Dopen2\t(J[BJ)J\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "816\trecord\tclose\thdf5\tH5Dclose\t(J)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "817\trecord\tread\thdf5\tH5Dread\t(JJJJJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
-        + "818\trecord\twrite\thdf5\tH5Dwrite\t(JJJJJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n";
+        + "818\trecord\twrite\thdf5\tH5Dwrite\t(JJJJJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "820\tfs\topen\ttfs\topen\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "821\tfs\tcreate\ttfs\tcreate\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "822\tfs\tappend\ttfs\tappend\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "823\tfs\trename\ttfs\trename\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "824\tfs\tdelete\ttfs\tdelete\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "825\tfs\tmkdirs\ttfs\tmkdirs\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "826\tfs\tlist\ttfs\tlist\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "827\tfs\tstat\ttfs\tgetFileStatus\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "828\tfs\tlocate\ttfs\tgetFileBlockLocations\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "829\tfs\ttruncate\ttfs\ttruncate\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "830\tfs\tconcat\ttfs\tconcat\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "831\tfs\tchecksum\ttfs\tgetFileChecksum\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "832\tfs\tget_attributes\ttfs\tgetAttributes\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "833\tfs\tset_attributes\ttfs\tsetAttributes\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "834\tfs\tsnapshot\ttfs\tsnapshot\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "835\tfs\tread\ttfs\tread\t(Ljava/lang/Object;J)J\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "836\tfs\tread\ttfs\treadAt\t(Ljava/lang/Object;J)J\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "837\tfs\tread_vectored\ttfs\treadVectored\t(Ljava/lang/Object;J)J\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "838\tfs\twrite\ttfs\twrite\t(Ljava/lang/Object;J)J\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "839\tfs\tsync\ttfs\tsync\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "840\tfs\tclose\ttfs\tclose\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n";
   }
 }

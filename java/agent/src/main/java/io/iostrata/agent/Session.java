@@ -1,5 +1,6 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.ProcessFacts;
 import io.iostrata.segment.Recorder;
 import java.io.IOException;
 import java.util.concurrent.Callable;

@@ -9,6 +9,10 @@ final class StreamTarget extends Extractor {
   private static final String LOCAL =
       "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream";
   private static final String DATA = "org.apache.hadoop.fs.FSDataOutputStream";
+
+  /** Of tfs://; whole, the name would become one of this jar's when its classes are renamed. */
+  private static final String OURS = ".tfs.TracedOutputStream";
+
   private static final String CHECKSUMMED =
       "org.apache.hadoop.fs.ChecksumFileSystem$ChecksumFSOutputSummer";
   private static final FieldOf HDFS_PATH = new FieldOf("src");
@@ -53,7 +57,7 @@ final class StreamTarget extends Extractor {
 
   /** What the stream writes to; null when nobody can tell. */
   private static Object inner(Object stream) throws Throwable {
-    if (isA(stream, DATA)) {
+    if (isA(stream, DATA) || stream.getClass().getName().endsWith(OURS)) {
       return WRAPPED.of(stream);
     }
     if (isA(stream, LOCAL)) {

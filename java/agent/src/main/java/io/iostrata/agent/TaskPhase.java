@@ -1,5 +1,6 @@
 package io.iostrata.agent;
 
+import io.iostrata.segment.ProcessFacts;
 import java.util.Locale;
 
 /** {@code phase(phase)}: the task of this process has reached a phase of TaskStatus.Phase. */

@@ -63,6 +63,7 @@ public final class Schema {
   public static final int CATEGORY_CONFIG = 26;
   public static final int CATEGORY_RPC = 27;
   public static final int CATEGORY_REGION = 28;
+  public static final int CATEGORY_OBJECT = 29;
   public static final int CATEGORY_CONTEXT = 64;
   public static final int CATEGORY_THREAD_NAME = 65;
   public static final int CATEGORY_CLIENT = 66;
@@ -214,8 +215,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 405;
-  public static final long POINTS_HASH = 774102742845069798L;
+  public static final int POINT_COUNT = 426;
+  public static final long POINTS_HASH = 8189683792513822896L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
@@ -232,7 +233,7 @@ public final class Schema {
     0x007ff3ffb5000c7fL,
     0x8030dfc00001ff80L,
     0x000000063fff1fffL,
-    0x0000000000000000L,
+    0x0000000000000078L,
     0xffffffffffffffffL,
     0xffffffffffffffffL
   };

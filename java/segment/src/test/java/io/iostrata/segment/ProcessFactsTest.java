@@ -1,4 +1,4 @@
-package io.iostrata.agent;
+package io.iostrata.segment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

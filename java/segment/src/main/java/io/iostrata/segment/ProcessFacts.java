@@ -1,34 +1,35 @@
-package io.iostrata.agent;
-
-import io.iostrata.segment.Recorder;
+package io.iostrata.segment;
 
 /** Who this process is, as its command line and environment say. */
-final class ProcessFacts {
-  /** Of this JVM; null before the agent has started. */
-  static volatile ProcessFacts current;
+public final class ProcessFacts {
+  /** Of agent and tfs://. */
+  public static final String VERSION = "0.1.0";
+
+  /** Of this JVM; null before its recorder has been opened. */
+  public static volatile ProcessFacts current;
 
   private static final int MAX_ARGUMENTS = 2048;
   private static final String TASK_MAIN = "org.apache.hadoop.mapred.YarnChild";
   private static final String SPARK_EXECUTORS = "org.apache.spark.executor.";
   private static final String APPLICATION_MASTER = "org.apache.hadoop.mapreduce.v2.app.MRAppMaster";
 
-  final String main;
-  final String arguments;
-  final String run;
-  final String container;
+  public final String main;
+  public final String arguments;
+  public final String run;
+  public final String container;
 
   /** The attempt that this process runs; empty when it is no task. */
-  final String attempt;
+  public final String attempt;
 
   /** The job that it works for; empty when unknown. */
-  final String job;
+  public final String job;
 
   /**
    * @param command {@code sun.java.command}: main class or jar, then arguments; may be null
    * @param run given to the agent; empty when none
    * @param container {@code CONTAINER_ID} of YARN; may be null
    */
-  ProcessFacts(String command, String run, String container) {
+  public ProcessFacts(String command, String run, String container) {
     String line = command == null ? "" : command;
     int space = line.indexOf(' ');
     this.main = space < 0 ? line : line.substring(0, space);
@@ -84,7 +85,7 @@ final class ProcessFacts {
   }
 
   /** Lines key=value for the process page. */
-  String text() {
+  public String text() {
     StringBuilder text = new StringBuilder(512);
     line(text, "main", main);
     line(text, "args", arguments.substring(0, Math.min(arguments.length(), MAX_ARGUMENTS)));
@@ -92,7 +93,7 @@ final class ProcessFacts {
     line(text, "attempt", attempt);
     line(text, "job", job);
     line(text, "container", container);
-    line(text, "agent", Agent.VERSION);
+    line(text, "agent", VERSION);
     line(text, "jvm", System.getProperty("java.version"));
     line(text, "user", System.getProperty("user.name"));
     return text.toString();
@@ -106,14 +107,14 @@ final class ProcessFacts {
   }
 
   /** The context of all calls of this process from now on. */
-  void reach(Recorder recorder, String phase) {
+  public void reach(Recorder recorder, String phase) {
     if (!run.isEmpty() || !job.isEmpty()) {
       recorder.processContext(recorder.context(run, job, attempt, phase, ""));
     }
   }
 
   /** The same: they are of this job, as far as nobody says otherwise. */
-  void worksFor(Recorder recorder, String application) {
+  public void worksFor(Recorder recorder, String application) {
     recorder.processContext(recorder.context(run, application, "", "", ""));
   }
 }

@@ -1,0 +1,178 @@
+package io.iostrata.tfs;
+
+import java.io.IOException;
+import java.net.URI;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.contract.AbstractContractAppendTest;
+import org.apache.hadoop.fs.contract.AbstractContractBulkDeleteTest;
+import org.apache.hadoop.fs.contract.AbstractContractConcatTest;
+import org.apache.hadoop.fs.contract.AbstractContractCopyFromLocalTest;
+import org.apache.hadoop.fs.contract.AbstractContractCreateTest;
+import org.apache.hadoop.fs.contract.AbstractContractDeleteTest;
+import org.apache.hadoop.fs.contract.AbstractContractGetFileStatusTest;
+import org.apache.hadoop.fs.contract.AbstractContractMkdirTest;
+import org.apache.hadoop.fs.contract.AbstractContractOpenTest;
+import org.apache.hadoop.fs.contract.AbstractContractPathHandleTest;
+import org.apache.hadoop.fs.contract.AbstractContractRenameTest;
+import org.apache.hadoop.fs.contract.AbstractContractRootDirectoryTest;
+import org.apache.hadoop.fs.contract.AbstractContractSeekTest;
+import org.apache.hadoop.fs.contract.AbstractContractSetTimesTest;
+import org.apache.hadoop.fs.contract.AbstractContractUnbufferTest;
+import org.apache.hadoop.fs.contract.AbstractContractVectoredReadTest;
+import org.apache.hadoop.fs.contract.AbstractFSContract;
+import org.apache.hadoop.fs.contract.hdfs.HDFSContract;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+
+/** {@code tfs://hdfs@HOST:PORT/} keeps what HDFS promises. */
+class HdfsContractTest {
+  @BeforeAll
+  static void begin() throws IOException {
+    HDFSContract.createCluster();
+  }
+
+  @AfterAll
+  static void end() throws IOException {
+    HDFSContract.destroyCluster();
+  }
+
+  static AbstractFSContract contract(Configuration conf) {
+    URI hdfs = HDFSContract.getCluster().getURI();
+    URI uri = URI.create("tfs://hdfs@" + hdfs.getAuthority());
+    return new TracedContract(conf, "contract/hdfs.xml", uri, new Path("/test"));
+  }
+
+  @Nested
+  class Append extends AbstractContractAppendTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class BulkDelete extends AbstractContractBulkDeleteTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class Concat extends AbstractContractConcatTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class CopyFromLocal extends AbstractContractCopyFromLocalTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class Create extends AbstractContractCreateTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class Delete extends AbstractContractDeleteTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class GetFileStatus extends AbstractContractGetFileStatusTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class Mkdir extends AbstractContractMkdirTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class Open extends AbstractContractOpenTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class Rename extends AbstractContractRenameTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class RootDirectory extends AbstractContractRootDirectoryTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class Seek extends AbstractContractSeekTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class SetTimes extends AbstractContractSetTimesTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class Unbuffer extends AbstractContractUnbufferTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class VectoredRead extends AbstractContractVectoredReadTest {
+    VectoredRead(String buffers) {
+      super(buffers);
+    }
+
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+
+  @Nested
+  class PathHandle extends AbstractContractPathHandleTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
+}
