@@ -6,7 +6,7 @@
     python scripts/dist.py --to FOLDER     another folder than dist/
 
 For each system there is a wheel of iostrata and a tarball with the same binary, the same loader of
-the agent and the same jar. The wheel of iostrata-lab, one for all, holds the jar of jobs that
+the agent and the same jars. The wheel of iostrata-lab, one for all, holds the jar of jobs that
 workloads run on clusters. Run by `make dist`, which builds the jars first.
 """
 
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +30,16 @@ ROOT = Path(__file__).resolve().parent.parent
 NODE = ROOT / "scripts" / "node"
 JOBS = ROOT / "java/jobs/target/iostrata-jobs.jar"
 AGENT = ROOT / "java/agent/target/iostrata-agent.jar"
-NATIVES = ("iostrata-native", "libiostrata_loader.so", "libiostrata_preload.so")
+TFS = ROOT / "java/tfs/target/iostrata-tfs.jar"
+LOADER = "libiostrata_loader.so"
+NATIVES = ("iostrata-native", LOADER, "libiostrata_preload.so")
 # The oldest that Rust's standard library runs on; CentOS 7 has it.
 GLIBC = (2, 17)
 MUSL = (1, 2)
 # Of an ELF file: where it names its processor, and how.
 E_MACHINE = 18
 PROCESSORS = {"x86_64": 62, "aarch64": 183}
+JAVA_NAMES = {"x86_64": "amd64", "aarch64": "aarch64"}
 TOOLS = ROOT / ".venv-dist"  # cargo-zigbuild and Zig, 100 MB: for this script only
 # Where the version stands; Python's is that of both wheels.
 VERSIONS = {
@@ -156,9 +160,9 @@ def cross_built(system: System) -> Path:
 
 
 def stage(folder: Path, built: Path, system: System) -> None:
-    """Copy binary and loader and the agent's jar into `folder`; they must run on the system."""
+    """Copy binary, loader and jars into `folder`; they must run on the system."""
     natives = [built / name for name in NATIVES]
-    for path in (*natives, AGENT, JOBS):
+    for path in (*natives, AGENT, TFS, JOBS):
         if not path.is_file():
             raise DistError(f"no {path}: make build")
     folder.mkdir()
@@ -168,6 +172,20 @@ def stage(folder: Path, built: Path, system: System) -> None:
         (folder / path.name).chmod(0o755)
     shutil.copyfile(AGENT, folder / AGENT.name)
     (folder / AGENT.name).chmod(0o644)
+    make_tfs(folder, system)
+
+
+def make_tfs(folder: Path, system: System) -> None:
+    """The jar of tfs:// with the loader that is staged in the folder: it holds the native writer."""
+    place = "io/iostrata/tfs/linux-"
+    loader = f"{place}{JAVA_NAMES[system.processor]}/{LOADER}"
+    with zipfile.ZipFile(TFS) as built, zipfile.ZipFile(folder / TFS.name, "w") as made:
+        for entry in built.infolist():
+            if not entry.filename.startswith(place):
+                made.writestr(entry, built.read(entry), zipfile.ZIP_DEFLATED, 9)
+        entry = zipfile.ZipInfo(loader, (2026, 1, 1, 0, 0, 0))
+        made.writestr(entry, (folder / LOADER).read_bytes(), zipfile.ZIP_DEFLATED, 9)
+    (folder / TFS.name).chmod(0o644)
 
 
 def here(folder: Path) -> tuple[System, Path]:

@@ -25,7 +25,10 @@ from scripts.dist import GLIBC, NATIVES, SYSTEMS, DistError, System, needed_glib
 ROOT = Path(__file__).parents[2]
 CALLS, SIZE = 200, 4096
 Words = Sequence[str | Path]
-PARTS = {"iostrata-native", "iostrata-agent.jar", "libiostrata_loader.so", "libiostrata_preload.so"}
+PARTS = {
+    *("iostrata-native", "iostrata-agent.jar", "iostrata-tfs.jar"),
+    *("libiostrata_loader.so", "libiostrata_preload.so"),
+}
 
 
 def without_checkout(**more: str) -> dict[str, str]:
@@ -153,8 +156,9 @@ def newer_than_java_8(jar: Path) -> list[str]:
     return [name for name, version in major.items() if version > JAVA_8]
 
 
-def test_the_agent_is_for_java_8(tmp_path: Path) -> None:
-    assert newer_than_java_8(ROOT / "java/agent/target/iostrata-agent.jar") == []
+def test_what_runs_in_jvms_is_for_java_8(tmp_path: Path) -> None:
+    for jar in ("agent/target/iostrata-agent.jar", "tfs/target/iostrata-tfs.jar"):
+        assert newer_than_java_8(ROOT / "java" / jar) == []
     # AND one that is not would be found
     (tmp_path / "New.java").write_text("class New {}")
     run(["javac", "--release", "11", "New.java"], tmp_path)

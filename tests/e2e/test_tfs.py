@@ -83,14 +83,25 @@ def test_each_call_of_a_program(plain: Plain, verifies: Verifies) -> None:
     pool = int(re.findall(r"^\d+$", said, re.MULTILINE)[0])
     run = plain.run("every")
     verifies(run, {BY_NAME[name]: count for name, count in EVERY.items()})
-    moved = dict(run.rows("SELECT op, sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND bytes > 0 GROUP BY op"))
+    moved = dict(
+        run.rows(
+            "SELECT op, sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND bytes > 0 GROUP BY op"
+        )
+    )
     read = 1 + 100 + 50 + pool + 200 + 60
     assert moved == {"read": read, "read_vectored": 200, "write": 1_500 + 2 * 1024}
-    errors = "SELECT op, sum(errors)::BIGINT FROM events WHERE kind = 'sum' AND errors > 0 GROUP BY op"
+    errors = (
+        "SELECT op, sum(errors)::BIGINT FROM events WHERE kind = 'sum' AND errors > 0 GROUP BY op"
+    )
     assert run.rows(errors) == [("open", 1)]
     named = "SELECT DISTINCT category, target FROM events WHERE kind = 'call' AND op = 'truncate'"
     assert run.rows(named) == [("hdfs", "/every-tfs/renamed")]
-    assert run.one("SELECT min(\"offset\") FROM events WHERE kind = 'call' AND op = 'read' AND bytes = 60") == 300
+    assert (
+        run.one(
+            "SELECT min(\"offset\") FROM events WHERE kind = 'call' AND op = 'read' AND bytes = 60"
+        )
+        == 300
+    )
     assert set(run.losses().values()) == {0}
 
 
@@ -138,8 +149,11 @@ def test_the_shell_with_tfs_as_default(plain: Plain) -> None:
     said = plain.record("shell", "bash", "-ec", script)
     assert f"to trash at: {plain.uri}/user" in said
     run = plain.run("shell")
-    assert run.one("SELECT sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND op = 'write'") == 1234
-    assert run.one("SELECT count(*) FROM processes") == 5
+    assert (
+        run.one("SELECT sum(bytes)::BIGINT FROM events WHERE kind = 'sum' AND op = 'write'") == 1234
+    )
+    assert run.one("SELECT count(*) FROM processes WHERE agent LIKE 'tfs %'") == 5
+    assert "5 processes traced by tfs:// alone" in plain.here.iostrata("summary", "shell").stdout
 
 
 def test_beside_an_agent_it_keeps_silent(plain: Plain) -> None:

@@ -52,7 +52,7 @@ class Picture:
 
     `layers` are those with calls. `of_jobs`: some calls are of jobs, of which nobody but a cluster
     knows all attempts. Losses and the rest as in analyse.completeness.Completeness, `troubles` of
-    points and `orphans` as lines.
+    points and `orphans` as lines. `by_tfs`: processes that tfs:// alone traces.
     """
 
     processes: Covered
@@ -67,6 +67,7 @@ class Picture:
     incomplete: Sequence[str] = ()
     troubles: Sequence[str] = ()
     orphans: Sequence[str] = ()
+    by_tfs: int = 0
 
 
 def completeness_lines(picture: Picture) -> list[str]:
@@ -77,6 +78,9 @@ def completeness_lines(picture: Picture) -> list[str]:
     lines = [_traced(picture), *_rejected(picture), *_incomplete(picture), *_missing(picture)]
     if picture.faulted_points:
         lines.append(f"points switched off by a fault: {', '.join(picture.faulted_points)}")
+    if picture.by_tfs:
+        seen = "file system calls are seen, and nothing below them"
+        lines.append(f"{plural(picture.by_tfs, 'process')} traced by tfs:// alone: {seen}")
     lines += picture.troubles
     if picture.unfinished:
         lines.append(f"{plural(picture.unfinished, 'call')} still open when the process died")

@@ -89,6 +89,7 @@ def picture(summary: Summary) -> Picture:
         f"{row.layer} {near(row.calls, row.calls_bound, count)}" for row in summary.orphans
     )
     ranks = {rank.task for rank in summary.ranks}  # have no history
+    seen = summary.processes.processes
     return Picture(
         processes=summary.processes,
         layers=[row.layer for row in summary.layers],
@@ -106,6 +107,7 @@ def picture(summary: Summary) -> Picture:
             if point.trouble and point.method not in summary.faulted_points
         ],
         orphans=[f"calls of HDFS servers that no traced client caused: {layers}"] * bool(layers),
+        by_tfs=sum(traced.agent is not None and traced.agent.startswith("tfs ") for traced in seen),
     )
 
 

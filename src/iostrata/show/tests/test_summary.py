@@ -174,6 +174,15 @@ def test_calls_of_servers_without_a_client_are_counted(tmp_path: Path) -> None:
     assert "calls of HDFS servers that no traced client caused: datanode 1" in lines(tmp_path)
 
 
+def test_processes_without_an_agent_are_named(tmp_path: Path) -> None:
+    made = [process("map", 1, agent="tfs 0.1.0"), process("map", 2, agent="0.1.0")]
+    make_run(tmp_path, "r", [row_of_sum("fs", "read")], made)
+    assert lines(tmp_path)[:2] == [
+        "traced 2/2 processes, 0 dropped",
+        "1 process traced by tfs:// alone: file system calls are seen, and nothing below them",
+    ]
+
+
 def test_layers_that_were_not_seen_are_named(tmp_path: Path) -> None:
     # GIVEN a run that called one layer
     layer = POINTS[0].layer

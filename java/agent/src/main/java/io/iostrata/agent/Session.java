@@ -45,7 +45,7 @@ final class Session {
     }
     ProcessFacts facts =
         new ProcessFacts(System.getProperty("sun.java.command"), options.run, container);
-    to.text = facts.text() + to.text;
+    to.text = facts.text(Agent.VERSION) + to.text;
     LocalName.begin();
     Recorder recorder = Recorder.open(to);
     recorder.points(PointCodes.install());

@@ -84,8 +84,12 @@ public final class ProcessFacts {
     return end < 0 ? text.substring(at) : text.substring(at, end);
   }
 
-  /** Lines key=value for the process page. */
-  public String text() {
+  /**
+   * Lines key=value for the process page.
+   *
+   * @param agent what traces it, and its version
+   */
+  public String text(String agent) {
     StringBuilder text = new StringBuilder(512);
     line(text, "main", main);
     line(text, "args", arguments.substring(0, Math.min(arguments.length(), MAX_ARGUMENTS)));
@@ -93,7 +97,7 @@ public final class ProcessFacts {
     line(text, "attempt", attempt);
     line(text, "job", job);
     line(text, "container", container);
-    line(text, "agent", VERSION);
+    line(text, "agent", agent);
     line(text, "jvm", System.getProperty("java.version"));
     line(text, "user", System.getProperty("user.name"));
     return text.toString();

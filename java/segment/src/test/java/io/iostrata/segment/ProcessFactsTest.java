@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class ProcessFactsTest {
   private static String text(String command, String run, String container) {
-    String text = new ProcessFacts(command, run, container).text();
+    String text = new ProcessFacts(command, run, container).text("1");
     return text.substring(0, text.indexOf("agent="));
   }
 

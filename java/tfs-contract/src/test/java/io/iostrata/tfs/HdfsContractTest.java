@@ -3,6 +3,8 @@ package io.iostrata.tfs;
 import java.io.IOException;
 import java.net.URI;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileContext;
+import org.apache.hadoop.fs.FileContextMainOperationsBaseTest;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.contract.AbstractContractAppendTest;
 import org.apache.hadoop.fs.contract.AbstractContractBulkDeleteTest;
@@ -22,8 +24,10 @@ import org.apache.hadoop.fs.contract.AbstractContractUnbufferTest;
 import org.apache.hadoop.fs.contract.AbstractContractVectoredReadTest;
 import org.apache.hadoop.fs.contract.AbstractFSContract;
 import org.apache.hadoop.fs.contract.hdfs.HDFSContract;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 
 /** {@code tfs://hdfs@HOST:PORT/} keeps what HDFS promises. */
@@ -38,10 +42,28 @@ class HdfsContractTest {
     HDFSContract.destroyCluster();
   }
 
+  static URI uri() {
+    return URI.create("tfs://hdfs@" + HDFSContract.getCluster().getURI().getAuthority());
+  }
+
   static AbstractFSContract contract(Configuration conf) {
-    URI hdfs = HDFSContract.getCluster().getURI();
-    URI uri = URI.create("tfs://hdfs@" + hdfs.getAuthority());
-    return new TracedContract(conf, "contract/hdfs.xml", uri, new Path("/test"));
+    return new TracedContract(conf, "contract/hdfs.xml", uri(), new Path("/test"));
+  }
+
+  /** What YARN calls. */
+  @Nested
+  class Contexts extends FileContextMainOperationsBaseTest {
+    @BeforeEach
+    @Override
+    public void setUp() throws Exception {
+      fc = FileContext.getFileContext(uri(), new HdfsConfiguration());
+      super.setUp();
+    }
+
+    @Override
+    protected boolean listCorruptedBlocksSupported() {
+      return true;
+    }
   }
 
   @Nested

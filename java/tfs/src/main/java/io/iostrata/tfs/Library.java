@@ -14,6 +14,10 @@ final class Library {
   /** Where copies may lie, the next one where the one before is mounted noexec or full. */
   private static final String[] PLACES = {"java.io.tmpdir", "user.dir"};
 
+  // Bits of a mode; in a sticky folder only its owner may rename what is there.
+  private static final int OTHERS_WRITE = 0022;
+  private static final int STICKY = 01000;
+
   private Library() {}
 
   /**
@@ -48,6 +52,10 @@ final class Library {
 
   /** The folder that is made belongs to this user alone (mode 700), and goes with the copy. */
   private static void loadFrom(Path place, String system) throws IOException {
+    int mode = (Integer) Files.getAttribute(place, "unix:mode");
+    if ((mode & OTHERS_WRITE) != 0 && (mode & STICKY) == 0) {
+      throw new IOException("others may put another file in its place");
+    }
     Path folder = Files.createTempDirectory(place, "iostrata-tfs");
     Path copy = folder.resolve(NAME);
     try (InputStream packed = Library.class.getResourceAsStream(system + "/" + NAME)) {

@@ -11,6 +11,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockStoragePolicySpi;
 import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.AclStatus;
@@ -18,13 +19,18 @@ import org.apache.hadoop.fs.permission.AclStatus;
 /** {@code tfs://} for those who call FileContext, such as YARN. */
 public final class TracedFs extends DelegateToFileSystem {
   TracedFs(URI uri, Configuration conf) throws IOException, URISyntaxException {
-    super(uri, new TracedFileSystem(), conf, Names.SCHEME, true);
+    super(uri, new TracedFileSystem(), conf, Names.SCHEME, false);
   }
 
   /** With the kind of the file system, which AbstractFileSystem takes for a user's name. */
   @Override
   public URI getUri() {
     return fsImpl == null ? super.getUri() : fsImpl.getUri();
+  }
+
+  @Override
+  public RemoteIterator<Path> listCorruptFileBlocks(Path path) throws IOException {
+    return fsImpl.listCorruptFileBlocks(path);
   }
 
   @Override

@@ -71,7 +71,7 @@ final class Tracer {
             System.getProperty("sun.java.command"), run, System.getenv("CONTAINER_ID"));
     Recorder.Options to = new Recorder.Options();
     to.dir = Paths.get(dir);
-    to.text = facts.text() + "loader=tfs\n";
+    to.text = facts.text("tfs " + ProcessFacts.VERSION);
     Recorder recorder = Recorder.open(to);
     long[] points = new long[Schema.PROCESS_MAX_POINTS];
     for (int point = Point.FIRST; point <= Point.LAST; point++) {
