@@ -176,7 +176,7 @@ def stage(folder: Path, built: Path, system: System) -> None:
 
 
 def make_tfs(folder: Path, system: System) -> None:
-    """The jar of tfs:// with the loader that is staged in the folder: it holds the native writer."""
+    """The jar of tfs:// with the loader that is staged in the folder, which has the writer."""
     place = "io/iostrata/tfs/linux-"
     loader = f"{place}{JAVA_NAMES[system.processor]}/{LOADER}"
     with zipfile.ZipFile(TFS) as built, zipfile.ZipFile(folder / TFS.name, "w") as made:

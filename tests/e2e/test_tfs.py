@@ -25,10 +25,27 @@ pytestmark = pytest.mark.cluster
 COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
 # What EveryTfsCall.java does: calls of each function.
 EVERY = {
-    **{"open": 3, "create": 3, "append": 1, "rename": 1, "delete": 1, "mkdirs": 1, "list": 4},
-    **{"getFileStatus": 1, "getFileBlockLocations": 1, "truncate": 1, "concat": 1},
-    **{"getFileChecksum": 1, "getAttributes": 3, "setAttributes": 4, "snapshot": 2},
-    **{"read": 4, "readAt": 2, "readVectored": 1, "write": 5, "sync": 2, "close": 6},
+    "open": 3,
+    "create": 3,
+    "append": 1,
+    "rename": 1,
+    "delete": 1,
+    "mkdirs": 1,
+    "list": 4,
+    "getFileStatus": 1,
+    "getFileBlockLocations": 1,
+    "truncate": 1,
+    "concat": 1,
+    "getFileChecksum": 1,
+    "getAttributes": 3,
+    "setAttributes": 4,
+    "snapshot": 2,
+    "read": 4,
+    "readAt": 2,
+    "readVectored": 1,
+    "write": 5,
+    "sync": 2,
+    "close": 6,
 }
 BY_NAME = {point.method: point.id for point in POINTS if point.cls == "tfs"}
 

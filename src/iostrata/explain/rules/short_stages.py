@@ -15,8 +15,8 @@ WAVES = 2  # tasks for each slot that are no fault
 
 
 class StageTasks(Record, frozen=True):
-    """The attempts of a stage: how many, how long all of them and the shortest one ran, and how long
-    the stage lasted.
+    """The attempts of a stage: how many, how long all of them ran and the shortest one, and how
+    long the stage lasted.
     """
 
     job: str | None
@@ -54,7 +54,7 @@ def evidence(_: Workforce) -> ir.Table:
     evidence=Query(evidence, StageTasks),
     why="A task is sent to its executor, and its code and data are unpacked there, for Python in a "
     "process of its own, whatever it has to do: no task is shorter than that.",
-    unless="the shortest task computes as long as the others, and there is nothing that it repeats.",
+    unless="the shortest task computes as long as the others, and repeats nothing.",
     most="warning",
 )
 def judge(rows: list[StageTasks], facts: RunFacts) -> Judgement | None:
@@ -77,9 +77,7 @@ def judge(rows: list[StageTasks], facts: RunFacts) -> Judgement | None:
         ],
         change=[
             Change("make fewer partitions: coalesce(), or the number given to parallelize()"),
-            Change(
-                "read files in larger parts", "spark.sql.files.maxPartitionBytes", after="128m"
-            ),
+            Change("read files in larger parts", "spark.sql.files.maxPartitionBytes", after="128m"),
             Change("shuffle into fewer parts", "spark.sql.shuffle.partitions"),
         ],
         gain=(0.2, 1.0),

@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class Account {
   /** ns of a call beside the real one, and what it costs more recorded: by the first compiler. */
-  private static final long CALL_NANOS = 290;
+  private static final long CALL_NANOS = 170;
 
-  private static final long KEPT_NANOS = 160;
+  private static final long KEPT_NANOS = 190;
 
   /** Of one core, a share that counts as used even if it is not. */
   private static final double LEAST_CPU = 0.1;

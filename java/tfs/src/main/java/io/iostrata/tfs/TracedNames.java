@@ -1,13 +1,18 @@
 package io.iostrata.tfs;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.BlockStoragePolicySpi;
 import org.apache.hadoop.fs.FileChecksum;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.FsServerDefaults;
+import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.StorageType;
@@ -226,5 +231,98 @@ abstract class TracedNames extends FilterFileSystem {
   @Override
   public BlockStoragePolicySpi getStoragePolicy(Path path) throws IOException {
     return asked(path, super::getStoragePolicy);
+  }
+
+  @Override
+  public Path getLinkTarget(Path path) throws IOException {
+    return names.outer(super.getLinkTarget(inner(path)));
+  }
+
+  @Override
+  protected Path resolveLink(Path path) throws IOException {
+    return names.outer(super.resolveLink(inner(path)));
+  }
+
+  // Where files are, and where new ones go.
+
+  @Override
+  public BlockLocation[] getFileBlockLocations(FileStatus status, long start, long length)
+      throws IOException {
+    if (status == null) {
+      return super.getFileBlockLocations((FileStatus) null, start, length);
+    }
+    FileStatus copy = new FileStatus(status);
+    copy.setPath(inner(status.getPath()));
+    return traced(
+        Point.GET_FILE_BLOCK_LOCATIONS,
+        status.getPath(),
+        inner -> super.getFileBlockLocations(copy, start, length));
+  }
+
+  @Override
+  public BlockLocation[] getFileBlockLocations(Path path, long start, long length)
+      throws IOException {
+    return traced(
+        Point.GET_FILE_BLOCK_LOCATIONS,
+        path,
+        inner -> fs.getFileBlockLocations(inner, start, length));
+  }
+
+  @Override
+  public Path getHomeDirectory() {
+    return names.outer(super.getHomeDirectory());
+  }
+
+  @Override
+  public void setWorkingDirectory(Path path) {
+    super.setWorkingDirectory(inner(path));
+  }
+
+  @Override
+  public Path getWorkingDirectory() {
+    return names.outer(super.getWorkingDirectory());
+  }
+
+  @Override
+  protected Path getInitialWorkingDirectory() {
+    return names.outer(super.getInitialWorkingDirectory());
+  }
+
+  @Override
+  public Path getTrashRoot(Path path) {
+    return names.outer(super.getTrashRoot(inner(path)));
+  }
+
+  @Override
+  public Collection<FileStatus> getTrashRoots(boolean allUsers) {
+    List<FileStatus> roots = new ArrayList<>();
+    super.getTrashRoots(allUsers).forEach(root -> roots.add(names.outerStatus(root)));
+    return roots;
+  }
+
+  @Override
+  public FsStatus getStatus(Path path) throws IOException {
+    return traced(
+        Point.GET_ATTRIBUTES, path == null ? new Path("/") : path, inner -> super.getStatus(inner));
+  }
+
+  @Override
+  public long getUsed(Path path) throws IOException {
+    return super.getUsed(inner(path));
+  }
+
+  @Override
+  public long getDefaultBlockSize(Path path) {
+    return super.getDefaultBlockSize(inner(path));
+  }
+
+  @Override
+  public short getDefaultReplication(Path path) {
+    return super.getDefaultReplication(inner(path));
+  }
+
+  @Override
+  public FsServerDefaults getServerDefaults(Path path) throws IOException {
+    return super.getServerDefaults(inner(path));
   }
 }

@@ -90,7 +90,7 @@ final class Tracer {
     return tracer;
   }
 
-  /** One number for each way that bytes go; 0: none. */
+  /** A number for the direction that bytes go in; 0: they do not. */
   private static int direction(int point) {
     switch (point) {
       case Point.READ:
