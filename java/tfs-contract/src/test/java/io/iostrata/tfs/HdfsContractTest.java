@@ -9,16 +9,8 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.contract.AbstractContractAppendTest;
 import org.apache.hadoop.fs.contract.AbstractContractBulkDeleteTest;
 import org.apache.hadoop.fs.contract.AbstractContractConcatTest;
-import org.apache.hadoop.fs.contract.AbstractContractCopyFromLocalTest;
-import org.apache.hadoop.fs.contract.AbstractContractCreateTest;
-import org.apache.hadoop.fs.contract.AbstractContractDeleteTest;
-import org.apache.hadoop.fs.contract.AbstractContractGetFileStatusTest;
-import org.apache.hadoop.fs.contract.AbstractContractMkdirTest;
-import org.apache.hadoop.fs.contract.AbstractContractOpenTest;
 import org.apache.hadoop.fs.contract.AbstractContractPathHandleTest;
-import org.apache.hadoop.fs.contract.AbstractContractRenameTest;
 import org.apache.hadoop.fs.contract.AbstractContractRootDirectoryTest;
-import org.apache.hadoop.fs.contract.AbstractContractSeekTest;
 import org.apache.hadoop.fs.contract.AbstractContractSetTimesTest;
 import org.apache.hadoop.fs.contract.AbstractContractUnbufferTest;
 import org.apache.hadoop.fs.contract.AbstractContractVectoredReadTest;
@@ -31,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 
 /** {@code tfs://hdfs@HOST:PORT/} keeps what HDFS promises. */
-class HdfsContractTest {
+class HdfsContractTest extends CommonContract {
   @BeforeAll
   static void begin() throws IOException {
     HDFSContract.createCluster();
@@ -46,7 +38,8 @@ class HdfsContractTest {
     return URI.create("tfs://hdfs@" + HDFSContract.getCluster().getURI().getAuthority());
   }
 
-  static AbstractFSContract contract(Configuration conf) {
+  @Override
+  AbstractFSContract contract(Configuration conf) {
     return new TracedContract(conf, "contract/hdfs.xml", uri(), new Path("/test"));
   }
 
@@ -91,71 +84,7 @@ class HdfsContractTest {
   }
 
   @Nested
-  class CopyFromLocal extends AbstractContractCopyFromLocalTest {
-    @Override
-    protected AbstractFSContract createContract(Configuration conf) {
-      return contract(conf);
-    }
-  }
-
-  @Nested
-  class Create extends AbstractContractCreateTest {
-    @Override
-    protected AbstractFSContract createContract(Configuration conf) {
-      return contract(conf);
-    }
-  }
-
-  @Nested
-  class Delete extends AbstractContractDeleteTest {
-    @Override
-    protected AbstractFSContract createContract(Configuration conf) {
-      return contract(conf);
-    }
-  }
-
-  @Nested
-  class GetFileStatus extends AbstractContractGetFileStatusTest {
-    @Override
-    protected AbstractFSContract createContract(Configuration conf) {
-      return contract(conf);
-    }
-  }
-
-  @Nested
-  class Mkdir extends AbstractContractMkdirTest {
-    @Override
-    protected AbstractFSContract createContract(Configuration conf) {
-      return contract(conf);
-    }
-  }
-
-  @Nested
-  class Open extends AbstractContractOpenTest {
-    @Override
-    protected AbstractFSContract createContract(Configuration conf) {
-      return contract(conf);
-    }
-  }
-
-  @Nested
-  class Rename extends AbstractContractRenameTest {
-    @Override
-    protected AbstractFSContract createContract(Configuration conf) {
-      return contract(conf);
-    }
-  }
-
-  @Nested
   class RootDirectory extends AbstractContractRootDirectoryTest {
-    @Override
-    protected AbstractFSContract createContract(Configuration conf) {
-      return contract(conf);
-    }
-  }
-
-  @Nested
-  class Seek extends AbstractContractSeekTest {
     @Override
     protected AbstractFSContract createContract(Configuration conf) {
       return contract(conf);
