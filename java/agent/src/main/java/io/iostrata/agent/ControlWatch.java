@@ -2,6 +2,7 @@ package io.iostrata.agent;
 
 import io.iostrata.segment.Recorder;
 import io.iostrata.segment.Schema;
+import io.iostrata.segment.SystemThreads;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 
@@ -33,7 +34,7 @@ final class ControlWatch extends Thread implements Callable<String> {
   private volatile boolean ended;
 
   ControlWatch(Recorder recorder, Session session) {
-    super(systemGroup(), "iostrata");
+    super(SystemThreads.group(), "iostrata");
     this.recorder = recorder;
     this.session = session;
     userPoints = new UserPoints(recorder, session.loader(), session.classes());
@@ -43,15 +44,6 @@ final class ControlWatch extends Thread implements Callable<String> {
     setDaemon(true);
     // The application's loader must not be kept alive by us.
     setContextClassLoader(null);
-  }
-
-  /** Programs list and interrupt the threads of their own group: ours is none of them. */
-  static ThreadGroup systemGroup() {
-    ThreadGroup group = Thread.currentThread().getThreadGroup();
-    while (group.getParent() != null) {
-      group = group.getParent();
-    }
-    return group;
   }
 
   /** Reads the page and acts; true when a run is being recorded. */

@@ -2,6 +2,7 @@ package io.iostrata.agent;
 
 import io.iostrata.segment.ProcessFacts;
 import io.iostrata.segment.Recorder;
+import io.iostrata.segment.SystemThreads;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 
@@ -12,9 +13,6 @@ final class Session {
 
   /** Long enough for what a thread says of itself to reach all others. */
   private static final long INSIDE_MILLIS = 10;
-
-  private static final int MAX_THREADS = 4096;
-  private static final String WATCH = ".agent.ControlWatch";
 
   private final Recorder recorder;
   private final Loader loader;
@@ -38,7 +36,7 @@ final class Session {
   static void attach(
       AgentOptions options, String container, Recorder.Options to, Classes classes, Answer answer)
       throws Exception {
-    Thread living = living();
+    Thread living = SystemThreads.agent();
     if (Hooks.recorder != null || living != null) {
       String other = living == null ? "" : ", " + living.getClass().getName();
       throw new IOException("this JVM has an agent already" + other);
@@ -65,28 +63,9 @@ final class Session {
     answer.line(recording ? "recording to " + options.dir : "ready in " + options.dir + ", off");
   }
 
-  /**
-   * The thread of the agent in this JVM, whatever its version; null when none lives. A thread is
-   * what all versions see of each other without leaving a mark in the properties of the host.
-   */
-  static Thread living() {
-    ThreadGroup group = ControlWatch.systemGroup();
-    Thread[] threads = new Thread[Math.min(MAX_THREADS, group.activeCount() * 2 + 16)];
-    int count = group.enumerate(threads, false);
-    for (int i = 0; i < count; i++) {
-      Class<?> type = threads[i].getClass();
-      // Not by the whole name: the jar's own is another in each version.
-      boolean ours = type.getClassLoader() == null && type.getName().endsWith(WATCH);
-      if (ours && threads[i] instanceof Callable) {
-        return threads[i];
-      }
-    }
-    return null;
-  }
-
   /** Ends the agent of this JVM; that there is none is no fault. */
   static void detach(Answer answer) throws Exception {
-    Thread living = living();
+    Thread living = SystemThreads.agent();
     if (living == null) {
       answer.fact("detached", "no");
       answer.line("no agent is attached");

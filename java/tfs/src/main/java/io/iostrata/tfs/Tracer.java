@@ -140,7 +140,7 @@ final class Tracer {
       log.enter(point, handle, asked, offset, 0);
       return log;
     } catch (Throwable e) {
-      return fault(tracer, point);
+      return fault(tracer, point, e);
     }
   }
 
@@ -150,7 +150,7 @@ final class Tracer {
       try {
         log.exit(point, Math.max(0, bytes));
       } catch (Throwable e) {
-        fault(current, point);
+        fault(current, point, e);
       }
     }
   }
@@ -161,7 +161,7 @@ final class Tracer {
         String name = thrown.getClass().getName();
         log.failed(point, (int) current.recorder.name(Schema.CATEGORY_EXCEPTION, name));
       } catch (Throwable e) {
-        fault(current, point);
+        fault(current, point, e);
       }
     }
   }
@@ -199,10 +199,14 @@ final class Tracer {
         });
   }
 
-  /** No stack or no memory left: the point is off from now on. */
-  private static ThreadLog fault(Tracer tracer, int point) {
+  /** A fault of ours, as where no stack or memory is left: the point is off from now on. */
+  private static ThreadLog fault(Tracer tracer, int point, Throwable fault) {
     tracer.off[point - Point.FIRST] = true;
-    tracer.recorder.fault(point, "no stack or memory left");
+    try {
+      tracer.recorder.fault(point, fault.toString());
+    } catch (Throwable again) {
+      // nor is there anything left to say so
+    }
     return null;
   }
 }

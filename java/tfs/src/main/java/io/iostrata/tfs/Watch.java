@@ -1,15 +1,12 @@
 package io.iostrata.tfs;
 
 import io.iostrata.segment.Recorder;
+import io.iostrata.segment.SystemThreads;
 
 /** A thread that does what the collector's control page says, five times a second. */
 final class Watch extends Thread {
   private static final long PERIOD_MILLIS = 200;
   private static final int PERIODS_PER_SECOND = 5;
-  private static final int MAX_THREADS = 4096;
-
-  /** The thread of an agent of whatever version. */
-  private static final String AGENT = ".agent.ControlWatch";
 
   private final Recorder recorder;
   private final Tracer tracer;
@@ -19,21 +16,12 @@ final class Watch extends Thread {
   private volatile boolean ended;
 
   Watch(Recorder recorder, Tracer tracer) {
-    super(root(), "iostrata-tfs");
+    super(SystemThreads.group(), "iostrata-tfs");
     this.recorder = recorder;
     this.tracer = tracer;
     account = new Account(recorder, tracer.calls, this);
     setDaemon(true);
     setContextClassLoader(null);
-  }
-
-  /** Programs list and interrupt the threads of their own group: ours is none of them. */
-  private static ThreadGroup root() {
-    ThreadGroup group = Thread.currentThread().getThreadGroup();
-    while (group.getParent() != null) {
-      group = group.getParent();
-    }
-    return group;
   }
 
   /** Reads the page and acts. */
@@ -59,16 +47,7 @@ final class Watch extends Thread {
 
   /** An agent sees what tfs:// sees and more: the same bytes are not to be counted twice. */
   private boolean isAgentHere() {
-    ThreadGroup group = getThreadGroup() == null ? root() : getThreadGroup();
-    Thread[] threads = new Thread[Math.min(MAX_THREADS, group.activeCount() * 2 + 16)];
-    int count = group.enumerate(threads, false);
-    for (int i = 0; i < count; i++) {
-      Class<?> type = threads[i].getClass();
-      if (type.getClassLoader() == null && type.getName().endsWith(AGENT)) {
-        return true;
-      }
-    }
-    return false;
+    return SystemThreads.agent() != null;
   }
 
   @Override
