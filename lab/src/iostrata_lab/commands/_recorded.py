@@ -14,6 +14,7 @@ from iostrata.cli.console import note, print_table
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
+    from iostrata.cli.recordline import RecordOptions
     from iostrata.schema.detail import Detail
     from iostrata_lab.workload.interface import Context, Result
     from iostrata_lab.workload.parameters import Parameter
@@ -46,19 +47,29 @@ class RecordedWorkload:
         self._detail, self._tag = detail, list(tag)
         self.run = run
 
+    def _options(self, command: list[str]) -> RecordOptions:
+        """What is no job of a cluster is a native program."""
+        from iostrata.cli.recordline import RecordOptions
+
+        return RecordOptions(
+            command,
+            lab=self._lab,
+            run=self.run,
+            store=self._store,
+            tag=self._tag,
+            native=not self._asked.workload.on_cluster,
+        )
+
     def inner(self, context: Context) -> Result:
         """What it said, as it would have said it here."""
         from iostrata.cli.recording import conclude, recording_line, request_for
-        from iostrata.cli.recordline import RecordOptions
         from iostrata.record.session import record
         from iostrata_lab.workload.runner import hand_over
 
         there = context.scratch / CONTEXT
         hand_over(context, self._asked.workload, there)
         command = [sys.executable, "-m", "iostrata", "workload", "inside", str(there)]
-        request = request_for(
-            RecordOptions(command, lab=self._lab, run=self.run, store=self._store, tag=self._tag)
-        )
+        request = request_for(self._options(command))
         request = replace(request, title=self._asked.title)
         if self._detail:
             request = replace(request, detail=self._detail)

@@ -49,6 +49,7 @@ def register(app: typer.Typer) -> None:
             "iostrata workload run terasort --set rows=10000000 --set reduces=8 --record",
             "iostrata workload run testdfsio --scale 4 --json   four times its size",
             "iostrata workload run wordcount --keep --folder /data/words",
+            "iostrata workload run checkpoint --set pattern=strided --folder /mnt/ceph/new",
         )
     )(run)
     _traces.register(group)
@@ -102,7 +103,7 @@ def run(
         typer.Option(envvar="IOSTRATA_BUDGET", help="Budget of tracing, as for `iostrata record`."),
     ] = "1%",
     store: StoreOption = None,
-    folder: Annotated[str, typer.Option(help="A new folder in HDFS; by default one in /tmp.")] = "",
+    folder: Annotated[str, typer.Option(help="A new folder; by default one in /tmp of HDFS, or here.")] = "",
     keep: Annotated[bool, typer.Option("--keep", help="Keep that folder.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,

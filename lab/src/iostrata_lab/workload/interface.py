@@ -23,7 +23,7 @@ class Context:
     values: Mapping[str, Value]  # of every parameter, each of them checked
     seed: int
     cluster: ClusterClient
-    folder: str  # in HDFS, of its own: removed afterwards unless it is to be kept
+    folder: str  # in HDFS, or on a mount; of its own: removed afterwards unless it is to be kept
     scratch: Path  # here, empty, of its own: removed afterwards
     step: Progress
     tag: str  # of each of its jobs, which are ended with it
@@ -81,10 +81,10 @@ class WorkloadAnswer(Record, frozen=True):
 
 @dataclass(frozen=True)
 class Workload:
-    """What a cluster can be made to do.
+    """What a cluster, or a file system, can be made to do.
 
     `check` raises UserError for parameters that are impossible together, before anything starts.
-    `bytes` is what it has in HDFS at the most, without replicas. `prepare` makes its input, which
+    `bytes` is what it has in files at the most, without replicas. `prepare` makes its input, which
     is not recorded; `run` does the work and says what became of it, in JSON values.
     """
 
@@ -98,6 +98,7 @@ class Workload:
     bytes: Callable[[Context], int] = _no_bytes
     steps: tuple[str, ...] = ()  # what `prepare` and `run` say to `Context.step`, in this order
     yarn: Callable[[Context], bool] = _yes  # it runs jobs there
+    on_cluster: bool = True  # else it writes to a folder of a mounted file system
     sources: tuple[str, ...] = field(default=())  # papers and data it follows
 
     def answer(self) -> WorkloadAnswer:

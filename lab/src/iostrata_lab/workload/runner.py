@@ -7,28 +7,26 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from iostrata.errors import UserError
 from iostrata.progress import Progress
 from iostrata.records import Record, builtins
-from iostrata.text import size
 from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context, Result, Workload
 from iostrata_lab.workload.parameters import Value
+from iostrata_lab.workload.places import place_of
 
 CHECK, CLEAN = "check", "clean"
-# HDFS wants some space beside the data: blocks being written are counted whole.
-ROOM = 1.1
 
 
 @dataclass(frozen=True)
 class WorkloadOrder:
-    """A workload to run. `folder` is in HDFS and must not be there yet; '' takes a new one."""
+    """A workload to run. `folder` must not be there yet; '' takes a new one, of HDFS in /tmp, of a
+    mounted file system where we are.
+    """
 
     workload: Workload
     values: Mapping[str, Value]
@@ -52,7 +50,10 @@ class WorkloadOrder:
 
     @property
     def place(self) -> str:
-        return self.folder or f"/tmp/iostrata-{self.workload.name}-{self.name}"
+        if self.folder and not self.workload.on_cluster:
+            return str(Path(self.folder).absolute())
+        new = f"iostrata-{self.workload.name}-{self.name}"
+        return self.folder or (f"/tmp/{new}" if self.workload.on_cluster else str(Path.cwd() / new))
 
 
 class WorkloadResult(Record, frozen=True):
@@ -109,9 +110,12 @@ def perform(
     workload = order.workload
     scratch = Path(tempfile.mkdtemp(prefix=f"iostrata-{workload.name}-"))
     context = Context(order.values, order.seed, cluster, order.place, scratch, step, order.tag)
+    place = place_of(workload, cluster)
     try:
         step(CHECK)
-        check(workload, context)
+        workload.check(context)
+        place.check(workload, context)
+        place.make(context)
         begun = time.monotonic()
         try:
             workload.prepare(context)
@@ -120,48 +124,14 @@ def perform(
             ended = time.monotonic()
         except BaseException:
             step(CLEAN)
-            undo(workload, context)
+            place.undo(workload, context)
             raise
         step(CLEAN)
         if not order.keep:
-            cluster.remove(context.folder)
+            place.remove(context)
         return Done(order, result, prepared - begun, ended - prepared)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def check(workload: Workload, context: Context) -> None:
-    """Raises UserError for what cannot work: values, a place that is taken, too small a cluster."""
-    workload.check(context)
-    has = context.cluster.facts
-    if not has.datanodes:
-        raise UserError("HDFS has no live DataNode", "start one")
-    yarn = workload.yarn(context)
-    if yarn and not has.nodemanagers:
-        raise UserError("YARN has no live NodeManager", "start one")
-    if yarn and has.memory < has.job:
-        raise UserError(
-            f"YARN has {size(has.memory)} for containers, a job needs {size(has.job)}",
-            "give its nodes more: yarn.nodemanager.resource.memory-mb",
-        )
-    needed = int(workload.bytes(context) * has.replication * ROOM)
-    if needed > has.free:
-        raise UserError(
-            f"{workload.name} needs {size(needed)} in HDFS with {has.replication} replicas, "
-            f"{size(has.free)} are free",
-            "ask for less: --scale, --set",
-        )
-    if context.cluster.exists(context.folder):
-        raise UserError(f"{context.folder} is there already", "name another --folder")
-
-
-def undo(workload: Workload, context: Context) -> None:
-    """Ends its jobs and removes what it has written, as far as the cluster still answers."""
-    if workload.yarn(context):
-        with suppress(UserError):
-            context.cluster.job("end", context.tag)
-    with suppress(UserError):
-        context.cluster.remove(context.folder)
 
 
 def hand_over(context: Context, workload: Workload, path: Path) -> None:
