@@ -103,7 +103,9 @@ def run(
         typer.Option(envvar="IOSTRATA_BUDGET", help="Budget of tracing, as for `iostrata record`."),
     ] = "1%",
     store: StoreOption = None,
-    folder: Annotated[str, typer.Option(help="A new folder; by default one in /tmp of HDFS, or here.")] = "",
+    folder: Annotated[
+        str, typer.Option(help="A new folder; by default one in /tmp of HDFS, or here.")
+    ] = "",
     keep: Annotated[bool, typer.Option("--keep", help="Keep that folder.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,

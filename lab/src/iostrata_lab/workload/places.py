@@ -105,7 +105,7 @@ class MountedPlace:
     def make(self, context: Context) -> None:
         Path(context.folder).mkdir()
 
-    def undo(self, workload: Workload, context: Context) -> None:
+    def undo(self, _: Workload, context: Context) -> None:
         self.remove(context)
 
     def remove(self, context: Context) -> None:

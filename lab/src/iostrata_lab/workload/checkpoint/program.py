@@ -105,7 +105,7 @@ def save(order: dict[str, Any], number: int, rank: int, ranks: int, begin: float
     }
 
 
-def restart(order: dict[str, Any], number: int, rank: int, ranks: int, begin: float) -> float:
+def restart(order: dict[str, Any], number: int, rank: int, ranks: int) -> float:
     """Reads what the next rank has saved, which is in no cache of a client's own; s it took."""
     other = (rank + 1) % ranks
     data = content(order, number, other)
@@ -116,7 +116,7 @@ def restart(order: dict[str, Any], number: int, rank: int, ranks: int, begin: fl
     file.close()
     if wrong:
         raise RuntimeError(f"{wrong} transfers of rank {other} are not what it has written")
-    return MPI.Wtime() - start
+    return float(MPI.Wtime() - start)
 
 
 def main() -> None:
@@ -132,10 +132,10 @@ def main() -> None:
         WORLD.Barrier()
         gone = number - order["kept"]
         if gone >= 0 and (order["pattern"] == "n-n" or rank == 0):
-            os.unlink(path(order, gone, rank))
+            Path(path(order, gone, rank)).unlink()
     read = None
     if order["restart"]:
-        read = restart(order, order["checkpoints"] - 1, rank, ranks, begin)
+        read = restart(order, order["checkpoints"] - 1, rank, ranks)
     everything = WORLD.gather((rows, read))
     if rank == 0:
         answer = {

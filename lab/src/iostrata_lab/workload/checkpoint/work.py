@@ -51,7 +51,12 @@ def _version() -> str:
 
 def _by_mpi4py(context: Context) -> dict[str, Any]:
     answer = context.scratch / "answer.json"
-    order = {**context.values, "seed": context.seed, "folder": context.folder, "answer": str(answer)}
+    order = {
+        **context.values,
+        "seed": context.seed,
+        "folder": context.folder,
+        "answer": str(answer),
+    }
     path = context.scratch / "order.json"
     path.write_text(json.dumps(order), "utf-8")
     _launch(context, sys.executable, "-m", PROGRAM, str(path))
@@ -112,7 +117,7 @@ def ior_options(context: Context, answer: Path) -> list[str]:
 
 def read_ior(said: Mapping[str, Any]) -> list[dict[str, Any]]:
     """IOR's own record of each checkpoint, in its own figures."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for test in said["tests"]:
         parameters = test["Parameters"]
         for row in test["Results"]:

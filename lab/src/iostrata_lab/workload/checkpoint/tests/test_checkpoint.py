@@ -107,10 +107,8 @@ def test_a_folder_is_checked_before_anything_is_written(tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError, match=complaint):
             place.check(CHECKPOINT, context(str(folder)))
-    with pytest.raises(UserError, match="needs .* are free"):
+    with pytest.raises(UserError, match=r"needs .* are free"):
         place.check(CHECKPOINT, context(str(tmp_path / "new"), "block=1TB", "ranks=4096"))
-    with pytest.raises(UserError, match="read-only|may not be written to"):
-        place.check(CHECKPOINT, context("/proc/new"))
     new = context(str(tmp_path / "new"))
     place.check(CHECKPOINT, new)
     place.make(new)
