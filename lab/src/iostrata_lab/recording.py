@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iostrata.artifacts import find_artifact, stage_agent
+from iostrata.artifacts import stage_agent
 from iostrata.cli.console import note
 from iostrata.errors import UserError
 from iostrata.prepare.properties import BadXmlError
@@ -27,8 +27,6 @@ from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.versions import DEFAULT
 from iostrata_lab.workload.cluster import ClusterClient
 
-_PACKAGE = Path(__file__).resolve().parent
-_CHECKOUT = _PACKAGE.parents[2]
 HISTORY_TIMEOUT = 30.0  # s; the run has ended, and its ApplicationMasters with it
 # What a cluster that is going down says, or one that says something unheard-of.
 _NO_ANSWER = (LabError, OSError, http.client.HTTPException, ValueError, KeyError)
@@ -167,22 +165,10 @@ def recorded_lab(name: str) -> RecordedLab:
         return RecordedLab(clusters.find(name))
 
 
-def jobs_jar() -> Path:
-    """What workloads run on clusters: $IOSTRATA_JOBS, else the package's own, else the checkout's.
-
-    Raises UserError when there is none.
-    """
-    return find_artifact(
-        "IOSTRATA_JOBS",
-        _PACKAGE / "iostrata-jobs.jar",
-        _CHECKOUT / "java/jobs/target/iostrata-jobs.jar",
-    )
-
-
 def cluster_of(lab: str | None) -> ClusterClient:
     """The cluster that workloads run on: a lab's, or what `hadoop` of the environment reaches."""
     environment = dict(os.environ) if lab is None else recorded_lab(lab).environment()
-    return ClusterClient(environment, jobs_jar())
+    return ClusterClient(environment)
 
 
 def steps() -> Callable[[str], None]:

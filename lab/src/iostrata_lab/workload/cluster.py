@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from iostrata.artifacts import find_artifact
 from iostrata.errors import UserError
 
+_PACKAGE = Path(__file__).resolve().parents[1]
 _COMPLAINT = re.compile(r"^(?!\s+at ).*(?:Exception|Error)\b.*$", re.MULTILINE)
 GRACE = 20.0  # s for a command that was asked to end
 
@@ -37,10 +39,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class ClusterClient:
-    """Runs commands with the environment of a cluster's client; `jobs` is the jar of java/jobs."""
+    """Runs commands with the environment of a cluster's client."""
 
     environment: Mapping[str, str]
-    jobs: Path
 
     def run(self, command: Sequence[str], output: Path | None = None) -> str:
         """Standard output of a command, all of whose output also goes to the file `output`.
@@ -85,7 +86,7 @@ class ClusterClient:
 
     def job(self, name: str, *words: str, output: Path | None = None) -> str:
         """The program `name` of our jar of jobs (Main.java); `output` as in `run`."""
-        return self.run(["hadoop", "jar", str(self.jobs), name, *words], output)
+        return self.run(["hadoop", "jar", str(jobs_jar()), name, *words], output)
 
     def exists(self, path: str) -> bool:
         """Whether HDFS has it."""
@@ -99,6 +100,18 @@ class ClusterClient:
     def facts(self) -> Facts:
         """It is asked once."""
         return Facts(**json.loads(self.job("facts")))
+
+
+def jobs_jar() -> Path:
+    """What workloads run on clusters: $IOSTRATA_JOBS, else the package's own, else the checkout's.
+
+    Raises UserError when there is none.
+    """
+    return find_artifact(
+        "IOSTRATA_JOBS",
+        _PACKAGE / "iostrata-jobs.jar",
+        _PACKAGE.parents[2] / "java/jobs/target/iostrata-jobs.jar",
+    )
 
 
 @contextmanager

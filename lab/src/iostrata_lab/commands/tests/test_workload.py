@@ -31,7 +31,7 @@ def test_what_a_recorded_workload_runs_ends_before_it(tmp_path: Path, number: in
     context = Context(
         values(teragen.parameters, []),
         1,
-        ClusterClient({}, tmp_path),
+        ClusterClient({}),
         "/tmp/x",
         tmp_path,
         silent,

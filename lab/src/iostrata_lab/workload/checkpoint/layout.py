@@ -23,7 +23,7 @@ def offsets(order: dict[str, Any], rank: int, ranks: int) -> list[int]:
 
 def content(order: dict[str, Any], number: int, rank: int) -> bytes:
     """Bytes of a transfer, others for each rank and checkpoint."""
-    word = (order["seed"] * 1_000_003 + number * 1_009 + rank).to_bytes(8, "little")
+    word: bytes = (order["seed"] * 1_000_003 + number * 1_009 + rank).to_bytes(8, "little")
     transfer: int = order["transfer"]
     return (word * (transfer // 8 + 1))[:transfer]
 

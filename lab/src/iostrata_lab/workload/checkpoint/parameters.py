@@ -55,5 +55,4 @@ def check(context: Context) -> None:
             "collective=true: ranks with files of their own have none together",
             "--set pattern=segmented",
         )
-    launcher()
-    writer(context)
+    launcher(writer(context))

@@ -122,6 +122,8 @@ def restart(order: dict[str, Any], number: int, rank: int, ranks: int) -> float:
 def main() -> None:
     order = json.loads(Path(sys.argv[1]).read_text("utf-8"))
     rank, ranks = WORLD.Get_rank(), WORLD.Get_size()
+    if ranks != order["ranks"]:  # each is alone: mpiexec is of another MPI than mpi4py's
+        sys.exit(f"Error: {ranks} of {order['ranks']} ranks: mpiexec is not that of mpi4py's MPI")
     WORLD.Barrier()
     begin = MPI.Wtime()
     rows = []
@@ -137,7 +139,7 @@ def main() -> None:
     if order["restart"]:
         read = restart(order, order["checkpoints"] - 1, rank, ranks)
     everything = WORLD.gather((rows, read))
-    if rank == 0:
+    if everything is not None:  # this is rank 0
         answer = {
             "rows": [row for own, _ in everything for row in own],
             "restarts": [took for _, took in everything if took is not None],

@@ -13,10 +13,14 @@ from iostrata_lab.workload.interface import Context
 _HOW = "pip install mpi4py mpich, or the MPI of this system"
 
 
-def launcher() -> str:
-    """mpiexec of the PATH, else that of this Python; raises UserError when there is none."""
+def launcher(program: str) -> str:
+    """mpiexec beside this Python for mpi4py, of which each has an MPI of its own; else that of the
+    PATH. Raises UserError when there is none.
+    """
     beside = Path(sys.executable).with_name("mpiexec")
-    found = shutil.which("mpiexec") or (str(beside) if beside.is_file() else None)
+    own = str(beside) if beside.is_file() else None
+    there = shutil.which("mpiexec")
+    found = own or there if program == "mpi4py" else there or own
     if found is None:
         raise UserError("mpiexec is not on the PATH", _HOW)
     return found

@@ -37,15 +37,16 @@ def perform(context: Context) -> Result:
 
 def _launch(context: Context, *program: str) -> None:
     """Raises UserError with what the ranks complained about; Ctrl-C ends them all."""
+    mpiexec = launcher(writer(context))
     options = ["-n", str(context.number("ranks"))]
-    if "open" in _version().lower():  # Open MPI, which counts cores and forbids root
+    if "open" in _version(mpiexec).lower():  # Open MPI, which counts cores and forbids root
         options += ["--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
-    context.cluster.run([launcher(), *options, *program])
+    context.cluster.run([mpiexec, *options, *program])
 
 
-def _version() -> str:
+def _version(mpiexec: str) -> str:
     return subprocess.run(
-        [launcher(), "--version"], capture_output=True, text=True, check=False
+        [mpiexec, "--version"], capture_output=True, text=True, check=False
     ).stdout
 
 
@@ -96,7 +97,7 @@ STEPS = ("open", "write", "sync", "close")
 def _by_ior(context: Context) -> dict[str, Any]:
     answer = context.scratch / "ior.json"
     _launch(context, "ior", *ior_options(context, answer))
-    return {"checkpoints": read_ior(json.loads(answer.read_text("utf-8")))}
+    return read_ior(json.loads(answer.read_text("utf-8")))
 
 
 def ior_options(context: Context, answer: Path) -> list[str]:
@@ -115,24 +116,26 @@ def ior_options(context: Context, answer: Path) -> list[str]:
     return [*options, "-O", f"summaryFile={answer}"]
 
 
-def read_ior(said: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """IOR's own record of each checkpoint, in its own figures."""
-    rows: list[dict[str, Any]] = []
-    for test in said["tests"]:
-        parameters = test["Parameters"]
-        for row in test["Results"]:
-            if row.get("access") != "write":
-                continue
-            rows.append(
-                {
-                    "checkpoint": len(rows),
-                    "bytes": round(row["bwMiB"] * row["totalTime"] * MIB),
-                    "s": row["totalTime"],
-                    "mib_s": row["bwMiB"],
-                    "open_s": row["openTime"],
-                    "write_s": row["wrRdTime"],
-                    "close_s": row["closeTime"],
-                    "tasks": parameters.get("numTasks"),
-                }
-            )
-    return rows
+def read_ior(said: Mapping[str, Any]) -> dict[str, Any]:
+    """IOR's own record of each checkpoint, in its own figures, and of the last restart."""
+    (test,) = said["tests"]
+    asked, tasks = test["Parameters"], test["Options"]["tasks"]
+    moved = tasks * asked["segmentCount"] * asked["blockSize"]
+    by_access: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in test["Results"]:
+        by_access[row["access"]].append(row)
+    rows = [
+        {
+            "checkpoint": number,
+            "bytes": moved,
+            "writes": moved // asked["transferSize"],
+            "s": row["totalTime"],
+            "mib_s": row["bwMiB"],
+            "open_s": row["openTime"],
+            "write_s": row["wrRdTime"],
+            "close_s": row["closeTime"],
+        }
+        for number, row in enumerate(by_access["write"])
+    ]
+    reads = by_access["read"]
+    return {"checkpoints": rows, **({"restart_s": reads[-1]["totalTime"]} if reads else {})}

@@ -34,7 +34,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[s
 def test_a_command_whose_start_is_interrupted_does_not_go_on(
     started: list[subprocess.Popen[str]], tmp_path: Path
 ) -> None:
-    client = ClusterClient(dict(os.environ), tmp_path)
+    client = ClusterClient(dict(os.environ))
     with pytest.raises(KeyboardInterrupt):
         client.run(["sleep", "600"])
     (sleep,) = started

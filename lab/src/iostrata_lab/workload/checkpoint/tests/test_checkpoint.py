@@ -25,7 +25,7 @@ ORDER: dict[str, Any] = {"block": 12, "transfer": 4, "segments": 2, "seed": 1, "
 
 def context(folder: str, *given: str) -> Context:
     chosen = values(PARAMETERS, given)
-    return Context(chosen, 5, ClusterClient({}, Path()), folder, Path("/scratch"), silent, "tag")
+    return Context(chosen, 5, ClusterClient({}), folder, Path("/scratch"), silent, "tag")
 
 
 @pytest.mark.parametrize("pattern", ["n-n", "segmented", "strided"])
@@ -77,9 +77,13 @@ def test_ior_is_asked_for_the_same() -> None:
 def test_what_ior_says_of_each_checkpoint() -> None:
     row = {"access": "write", "bwMiB": 64.0, "totalTime": 1.0}
     row |= {"openTime": 0.1, "wrRdTime": 0.8, "closeTime": 0.1}
-    said = {"tests": [{"Parameters": {"numTasks": 4}, "Results": [row, {"access": "read"}]}]}
-    (found,) = read_ior(said)
-    assert (found["checkpoint"], found["bytes"], found["mib_s"]) == (0, 64 << 20, 64.0)
+    asked = {"segmentCount": 2, "blockSize": 8 << 20, "transferSize": 1 << 20}
+    results = [row, {**row, "access": "read", "totalTime": 0.5}]
+    test = {"Parameters": asked, "Options": {"tasks": 4}, "Results": results}
+    found = read_ior({"tests": [test]})
+    (saved,) = found["checkpoints"]
+    assert (saved["checkpoint"], saved["bytes"], saved["writes"]) == (0, 64 << 20, 64)
+    assert (saved["mib_s"], found["restart_s"]) == (64.0, 0.5)
 
 
 def test_what_cannot_work_together() -> None:

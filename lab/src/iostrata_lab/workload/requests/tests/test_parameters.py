@@ -22,7 +22,7 @@ KIB = 1024
 
 def asked(*given: str, of: Workload = SPOTIFY) -> Context:
     chosen = values(of.parameters, given)
-    return Context(chosen, 5, ClusterClient({}, Path()), "/tmp/here", Path(), silent, "tag")
+    return Context(chosen, 5, ClusterClient({}), "/tmp/here", Path(), silent, "tag")
 
 
 @pytest.mark.parametrize("workload", REQUESTS, ids=lambda one: one.name)

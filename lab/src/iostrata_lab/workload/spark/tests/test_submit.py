@@ -29,7 +29,7 @@ class Known(ClusterClient):
 
 def context(*given: str) -> Context:
     asked = values(PAGERANK.parameters, given)
-    cluster = Known({"HADOOP_CONF_DIR": "/conf"}, Path("/none.jar"))
+    cluster = Known({"HADOOP_CONF_DIR": "/conf"})
     return Context(asked, 1, cluster, "/there", Path("/scratch"), silent, "tag")
 
 
@@ -58,7 +58,7 @@ def test_what_cannot_work_is_said_before_anything_starts() -> None:
         "master=mesos is not allowed · say local[N] or yarn"
     )
     nowhere = context()
-    nowhere = replace(nowhere, cluster=Known({}, Path("/none.jar")))
+    nowhere = replace(nowhere, cluster=Known({}))
     assert refused(nowhere).startswith("Spark finds no cluster · ")
     # 896 MiB each, and as much for the ApplicationMaster
     assert refused(context("master=yarn", "executors=2")).startswith(

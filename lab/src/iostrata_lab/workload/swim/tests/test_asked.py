@@ -22,9 +22,7 @@ from iostrata_lab.workload.swim.trace import read
 def asked(*given: str, scale: float = 1.0, seed: int = 1) -> Context:
     """Of no cluster: a plan asks none."""
     said = values(PARAMETERS, given, scale)
-    return Context(
-        said, seed, ClusterClient({}, Path()), "/folder", Path("/scratch"), silent, "tag"
-    )
+    return Context(said, seed, ClusterClient({}), "/folder", Path("/scratch"), silent, "tag")
 
 
 def test_the_default_is_the_first_50_jobs() -> None:

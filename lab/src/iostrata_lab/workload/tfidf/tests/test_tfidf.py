@@ -36,7 +36,7 @@ FACTS = Facts(
 
 
 def asked(*given: str, scale: float = 1) -> Context:
-    cluster = ClusterClient({}, Path())
+    cluster = ClusterClient({})
     vars(cluster)["facts"] = FACTS  # as the cached property keeps what it was told
     chosen = values(TFIDF.parameters, given, scale)
     return Context(chosen, 5, cluster, "/tmp/here", Path(), silent, "tag")
