@@ -1,14 +1,17 @@
 # Two commands matter: `make demo` shows iostrata at work, `make test` runs all that CI runs.
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen fmt check lint build unit e2e verified test soak fuzz bench overhead peers demo dist docs clean
+.PHONY: help setup setup-storage hooks gen fmt check lint build unit e2e verified test soak fuzz bench overhead peers demo dist docs clean
 
 MVN := mvn -B -q --no-transfer-progress -f java/pom.xml
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
 
 setup: ## make the environment (.venv); says what this machine lacks
 	@scripts/setup
+
+setup-storage: ## install MooseFS and CephFS from Debian's packages, for `iostrata lab up`; asks first
+	@scripts/setup-storage
 
 hooks: setup ## let git run the fast checks before each commit
 	@.venv/bin/pre-commit install

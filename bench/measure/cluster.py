@@ -98,7 +98,7 @@ class Side:
         except BaseException:
             self.group.remove()
             raise
-        self.lab = clusters.find(self.name)
+        self.lab = clusters.find_hadoop(self.name)
         self.environment |= self.lab.environment()
         return self
 
@@ -198,7 +198,7 @@ class Side:
     def _delete(self, paths: tuple[str, ...]) -> None:
         for path in paths:
             with suppress(FileNotFoundError):
-                self.lab.state.hdfs.do("DELETE", path, "DELETE&recursive=true")
+                self.lab.hdfs.do("DELETE", path, "DELETE&recursive=true")
 
 
 def pid_cpu(pid: int) -> float:

@@ -73,7 +73,7 @@ def commands(words: str, job: Job, lab: str, work: Path) -> list[list[str]]:
     """The command lines of a job's `command` or `prepare`, for a lab."""
     if "{text}" in words:
         words = words.replace("{text}", str(text(work, job.megabytes)))
-    words = words.replace("{examples}", str(clusters.find(lab).examples_jar))
+    words = words.replace("{examples}", str(clusters.find_hadoop(lab).examples_jar))
     return [line.split() for line in words.split(" ; ")]
 
 

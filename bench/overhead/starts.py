@@ -22,7 +22,8 @@ from bench.measure.results import Results, say
 from bench.startup.startup import control_page
 
 from iostrata.artifacts import stage_agent
-from iostrata_lab.clusters import AgentOptions, jars
+from iostrata_lab.clusters import AgentOptions
+from iostrata_lab.clusters.hadoop import jars
 
 Row = dict[str, Any]
 HERE = Path(__file__).parent

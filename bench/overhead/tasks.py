@@ -22,7 +22,7 @@ from bench.measure.results import Results, say
 from bench.measure.workloads import text
 from bench.overhead.modes import Mode
 
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 
 Row = dict[str, Any]
 CPU_OF = Path(__file__).with_name("cpu_of.py")

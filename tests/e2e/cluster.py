@@ -15,7 +15,9 @@ from typing import Any
 from tests.e2e import commands
 from tests.e2e.truth import Attempt, Block, Run
 
-from iostrata_lab.clusters.history import JobHistory
+from iostrata_lab import clusters
+from iostrata_lab.clusters import cgroups, namespaces
+from iostrata_lab.clusters.hadoop.history import JobHistory
 
 FSCK_BLOCK = re.compile(r"blk_(?P<number>\d+)_\d+ len=(?P<size>\d+) Live_repl=(?P<replicas>\d+)")
 JOB = re.compile(r"Running job: (job_\d+_\d+)")
@@ -71,8 +73,6 @@ class Cluster:
 
     def hadoop(self, *command: str) -> str:
         """Runs a Hadoop command that is not recorded."""
-        from iostrata_lab import clusters
-
         found = clusters.find(self.name)
         done = found.run(list(command), capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
@@ -80,17 +80,13 @@ class Cluster:
 
     def going_on(self) -> list[str]:
         """Names of the applications that have not ended, by the ResourceManager."""
-        from iostrata_lab import clusters
-
         states = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
         at = clusters.find(self.name).state.at("resourcemanager-http")
         found = asked(at, f"/ws/v1/cluster/apps?states={states}")["apps"] or {}
         return [app["name"] for app in found.get("app", ())]
 
     def history(self, job: str) -> JobHistory:
-        from iostrata_lab import clusters
-
-        return clusters.find(self.name).job_history(job)
+        return clusters.find_hadoop(self.name).job_history(job)
 
     def attempts(self, job: str) -> list[Attempt]:
         """The successful attempts of a job, by the job history."""
@@ -128,11 +124,25 @@ def asked(at: str, path: str) -> dict[str, Any]:
     return found
 
 
+def left(of: clusters.Lab) -> list[str]:
+    """What there is of a lab outside of its namespaces and its folder."""
+    wires = [name for name in namespaces.interfaces() if name == f"iolab-{of.state.subnet}"]
+    mounts = [row for row in Path("/proc/mounts").read_text().splitlines() if str(of.root) in row]
+    files = Path("/sys/block").glob("loop*/loop/backing_file")
+    loops = [name for path in files if (name := path.read_text()).startswith(str(of.root))]
+    there = cgroups.controllers()
+    groups = {str(one.group(of.name)) for one in there.values() if one.group(of.name).exists()}
+    devices = [node.device for node in of.nodes()]
+    tables = (path.read_text() for path in there["io"].root.glob("blkio.throttle.*_bps_device"))
+    throttles = [row for text in tables for row in text.splitlines() if row.split()[0] in devices]
+    return [*wires, *mounts, *loops, *groups, *throttles]
+
+
 @contextmanager
-def lab_up(folder: Path, name: str, *options: str) -> Iterator[Cluster]:
+def lab_up(folder: Path, name: str, *options: str, system: str = "hadoop") -> Iterator[Cluster]:
     """A lab that is gone afterwards, whatever happened."""
     cluster = Cluster(name, folder)
-    started = cluster.iostrata("lab", "up", "hadoop", "--name", name, *options)
+    started = cluster.iostrata("lab", "up", system, "--name", name, *options)
     try:
         assert started.returncode == 0, started.stderr
         yield cluster

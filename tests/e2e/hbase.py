@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 
 HERE = Path(__file__).parent
 VERSION = "2.6.4"

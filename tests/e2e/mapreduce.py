@@ -21,7 +21,7 @@ from tests.e2e.cluster import JOB, ONE_ATTEMPT, Cluster
 from tests.e2e.conftest import Between, Count, Verifies
 
 from iostrata_lab import clusters
-from iostrata_lab.clusters.history import HistoryAttempt, JobHistory
+from iostrata_lab.clusters.hadoop.history import HistoryAttempt, JobHistory
 
 ROWS = 20_000  # of 100 bytes: two maps, two spills each with the smallest sort buffer
 LINES, WORDS, DISTINCT = 12_000, 10, 400

@@ -73,7 +73,7 @@ def compiled(cluster: Cluster) -> str:
 
 def pid_of(cluster: Cluster, address: str) -> int:
     """Of a DataNode, by the address that the NameNode lists."""
-    listed = clusters.find(cluster.name).datanodes()
+    listed = clusters.find_hadoop(cluster.name).datanodes()
     (pid,) = (pid for name, _, _, pid in listed if name == address)
     assert pid is not None
     return pid

@@ -79,7 +79,7 @@ class Node:
     """The NodeManager of a lab, which can be started again with another configuration."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.lab = clusters.find(cluster.name)
+        self.lab = clusters.find_hadoop(cluster.name)
         self.process: subprocess.Popen[str] | None = None
         (self.running,) = (d.identity for d in self.lab.daemons() if d.role == "nodemanager")
 
@@ -120,7 +120,7 @@ def lab_with_words(labs: Labs, *options: str) -> Iterator[tuple[Cluster, Node]]:
 
 def with_tls(cluster: Cluster) -> None:
     """Writes the configuration of a shuffle through TLS; the NodeManager reads it as it starts."""
-    found = clusters.find(cluster.name)
+    found = clusters.find_hadoop(cluster.name)
     keys, secret = str(cluster.folder / "keys"), "changeit"
     keytool = [str(Path(found.state.java_home) / "bin/keytool"), "-genkeypair", "-keyalg", "RSA"]
     keytool += ["-dname", "CN=127.0.0.1", "-keystore", keys, "-storetype", "JKS"]

@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.conftest import Iostrata
 from tests.e2e.jdks import JDKS
 
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 
 HERE = Path(__file__).parent
 CHILD = HERE / "measured_child.py"

@@ -16,7 +16,7 @@ from tests.e2e.serving import Node, serving
 from tests.e2e.truth import CLIENT_WRITE, COVERED, Run
 
 from iostrata_lab import clusters
-from iostrata_lab.clusters.jars import cache
+from iostrata_lab.clusters.hadoop.jars import cache
 from iostrata_lab.clusters.processes import listening
 
 CALLS = 300

@@ -63,7 +63,7 @@ def restart_without_agent(cluster: Cluster) -> tuple[subprocess.Popen[str], str]
 
     Returns the process and the address that the NameNode lists for it.
     """
-    found = clusters.find(cluster.name)
+    found = clusters.find_hadoop(cluster.name)
     (old,) = (daemon.pid for daemon in found.daemons() if daemon.role == "datanode-2")
     before = {address for address, *_ in found.datanodes()}
     os.kill(old, signal.SIGKILL)

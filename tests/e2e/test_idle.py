@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.e2e.conftest import Iostrata
 
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 
 SECOND = 10**9
 BARRIER = 25  # s after the start of NNBench

@@ -14,7 +14,7 @@ from tests.e2e.labs import Labs
 from tests.e2e.truth import Run
 
 from iostrata_lab import clusters
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 from iostrata_lab.clusters.hadoop.versions import DEFAULT
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.conftest import Between, Iostrata, Verifies
 from tests.e2e.truth import Run
 
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 
 HERE = Path(__file__).parent
 MIB = 1 << 20

@@ -12,12 +12,12 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import DFSIO, Cluster, asked, lab_up
+from tests.e2e.cluster import DFSIO, Cluster, asked, lab_up, left
 from tests.e2e.pipelines import is_named, kill_while_writing
 
 from iostrata.store.runs import find_run
 from iostrata_lab import clusters
-from iostrata_lab.clusters import cgroups, namespaces
+from iostrata_lab.clusters import namespaces
 from iostrata_lab.clusters.nodes import Node
 
 pytestmark = [
@@ -48,20 +48,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     assert not found.root.exists()
     assert left(found) == []
     assert os.uname().nodename == here
-
-
-def left(of: clusters.Lab) -> list[str]:
-    """What there is of a lab outside of its namespaces and its folder."""
-    wires = [name for name in namespaces.interfaces() if name == f"iolab-{of.state.subnet}"]
-    mounts = [row for row in Path("/proc/mounts").read_text().splitlines() if str(of.root) in row]
-    files = Path("/sys/block").glob("loop*/loop/backing_file")
-    loops = [name for path in files if (name := path.read_text()).startswith(str(of.root))]
-    there = cgroups.controllers()
-    groups = {str(one.group(of.name)) for one in there.values() if one.group(of.name).exists()}
-    devices = [node.device for node in of.nodes()]
-    tables = (path.read_text() for path in there["io"].root.glob("blkio.throttle.*_bps_device"))
-    throttles = [row for text in tables for row in text.splitlines() if row.split()[0] in devices]
-    return [*wires, *mounts, *loops, *groups, *throttles]
 
 
 def received(cluster: Cluster) -> dict[str, int]:

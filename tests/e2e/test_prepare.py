@@ -29,7 +29,7 @@ PROBE = "-Dmapreduce.map.env.JAVA_TOOL_OPTIONS=-Dprobe=mine"
 def test_a_prepared_cluster_is_traced(here: Node, labs: Labs) -> None:
     # GIVEN a cluster without an agent
     cluster = labs.at(*UNTRACED)
-    lab = clusters.find(cluster.name)
+    lab = clusters.find_hadoop(cluster.name)
     assert not any(daemon.agent for daemon in lab.status())
     before = {path.name: path.read_bytes() for path in lab.conf_dir.iterdir()}
     try:

@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.conftest import Iostrata
 from tests.e2e.jdks import JDKS_AND_8, java_home
 
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 
 # Runs a command and says what CPU time it took, in ns, by wait4.
 MEASURED = """import os, sys

@@ -11,7 +11,7 @@ from tests.e2e.test_truth import read_problems, write_problems
 from tests.e2e.truth import Run
 
 from iostrata.record.classpath import ClassPath, check
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 from iostrata_lab.clusters.hadoop.versions import DEFAULT, VERSIONS, Version
 
 FILES = 2

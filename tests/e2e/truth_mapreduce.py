@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tests.e2e.truth import CLIENT_READ, CLIENT_WRITE, Run
 
 from iostrata.schema.events import FLAG
-from iostrata_lab.clusters.history import FILE_SYSTEM, Counters, HistoryAttempt, JobHistory
+from iostrata_lab.clusters.hadoop.history import FILE_SYSTEM, Counters, HistoryAttempt, JobHistory
 
 TASK = "org.apache.hadoop.mapreduce.TaskCounter"
 SUCCEEDED = "SUCCEEDED"

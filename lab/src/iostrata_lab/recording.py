@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from iostrata.artifacts import stage_agent
+from iostrata.artifacts import preload_library, stage_agent
 from iostrata.cli.console import note
 from iostrata.errors import UserError
 from iostrata.prepare.properties import BadXmlError
 from iostrata.prepare.properties import read as read_xml
 from iostrata.record.collector import collector_of, start_collector, stop_collector
+from iostrata.record.environment import with_preload
 from iostrata.schema.roles import SERVERS
 from iostrata.store.configuration import kept
 from iostrata.store.location import default_store
@@ -33,6 +35,9 @@ _NO_ANSWER = (LabError, OSError, http.client.HTTPException, ValueError, KeyError
 
 # A lab's names of its daemons, and the collector's.
 _ROLES = {name.lower(): name for name in SERVERS}
+_NUMBER = re.compile(r"-\d+$")  # behind the names of those of which there are several
+_NOBODY: frozenset[int] = frozenset()
+_Lab = TypeVar("_Lab", bound=clusters.Lab)
 
 
 @contextmanager
@@ -58,33 +63,57 @@ def bring_up(
     version: str = DEFAULT.name,
     properties: dict[str, str] | None = None,
     topology: clusters.Topology | None = None,
-) -> clusters.Lab:
+) -> clusters.HadoopLab:
     """Starts the lab's collector (with an agent) and its cluster; undoes both on failure."""
 
-    def up(options: clusters.AgentOptions | None) -> clusters.Lab:
-        with lab_errors():
-            return clusters.up(
-                name,
-                version=version,
-                datanodes=datanodes,
-                topology=topology,
-                agent=options,
-                daemon_users=daemon_users,
-                properties=properties,
-                progress=steps(),
-            )
+    def up(directory: Path | None) -> clusters.HadoopLab:
+        jar = stage_agent(directory) if directory else None
+        return clusters.up(
+            name,
+            version=version,
+            datanodes=datanodes,
+            topology=topology,
+            agent=clusters.AgentOptions(jar, directory) if jar and directory else None,
+            daemon_users=daemon_users,
+            properties=properties,
+            progress=steps(),
+        )
 
-    if not agent:
-        return up(None)
+    return _collected(name, agent, up, set((daemon_users or {}).values()))
+
+
+def bring_up_moosefs(
+    name: str, topology: clusters.Topology, copies: int, traced: bool
+) -> clusters.Lab:
+    """The same for MooseFS, whose servers load what records native programs."""
+
+    def up(directory: Path | None) -> clusters.Lab:
+        preload = _preload(directory) if directory else {}
+        return clusters.up_moosefs(name, topology, copies=copies, preload=preload, progress=steps())
+
+    return _collected(name, traced, up)
+
+
+def _preload(directory: Path) -> dict[str, str]:
+    return with_preload({}, preload_library(directory, stages=True), directory, run="")
+
+
+def _collected(
+    name: str, traced: bool, up: Callable[[Path | None], _Lab], serving: Collection[int] = _NOBODY
+) -> _Lab:
+    """Starts a lab with the directory of its collector, None where it is not to be traced."""
+    if not traced:
+        with lab_errors():
+            return up(None)
     directory = collector_directory(name)
     collector = collector_of(directory)
     if collector is None:
-        store, serving = default_store(), set((daemon_users or {}).values())
         collector = start_collector(
-            directory, store, f"lab-{name}", False, serving, supervised=True
+            directory, default_store(), f"lab-{name}", False, serving, supervised=True
         )
     try:
-        return up(clusters.AgentOptions(jar=stage_agent(directory), dir=directory))
+        with lab_errors():
+            return up(directory)
     except BaseException:
         if collector.started:
             stop_collector(collector)
@@ -124,15 +153,18 @@ class RecordedLab:
     def daemons(self) -> list[tuple[str, int]]:
         """Role and pid of each daemon."""
         with lab_errors():
-            return [(_ROLES[d.role.split("-")[0]], d.pid) for d in self.lab.daemons()]
+            return [(_ROLES[_NUMBER.sub("", d.role)], d.pid) for d in self.lab.daemons()]
 
     def survey(self, jobs: Sequence[str]) -> dict[str, Any]:
         """Asks the NameNode for its DataNodes, and histories of jobs for attempts and settings."""
         answers: dict[str, Any] = {"datanodes": None, "attempts": {}, "unasked": []}
         answers["configuration"] = {}
+        if not isinstance(self.lab, clusters.HadoopLab):
+            return answers
+        lab = self.lab
         host = socket.gethostname()
         try:
-            listed = self.lab.datanodes()
+            listed = lab.datanodes()
             answers["datanodes"] = [
                 {"name": at, "rack": rack, "host": node or host, "pid": pid}
                 for at, rack, node, pid in listed
@@ -143,20 +175,21 @@ class RecordedLab:
             if not job.startswith("job_"):
                 continue  # an application of Spark: that has no history there
             try:
-                answers["attempts"][job] = self.lab.attempts(job, HISTORY_TIMEOUT)
+                answers["attempts"][job] = lab.attempts(job, HISTORY_TIMEOUT)
             except _NO_ANSWER as error:
                 answers["unasked"].append(f"the history of {job} for its attempts: {error}")
                 continue
             try:
-                answers["configuration"][job] = self._settings(job)
+                answers["configuration"][job] = _settings(lab, job)
             except (*_NO_ANSWER, BadXmlError) as error:
                 answers["unasked"].append(f"the history of {job} for its settings: {error}")
         return answers
 
-    def _settings(self, job: str) -> dict[str, str]:
-        """Those that advice may name, of all that its history says."""
-        read = read_xml(self.lab.configuration(job, HISTORY_TIMEOUT))
-        return kept({each.name: each.value for each in read.properties})
+
+def _settings(lab: clusters.HadoopLab, job: str) -> dict[str, str]:
+    """Those that advice may name, of all that its history says."""
+    read = read_xml(lab.configuration(job, HISTORY_TIMEOUT))
+    return kept({each.name: each.value for each in read.properties})
 
 
 def recorded_lab(name: str) -> RecordedLab:
@@ -165,8 +198,14 @@ def recorded_lab(name: str) -> RecordedLab:
         return RecordedLab(clusters.find(name))
 
 
-def cluster_of(lab: str | None) -> ClusterClient:
-    """The cluster that workloads run on: a lab's, or what `hadoop` of the environment reaches."""
+def cluster_of(lab: str | None, needs_hadoop: bool = True) -> ClusterClient:
+    """The cluster that workloads run on: a lab's, or what `hadoop` of the environment reaches.
+
+    Raises UserError for a lab that is not there, or that runs something else than is needed.
+    """
+    if lab is not None and needs_hadoop:
+        with lab_errors():
+            clusters.find_hadoop(lab)
     environment = dict(os.environ) if lab is None else recorded_lab(lab).environment()
     return ClusterClient(environment)
 

@@ -72,10 +72,10 @@ fn watch(file: &File) {
     }
 }
 
-/// The page says something else than when it was read.
+/// The page that was read last says something else now; without one `other`.
 #[inline]
-pub fn has_changed() -> bool {
+pub fn has_changed(other: bool) -> bool {
     // SAFETY: null, or of a mapping that stays
     let word = unsafe { WORD.load(Ordering::Acquire).as_ref() };
-    word.is_none_or(|word| word.load(Ordering::Relaxed) != SEEN.load(Ordering::Relaxed))
+    word.map_or(other, |word| word.load(Ordering::Relaxed) != SEEN.load(Ordering::Relaxed))
 }

@@ -103,15 +103,15 @@ pub fn begin(wanted: Wanted) {
     look();
 }
 
-/// The recording, if there is one now. While there is, it is at hand whether another one, or none,
-/// is asked for; else that is looked up once in a while.
+/// The recording, if there is one now. Whether another one, or none, is asked for is at hand once
+/// a page has been read; whether there is another page is looked up once in a while.
 #[inline]
 pub fn current() -> Option<&'static Session> {
     match MODE.load(Ordering::Relaxed) {
         OFF => return None,
-        RECORDS if !control::has_changed() => {}
-        RECORDS => look(),
-        _ => look_if_due(coarse_nanos()),
+        RECORDS if !control::has_changed(true) => {}
+        WATCHES if !control::has_changed(false) => look_if_due(coarse_nanos()),
+        _ => look(),
     }
     if MODE.load(Ordering::Relaxed) != RECORDS {
         return None;
@@ -169,7 +169,9 @@ fn follow(wanted: &Wanted) {
     let word = control.as_ref().map_or(0, |control| control.u32(CONTROL_WORD));
     // SAFETY: made by `start`, and never freed
     let mut session = unsafe { SESSION.load(Ordering::Acquire).as_ref() };
-    if session.is_none() && word != 0 {
+    // One that serves others is there when they come: the collector waits for its answer.
+    let serves = wanted.run.is_empty() && control.is_some();
+    if session.is_none() && (word != 0 || serves) {
         session = start(wanted);
     }
     let Some(session) = session else { return };

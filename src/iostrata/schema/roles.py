@@ -1,4 +1,6 @@
-"""Servers of Hadoop and HBase as the column `role` names them: by their main class."""
+"""Servers as the column `role` names them: those of Hadoop and HBase by their main class, those of
+other file systems by their program.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,11 @@ OPTIONS = {
     "HMaster": "HBASE_MASTER_OPTS",
     "HRegionServer": "HBASE_REGIONSERVER_OPTS",
 }
-SERVERS = tuple(OPTIONS)
+# Of MooseFS and Ceph; the last of each is what mounts it, which serves whoever uses the mount.
+STORAGE_SERVERS = (
+    *("mfsmaster", "mfschunkserver", "mfsmount"),
+    *("ceph-mon", "ceph-mgr", "ceph-mds", "ceph-osd", "ceph-fuse"),
+)
+SERVERS = (*OPTIONS, *STORAGE_SERVERS)
 HDFS_SERVERS = ("NameNode", "DataNode")
 HBASE_SERVERS = ("HMaster", "HRegionServer")

@@ -6,9 +6,13 @@ lab.down()
 """
 
 from iostrata_lab.clusters.brakes import Brake
-from iostrata_lab.clusters.cluster import DaemonStatus, Lab, find, list_labs, up
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.conf import AgentOptions
+from iostrata_lab.clusters.hadoop.lab import HadoopLab
+from iostrata_lab.clusters.hadoop.system import up
+from iostrata_lab.clusters.lab import DaemonStatus, Lab
+from iostrata_lab.clusters.labs import find, find_hadoop, list_labs
+from iostrata_lab.clusters.moosefs import up as up_moosefs
 from iostrata_lab.clusters.nodes import Node, Topology
 from iostrata_lab.clusters.state import Daemon
 
@@ -17,11 +21,14 @@ __all__ = [
     "Brake",
     "Daemon",
     "DaemonStatus",
+    "HadoopLab",
     "Lab",
     "LabError",
     "Node",
     "Topology",
     "find",
+    "find_hadoop",
     "list_labs",
     "up",
+    "up_moosefs",
 ]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import re
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from iostrata_lab.clusters import layout, namespaces, processes, state
+from iostrata_lab.clusters import layout, mounted, namespaces, processes, state
 from iostrata_lab.clusters.errors import LabError
-from iostrata_lab.clusters.hadoop import conf, ready
-from iostrata_lab.clusters.hadoop.ready import WebHdfs
 from iostrata_lab.clusters.namespaces import Place
-from iostrata_lab.clusters.nodes import Node
 from iostrata_lab.clusters.processes import Identity
 from iostrata_lab.clusters.state import Daemon, State
+from iostrata_lab.clusters.systems import Launch, System
 
 START = (
     300.0  # seconds until daemons must be ready; 10 are usual, 150 have been seen on a busy host
@@ -27,7 +23,6 @@ END = 3.0  # seconds from SIGTERM to SIGKILL
 TAIL, WIDTH = 15, 300  # lines of a log in an error, and characters of a line
 NOISE = ("\tat ", "STARTUP_MSG:")
 BIND = re.compile(r"java\.net\.BindException|Address already in use|Port in use")
-NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 MARK = "IOSTRATA_LAB_ROOT"  # the variable by which a lab's processes are known
 HADOOP_VARIABLE = re.compile(r"(HADOOP|HDFS|YARN|MAPRED)_|CLASSPATH$")
 
@@ -40,62 +35,9 @@ class PortTakenError(Exception):
         self.error = error
 
 
-@dataclass(frozen=True)
-class Launch:
-    """How one daemon is started."""
-
-    role: str
-    group: str  # the key of daemon_users
-    argv: list[str]
-    node: Node | None = None  # where; none: this machine
-
-
-def launches(known: State, root: Path, first: bool) -> list[Launch]:
-    """The daemons of a lab; on the `first` start the NameNode is formatted."""
-    hdfs, yarn = str(root / "bin" / "hdfs"), str(root / "bin" / "yarn")
-    namenode = [hdfs, "namenode"]
-    if first:
-        # By its class and so without the options of the daemon: no agent sees the formatting.
-        script = f'"$0" {NAMENODE} -format -nonInteractive && exec "$0" namenode'
-        namenode = ["bash", "-c", script, hdfs]
-    found = [Launch("namenode", "hdfs", namenode), *_datanodes(known, root, hdfs)]
-    if known.yarn:
-        found += [Launch("resourcemanager", "yarn", [yarn, "resourcemanager"])]
-        found += _nodemanagers(known, root, yarn)
-    return found
-
-
-# All start at once: who comes before its master must ask again soon, not every second.
-IMPATIENT = [
-    *("-D", "ipc.client.connect.retry.interval=100"),
-    *("-D", "ipc.client.connect.max.retries=1200"),
-]
-
-
-def _datanodes(known: State, root: Path, hdfs: str) -> list[Launch]:
-    if known.nodes:
-        argv = [hdfs, "datanode", *IMPATIENT]
-        return [Launch(f"datanode-{n}", "hdfs", argv, at) for n, at in enumerate(known.nodes, 1)]
-    found = []
-    for number in range(1, known.datanodes + 1):
-        role = f"datanode-{number}"
-        folder = f"dfs.datanode.data.dir=file://{layout.data(root, role)}"
-        found += [Launch(role, "hdfs", [hdfs, "datanode", "-D", folder, *IMPATIENT])]
-    return found
-
-
-def _nodemanagers(known: State, root: Path, yarn: str) -> list[Launch]:
-    if not known.nodes:
-        return [Launch("nodemanager", "yarn", [yarn, "nodemanager", *IMPATIENT])]
-    found = []
-    for number, node in enumerate(known.nodes, 1):
-        logs = f"yarn.nodemanager.log-dirs={root}/logs/containers/{node.name}"
-        argv = [yarn, "nodemanager", "-D", logs, *IMPATIENT]
-        found += [Launch(f"nodemanager-{number}", "yarn", argv, node)]
-    return found
-
-
-def start(known: State, root: Path, progress: Callable[[str], None], *, first: bool) -> None:
+def start(
+    known: State, root: Path, system: System, progress: Callable[[str], None], *, first: bool
+) -> None:
     """Start all daemons and wait until they can take work; keeps lab.json up to date.
 
     Raises PortTakenError or LabError with the end of the log of the daemon that failed.
@@ -105,32 +47,26 @@ def start(known: State, root: Path, progress: Callable[[str], None], *, first: b
     known.daemons = []
     place = Place(known.name, root, known.subnet, env)
     if known.nodes:
-        _set_up(known, place, progress)
-    for launch in launches(known, root, first):
-        daemon = _spawn(known, place, launch)
-        known.daemons.append(daemon)
-        state.save(known)
+        _set_up(known, place, system, progress)
     deadline = time.monotonic() + START
-    namenode = known.at("namenode-http")
-    _wait(known, root, deadline, lambda: ready.hdfs_lacks(namenode, known.datanodes))
-    if first:
-        _wait(known, root, deadline, lambda: _make_folders(known.hdfs))
-    nodes = "DataNode" if known.datanodes == 1 else "DataNodes"
-    progress(f"HDFS ready: hdfs://{known.at('namenode')}, {known.datanodes} {nodes}")
-    if known.yarn:
-        manager, managers = known.at("resourcemanager-http"), len(known.nodes) or 1
-        _wait(known, root, deadline, lambda: ready.yarn_lacks(manager, managers))
-        progress(f"YARN ready: http://{manager}/")
+    for stage in system.stages(known, root, first):
+        for launch in stage.launches:
+            known.daemons.append(_spawn(known, place, launch))
+            state.save(known)
+        for lacks in stage.waits:
+            _wait(known, root, deadline, lacks)
+        if stage.said:
+            progress(stage.said)
     known.owner = {}
     known.ready = time.time()
     state.save(known)
 
 
-def _set_up(known: State, place: Place, progress: Callable[[str], None]) -> None:
+def _set_up(known: State, place: Place, system: System, progress: Callable[[str], None]) -> None:
     """The nodes' namespaces, disks and brakes, written down one after the other."""
     for number, (hub, node) in enumerate(namespaces.set_up(place, list(known.nodes))):
         known.hub, known.nodes[number] = hub, node
-        layout.make_on_disk(known, namespaces.on_disk(place, node))
+        system.fill_disk(known, namespaces.on_disk(place, node))
         state.save(known)
     racks = {node.rack for node in known.nodes}
     on = "1 rack" if len(racks) == 1 else f"{len(racks)} racks"
@@ -141,20 +77,14 @@ def _spawn(known: State, place: Place, launch: Launch) -> Daemon:
     uid = known.daemon_users.get(launch.group)
     log, cwd = layout.log(place.root, launch.role), place.root / "data" / "tmp"
     owner = os.geteuid() if uid is None else uid
-    argv, node = launch.argv, launch.node
+    preload = [f"{name}={value}" for name, value in known.preload.items()]
+    argv = ["env", *preload, *launch.argv] if preload else launch.argv
+    node = launch.node
     if node is not None:
         argv, uid = namespaces.entering(place, node, argv, cwd, uid), None
     process = processes.spawn(argv, place.env, log, cwd, uid)
     name = "" if node is None else node.name
     return Daemon(launch.role, process.pid, process.start, owner, name)
-
-
-def _make_folders(hdfs: WebHdfs) -> str:
-    try:
-        hdfs.make_folders(["/tmp", conf.STAGING, "/user", "/history", conf.HISTORY])
-    except (OSError, http.client.HTTPException) as error:
-        return f"HDFS refuses to make its folders: {error}"
-    return ""
 
 
 def _wait(known: State, root: Path, deadline: float, lacks: Callable[[], str]) -> None:
@@ -208,6 +138,7 @@ def stop(known: State, root: Path) -> None:
     if known.nodes:
         namespaces.release(place, known.nodes if known.boot == processes.boot() else [])
     _end(known, root)
+    mounted.unmount(root)
     if known.nodes:
         namespaces.tear_down(place)
 

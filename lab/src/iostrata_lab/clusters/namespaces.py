@@ -26,8 +26,7 @@ from iostrata_lab.clusters import brakes, cgroups, nodes, processes
 from iostrata_lab.clusters.brakes import Brake
 from iostrata_lab.clusters.cgroups import Controller
 from iostrata_lab.clusters.errors import LabError
-from iostrata_lab.clusters.hadoop.conf import DISK
-from iostrata_lab.clusters.nodes import Node
+from iostrata_lab.clusters.nodes import DISK, Node
 from iostrata_lab.clusters.processes import Identity
 
 PROGRAMS = {

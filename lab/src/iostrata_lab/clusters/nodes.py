@@ -15,6 +15,7 @@ NETWORK = "198.19"
 SUBNETS = range(1, 255)
 HEAD = 254
 LOOPBACK = "127.0.0.1"
+DISK = "disk"  # folder of a lab over which each node mounts its own
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from typing import Any
 
 from iostrata_lab.clusters import nodes, processes
 from iostrata_lab.clusters.errors import LabError
-from iostrata_lab.clusters.hadoop.ready import WebHdfs
-from iostrata_lab.clusters.hadoop.versions import DEFAULT
 from iostrata_lab.clusters.nodes import Node
 from iostrata_lab.clusters.processes import Identity
 
@@ -44,35 +42,34 @@ class State:
     name: str
     boot: str
     owner: dict[str, int]  # the process that brings the lab up, empty once it is ready
-    java_home: str
-    lib: str
-    datanodes: int
-    yarn: bool
     daemon_users: dict[str, int]
-    agent: dict[str, str] | None
+    system: str = "hadoop"  # what runs in it
     ports: dict[str, int] = field(default_factory=dict)
     daemons: list[Daemon] = field(default_factory=list)
     ready: float = 0.0  # seconds since the epoch, 0 before
-    hadoop: str = DEFAULT.name  # the version
-    properties: dict[str, str] = field(default_factory=dict)  # of Hadoop, over the lab's own
     nodes: list[Node] = field(default_factory=list)  # none: all daemons are on loopback
     subnet: int = 0  # of the nodes
     hub: int = 0  # pid of the holder of what connects them
+    lib: str = ""  # folder of what it runs of
+    # Hadoop's own:
+    java_home: str = ""
+    hadoop: str = ""  # the version
+    datanodes: int = 0
+    yarn: bool = False
+    agent: dict[str, str] | None = None
+    properties: dict[str, str] = field(default_factory=dict)  # over the lab's
+    # Those of other file systems:
+    copies: int = 0  # of each chunk
+    preload: dict[str, str] = field(default_factory=dict)  # variables of what is to be recorded
 
     @property
     def head(self) -> str:
-        """The address of NameNode and ResourceManager."""
+        """The address of the servers that are on this machine."""
         return nodes.head(self.subnet) if self.nodes else nodes.LOOPBACK
 
     def at(self, name: str) -> str:
         """HOST:PORT of a server on the head, by the name of its port."""
         return f"{self.head}:{self.ports[name]}"
-
-    @property
-    def hdfs(self) -> WebHdfs:
-        """Its HDFS, over HTTP."""
-        addresses = {node.name: node.address for node in self.nodes}
-        return WebHdfs(self.at("namenode-http"), addresses)
 
     def running(self) -> bool:
         """True while a daemon or the process that starts them lives."""

@@ -22,10 +22,19 @@ NameArgument = Annotated[
     str | None, typer.Argument(help="Name of the lab; by default the one that runs.")
 ]
 
+RacksOption = Annotated[int, typer.Option(min=1, help="Racks that the nodes are on.")]
+BrakeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NODE:WHAT=LIMIT,…", help="A slow node: disk, disk-ops, net, cpu; see brake."
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
-        no_args_is_help=True, help="Starts and ends Hadoop clusters on this machine."
+        no_args_is_help=True,
+        help="Starts and ends clusters on this machine: Hadoop, and other file systems.",
     )
     up_group = typer.Typer(no_args_is_help=True, help="Starts a cluster.")
     up_group.command(
@@ -40,6 +49,15 @@ def register(app: typer.Typer) -> None:
             'eval "$(iostrata lab env)"; hadoop fs -ls /',
         ),
     )(up)
+    up_group.command(
+        "moosefs",
+        epilog=examples(
+            "iostrata lab up moosefs",
+            "iostrata lab up moosefs --nodes 4 --racks 2 --copies 3 --name mfs",
+            "iostrata lab up moosefs --brake node-2:disk=20MB/s",
+            'eval "$(iostrata lab env)"; dd if=/dev/zero of=$IOSTRATA_LAB_MOUNT/a bs=1M count=64',
+        ),
+    )(up_moosefs)
     group.add_typer(up_group, name="up")
     group.command(epilog=examples("iostrata lab status", "iostrata lab status --json"))(status)
     group.command(
@@ -66,13 +84,8 @@ def up(
             min=0, max=32, help="Number of nodes with a DataNode and a NodeManager (root only)."
         ),
     ] = 0,
-    racks: Annotated[int, typer.Option(min=1, help="Racks that the nodes are on.")] = 1,
-    brake: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NODE:WHAT=LIMIT,…", help="A slow node: disk, disk-ops, net, cpu; see brake."
-        ),
-    ] = None,
+    racks: RacksOption = 1,
+    brake: BrakeOption = None,
     agent: Annotated[
         bool, typer.Option("--agent/--no-agent", help="Load the agent in daemons and containers.")
     ] = True,
@@ -103,6 +116,35 @@ def up(
     over = dict(map(_property, conf or []))
     bring_up(name, datanodes, agent, users, version, over, _topology(nodes, racks, brake or []))
     note(f"lab {name} is ready; try: iostrata record --lab {name} -- hadoop fs -ls /")
+    note(f"end it: iostrata lab down {name}")
+
+
+def up_moosefs(
+    nodes: Annotated[int, typer.Option(min=1, max=26, help="Number of chunk servers.")] = 3,
+    racks: RacksOption = 1,
+    copies: Annotated[int, typer.Option(min=1, max=9, help="Copies of each chunk.")] = 2,
+    brake: BrakeOption = None,
+    traced: Annotated[
+        bool, typer.Option("--traced/--untraced", help="Servers can be recorded.")
+    ] = True,
+    name: Annotated[str, typer.Option(help="Name of the lab.")] = "moosefs",
+) -> None:
+    """Starts MooseFS with a chunk server per node, and mounts it here and on each node (root only).
+
+    Each node has a network, a host name, a disk and a cgroup of its own.
+    MooseFS and FUSE come from Debian's packages: make setup-storage.
+    Its servers, and what mounts it, load what records native programs, which is off until a run
+    records.
+    """
+    from iostrata_lab.recording import bring_up_moosefs, lab_errors
+
+    with lab_errors():
+        topology = _topology(nodes, racks, brake or [])
+    assert topology is not None  # there is a node
+    lab = bring_up_moosefs(name, topology, copies, traced)
+    mount = lab.environment()["IOSTRATA_LAB_MOUNT"]
+    note(f"lab {name} is ready at {mount}")
+    note(f"try: iostrata workload run checkpoint --lab {name} --record")
     note(f"end it: iostrata lab down {name}")
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NameArgument = Annotated[str, typer.Argument(help="Name of a workload.")]
 LabOption = Annotated[
     str | None,
-    typer.Option(help="Use the cluster of this lab; by default the `hadoop` of the PATH."),
+    typer.Option(help="Use this lab; by default the `hadoop` of the PATH, or the folder."),
 ]
 
 
@@ -104,7 +104,8 @@ def run(
     ] = "1%",
     store: StoreOption = None,
     folder: Annotated[
-        str, typer.Option(help="A new folder; by default one in /tmp of HDFS, or here.")
+        str,
+        typer.Option(help="A new one; by default in /tmp of HDFS, in the lab's mount, or here."),
     ] = "",
     keep: Annotated[bool, typer.Option("--keep", help="Keep that folder.")] = False,
     json: JsonOption = False,
@@ -120,18 +121,21 @@ def run(
     from iostrata_lab.recording import cluster_of
     from iostrata_lab.workload.catalog import WORKLOADS
     from iostrata_lab.workload.parameters import settings_of, values
+    from iostrata_lab.workload.places import mount_of
     from iostrata_lab.workload.runner import WorkloadOrder, perform, steps
 
     workload = WORKLOADS.named(name)
     detail = Detail(budget=parse_budget(budget))
     clean_up_at_every_end()
     given = [*(settings_of(settings) if settings else []), *(set_ or [])]
-    asked = WorkloadOrder(workload, values(workload.parameters, given, scale), seed, folder, keep)
+    cluster = cluster_of(lab, workload.on_cluster)
+    chosen = values(workload.parameters, given, scale)
+    asked = WorkloadOrder(workload, chosen, seed, folder, keep, mount_of(cluster))
     recorded = (
         RecordedWorkload(asked, lab, run, store, quiet, detail, tag or []) if record else None
     )
     with progress(steps(workload), quiet) as step:
-        done = perform(asked, cluster_of(lab), step, recorded.inner if recorded else None)
+        done = perform(asked, cluster, step, recorded.inner if recorded else None)
     if json:
         print_json(done.answer(recorded.run if recorded else None))
     else:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from iostrata.errors import UserError
 from iostrata.text import size
+from iostrata_lab.clusters.mounted import VARIABLE
 from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context, Workload
 
@@ -18,7 +19,7 @@ from iostrata_lab.workload.interface import Context, Workload
 ROOM = 1.1
 
 
-class Place(Protocol):
+class WorkFolder(Protocol):
     """A file system in which a workload gets a folder of its own."""
 
     def check(self, workload: Workload, context: Context) -> None:
@@ -34,12 +35,12 @@ class Place(Protocol):
         """The folder with all below it."""
 
 
-def place_of(workload: Workload, cluster: ClusterClient) -> Place:
-    return HdfsPlace(cluster) if workload.on_cluster else MountedPlace()
+def folder_of(workload: Workload, cluster: ClusterClient) -> WorkFolder:
+    return HdfsFolder(cluster) if workload.on_cluster else MountedFolder()
 
 
 @dataclass(frozen=True)
-class HdfsPlace:
+class HdfsFolder:
     """HDFS of a cluster, which also runs the jobs."""
 
     cluster: ClusterClient
@@ -80,7 +81,7 @@ class HdfsPlace:
         self.cluster.remove(context.folder)
 
 
-class MountedPlace:
+class MountedFolder:
     """A file system that is mounted here."""
 
     def check(self, workload: Workload, context: Context) -> None:
@@ -112,6 +113,11 @@ class MountedPlace:
         shutil.rmtree(context.folder, ignore_errors=True)
 
 
+def mount_of(cluster: ClusterClient) -> str:
+    """Where its lab has mounted a file system; '' where it has none."""
+    return cluster.environment.get(VARIABLE, "")
+
+
 def mounted_at(folder: Path) -> str:
     """`ext4 at /mnt`: the file system of a folder, by the kernel's own list."""
     found, longest = "unknown", -1
@@ -119,5 +125,7 @@ def mounted_at(folder: Path) -> str:
         fields, _, behind = line.partition(" - ")
         at = fields.split()[4].encode().decode("unicode_escape")
         if folder.is_relative_to(at) and len(at) > longest:
-            found, longest = f"{behind.split()[0]} at {at}", len(at)
+            kind, source = behind.encode().decode("unicode_escape").split()[:2]
+            of = f" of {source}" if kind.startswith("fuse") else ""  # which names the file system
+            found, longest = f"{kind}{of} at {at}", len(at)
     return found

@@ -17,15 +17,15 @@ from iostrata.records import Record, builtins
 from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context, Result, Workload
 from iostrata_lab.workload.parameters import Value
-from iostrata_lab.workload.places import place_of
+from iostrata_lab.workload.places import folder_of
 
 CHECK, CLEAN = "check", "clean"
 
 
 @dataclass(frozen=True)
 class WorkloadOrder:
-    """A workload to run. `folder` must not be there yet; '' takes a new one, of HDFS in /tmp, of a
-    mounted file system where we are.
+    """A workload to run. `folder` must not be there yet; '' takes a new one: in /tmp of HDFS, or in
+    `mount`, a file system that a lab has mounted, or else where we are.
     """
 
     workload: Workload
@@ -33,6 +33,7 @@ class WorkloadOrder:
     seed: int = 1
     folder: str = ""
     keep: bool = False
+    mount: str = ""
     name: str = field(default_factory=lambda: uuid4().hex[:8])
 
     @property
@@ -53,7 +54,8 @@ class WorkloadOrder:
         if self.folder and not self.workload.on_cluster:
             return str(Path(self.folder).absolute())
         new = f"iostrata-{self.workload.name}-{self.name}"
-        return self.folder or (f"/tmp/{new}" if self.workload.on_cluster else str(Path.cwd() / new))
+        home = "/tmp" if self.workload.on_cluster else self.mount or str(Path.cwd())
+        return self.folder or f"{home}/{new}"
 
 
 class WorkloadResult(Record, frozen=True):
@@ -110,7 +112,7 @@ def perform(
     workload = order.workload
     scratch = Path(tempfile.mkdtemp(prefix=f"iostrata-{workload.name}-"))
     context = Context(order.values, order.seed, cluster, order.place, scratch, step, order.tag)
-    place = place_of(workload, cluster)
+    place = folder_of(workload, cluster)
     try:
         step(CHECK)
         workload.check(context)

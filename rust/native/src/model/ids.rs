@@ -44,8 +44,23 @@ const HBASE: &str = "org.apache.hadoop.hbase.";
 /// Of a process of a parallel program that is no JVM.
 pub const RANK: &str = "rank";
 
-/// What a process does, from its main class and, for tasks, its attempt.
+/// Servers of file systems, and what mounts these: native programs, each of which is its own role.
+const STORAGE: [&str; 8] = [
+    "mfsmaster",
+    "mfschunkserver",
+    "mfsmount",
+    "ceph-mon",
+    "ceph-mgr",
+    "ceph-mds",
+    "ceph-osd",
+    "ceph-fuse",
+];
+
+/// What a process does, from its main class, or its program, and for tasks their attempt.
 pub fn role(main: &str, attempt: &str) -> &'static str {
+    if let Some(server) = STORAGE.iter().find(|server| **server == main) {
+        return server;
+    }
     match main.rsplit('.').next().unwrap_or_default() {
         "NameNode" => "NameNode",
         "DataNode" => "DataNode",
@@ -65,11 +80,22 @@ pub fn role(main: &str, attempt: &str) -> &'static str {
     }
 }
 
+/// Whether it serves a file system whose requests do not say for whom they are.
+pub fn is_storage(role: &str) -> bool {
+    STORAGE.contains(&role)
+}
+
 pub fn is_daemon(role: &str) -> bool {
-    matches!(
-        role,
-        "NameNode" | "DataNode" | "ResourceManager" | "NodeManager" | "HMaster" | "HRegionServer"
-    )
+    is_storage(role)
+        || matches!(
+            role,
+            "NameNode"
+                | "DataNode"
+                | "ResourceManager"
+                | "NodeManager"
+                | "HMaster"
+                | "HRegionServer"
+        )
 }
 
 /// Whether a name may become a file name of ours: `[A-Za-z0-9._-]{1,64}`, not beginning with a dot
@@ -147,6 +173,8 @@ mod tests {
         let server = "org.apache.hadoop.hbase.regionserver.HRegionServer";
         assert_eq!(role(server, ""), "HRegionServer");
         assert_eq!(role("org.apache.hadoop.hbase.PerformanceEvaluation", ""), "client");
+        assert_eq!(role("mfschunkserver", ""), "mfschunkserver");
+        assert!(is_daemon("ceph-osd") && is_daemon("DataNode") && !is_daemon("client"));
     }
 
     #[test]

@@ -123,7 +123,8 @@ impl Owners {
         let named = [context.job, context.task, context.client].into_iter().find_map(of_job);
         let named = named.or_else(|| self.claims.run_of_client(context.client));
         let named = named.and_then(|run| self.runs.get(run)).filter(is_its);
-        named.or_else(|| self.run_of_process(process))
+        let own = || self.run_of_process(process).or_else(|| run_of_storage(&self.runs, process));
+        named.or_else(own)
     }
 
     /// Whether it is a daemon that serves the users of this node, the owner of `run` among them.
@@ -197,6 +198,22 @@ fn run_of_process<'a>(
     })
 }
 
+/// Requests to a server of a file system do not say who makes them: all that it does belongs to the
+/// one run of its own user that names it as one of its cluster. Of two such runs it is nobody's.
+fn run_of_storage<'a>(runs: &'a BTreeMap<String, Run>, process: &Process) -> Option<&'a Run> {
+    if !ids::is_storage(process.role) {
+        return None;
+    }
+    let names = |run: &&Run| run.order.expect.iter().any(|(_, pid)| *pid == process.info.pid);
+    let own = || runs.values().filter(|run| run.order.uid == process.info.uid).filter(names);
+    let mut active = own().filter(|run| !run.order.ended);
+    match (active.next(), active.next()) {
+        (None, _) => own().max_by_key(|run| run.began),
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
+}
+
 /// Whether what a process says belongs to a run may stand there: it is of the owner's own, or of a
 /// user that serves others as the node's configuration says. What a process claims to be counts
 /// for nothing.
@@ -268,6 +285,28 @@ mod tests {
         assert_eq!(said(3), [own, "", ""]);
         assert_eq!(said(4), [local, "local-5_stage_0.0_task_0.0", "stage 0.0"]);
         assert_eq!(said(5), [local, "local-5_stage_0.0_task_0.0", "stage 0.0"]);
+    }
+
+    #[test]
+    fn a_server_of_a_file_system_is_of_the_one_run_that_names_it() {
+        let mut server = process(1, [("main", "mfschunkserver")], &[]);
+        server.info.pid = 7;
+        let run = |name: &str, uid, pid, ended| {
+            let expect = vec![("mfschunkserver".into(), pid)];
+            let order = RunOrder { run: name.into(), uid, expect, ended, ..RunOrder::default() };
+            (name.to_owned(), Run { order, ..Run::default() })
+        };
+        let owner = |runs: Vec<(String, Run)>| {
+            let owners = Owners { runs: runs.into_iter().collect(), ..Owners::default() };
+            owners.identify(&Processes::default(), &server, 0).run
+        };
+        let (a, b) = (run("a", 0, 7, false), run("b", 0, 7, false));
+        assert_eq!(owner(vec![a.clone()]), "a");
+        assert_eq!(owner(vec![a.clone(), run("b", 0, 7, true)]), "a");
+        assert_eq!(owner(vec![run("b", 0, 7, true)]), "b");
+        assert_eq!(owner(vec![a, b]), "");
+        assert_eq!(owner(vec![run("c", 0, 8, false)]), ""); // which runs on another cluster
+        assert_eq!(owner(vec![run("d", 1000, 7, false)]), ""); // of another user
     }
 
     #[test]

@@ -83,6 +83,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "lab down",
         "lab env",
         "lab up hadoop",
+        "lab up moosefs",
         "workload list",
         "workload describe",
         "workload run",

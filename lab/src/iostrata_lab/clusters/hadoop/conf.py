@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from iostrata_lab.clusters import nodes
-from iostrata_lab.clusters.nodes import Node
+from iostrata_lab.clusters.nodes import DISK, Node
 
 PORTS = ("namenode", "namenode-http")
 YARN_PORTS = (
@@ -29,7 +29,6 @@ QUICK = "-XX:TieredStopAtLevel=1 -Xshare:auto -XX:+UseSerialGC"
 CONTAINER_MB = 768
 CONTAINERS = 4  # the ApplicationMaster and three tasks
 CONTAINERS_OF_NODE = 2
-DISK = "disk"  # folder of a lab over which each node mounts its own
 
 HISTORY = "/history/intermediate"
 STAGING = "/tmp/hadoop-yarn/staging"
@@ -62,8 +61,6 @@ class ClusterPlan:
     properties: Mapping[str, str] = field(default_factory=dict)  # over all of ours
     nodes: Sequence[Node] = ()  # none: all daemons are on loopback
     subnet: int = 0  # of the nodes
-    machine: str = ""  # name of this machine
-    hosts: str = ""  # text of its /etc/hosts
 
     @property
     def head(self) -> str:
@@ -101,11 +98,8 @@ def files(plan: ClusterPlan) -> dict[str, str]:
 
 
 def tables(plan: ClusterPlan) -> dict[str, str]:
-    """Which names and racks the nodes have."""
-    return {
-        "hosts": nodes.hosts(plan.nodes, plan.subnet, plan.machine, plan.hosts),
-        "topology": nodes.topology(plan.nodes),
-    }
+    """Which racks the nodes are on."""
+    return {"topology": nodes.topology(plan.nodes)}
 
 
 def site_of(name: str) -> str:

@@ -14,13 +14,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from iostrata_lab import clusters
-from iostrata_lab.clusters import Lab, LabError, daemons, layout, ports, processes, state
-from iostrata_lab.clusters.history import FILE_SYSTEM
+from iostrata_lab.clusters import HadoopLab, LabError, daemons, layout, ports, processes, state
+from iostrata_lab.clusters.hadoop import system
+from iostrata_lab.clusters.hadoop.history import FILE_SYSTEM
 from iostrata_lab.clusters.tests import stub_agent
 
 pytestmark = pytest.mark.cluster
@@ -55,14 +57,14 @@ def agent(folder: Path) -> clusters.AgentOptions:
 
 
 @pytest.fixture(scope="module")
-def lab(agent: clusters.AgentOptions) -> Iterator[Lab]:
+def lab(agent: clusters.AgentOptions) -> Iterator[HadoopLab]:
     users = {"hdfs": uid("daemon"), "yarn": uid("bin")} if ROOT else None
     found = clusters.up("one", datanodes=2, agent=agent, daemon_users=users, progress=print)
     yield found
     assert_nothing_left(found, found.down)
 
 
-def assert_nothing_left(lab: Lab, end: object) -> None:
+def assert_nothing_left(lab: HadoopLab, end: object) -> None:
     known = lab.state
     open_ports = {port for daemon in lab.status() for port in daemon.ports}
     assert callable(end)
@@ -73,7 +75,7 @@ def assert_nothing_left(lab: Lab, end: object) -> None:
     assert lab.name not in state.names()
 
 
-def test_status_names_every_daemon(lab: Lab, agent: clusters.AgentOptions) -> None:
+def test_status_names_every_daemon(lab: HadoopLab, agent: clusters.AgentOptions) -> None:
     found = {daemon.role: daemon for daemon in lab.status()}
     assert list(found) == ["namenode", "datanode-1", "datanode-2", "resourcemanager", "nodemanager"]
     for daemon in found.values():
@@ -94,13 +96,13 @@ def test_status_names_every_daemon(lab: Lab, agent: clusters.AgentOptions) -> No
     assert [command for command, _, _ in stub_agent.jvms(agent)] == roles
 
 
-def test_a_running_lab_is_not_started_again(lab: Lab) -> None:
+def test_a_running_lab_is_not_started_again(lab: HadoopLab) -> None:
     with pytest.raises(LabError, match=r"lab one is already running \(end it: iostrata lab down"):
         clusters.up(lab.name)
 
 
 def test_a_job_of_another_user_through_every_launcher(
-    lab: Lab, agent: clusters.AgentOptions
+    lab: HadoopLab, agent: clusters.AgentOptions
 ) -> None:
     """TestDFSIO, with the agent in its client, ApplicationMaster and tasks."""
     before = len(stub_agent.jvms(agent))
@@ -143,7 +145,7 @@ def test_a_job_of_another_user_through_every_launcher(
     assert said("hdfs", "getconf", "-confKey", "fs.defaultFS") == namenode
 
 
-def test_labs_stand_side_by_side(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labs_stand_side_by_side(lab: HadoopLab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second has HDFS alone, and first a port that another program holds."""
     pick, calls = ports.pick, []
 
@@ -168,14 +170,14 @@ def test_labs_stand_side_by_side(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_daemon_that_dies_at_once_is_named_with_its_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    make = layout.make
+    fill = system.HADOOP.fill
 
-    def spoiled(known: state.State, root: Path, agent: clusters.AgentOptions | None) -> None:
-        make(known, root, agent)
+    def spoiled(known: state.State, root: Path) -> None:
+        fill(known, root)
         layout.data(root, "datanode-1").rmdir()
         layout.data(root, "datanode-1").write_text("not a directory")
 
-    monkeypatch.setattr(layout, "make", spoiled)
+    monkeypatch.setattr(system, "HADOOP", replace(system.HADOOP, fill=spoiled))
     with pytest.raises(
         LabError, match="the datanode-1 of lab three ended while it started"
     ) as caught:

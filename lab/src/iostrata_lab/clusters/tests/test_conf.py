@@ -8,9 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from iostrata_lab.clusters import jars
 from iostrata_lab.clusters.errors import LabError
-from iostrata_lab.clusters.hadoop import conf
+from iostrata_lab.clusters.hadoop import conf, jars
 from iostrata_lab.clusters.hadoop.conf import AgentOptions, ClusterPlan
 from iostrata_lab.clusters.hadoop.versions import DEFAULT, version_named
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iostrata_lab.clusters.history import FILE_SYSTEM, parse, started
+from iostrata_lab.clusters.hadoop.history import FILE_SYSTEM, parse, started
 
 HERE = Path(__file__).parent
 

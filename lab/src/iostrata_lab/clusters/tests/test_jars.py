@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters import layout
 from iostrata_lab.clusters.errors import LabError
+from iostrata_lab.clusters.hadoop import jars
 
 MAVEN = """#!/bin/sh
 echo call >> {calls}
@@ -83,7 +84,7 @@ def test_a_cache_of_another_pom_or_without_its_mark_is_fetched_again(cache: Cach
 
 def test_links_are_readable_by_others(cache: Cache, tmp_path: Path) -> None:
     cache.maven("")
-    jars.link(fetch_quietly(), tmp_path / "lib")
+    layout.link(fetch_quietly(), tmp_path / "lib")
     jar = tmp_path / "lib" / "hadoop-common-3.5.0.jar"
     assert jar.stat().st_mode & 0o777 == 0o644
     assert jar.stat().st_nlink == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from iostrata_lab import clusters
-from iostrata_lab.clusters import cluster, machine, state
+from iostrata_lab.clusters import machine, starting, state
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.conf import AgentOptions
 
@@ -54,7 +54,7 @@ def test_a_folder_that_is_no_lab_is_not_touched(home: Path) -> None:
     precious = home / "thesis" / "chapter"
     precious.mkdir(parents=True)
     with pytest.raises(LabError, match=r"thesis exists and is no lab \(choose another name"):
-        cluster._clear("thesis", print)
+        starting.clear("thesis", print)
     assert precious.exists()
 
 
@@ -109,7 +109,7 @@ def test_a_state_survives_being_written(home: Path) -> None:
 def test_a_state_of_a_newer_version_is_read(home: Path) -> None:
     """A lab that it started can be found and ended by this one."""
     (home / "x").mkdir(parents=True)
-    known = state.State("x", "b", {}, "/jdk", "/lib", 1, True, {}, None)
+    known = state.State("x", "b", {}, {}, lib="/lib", java_home="/jdk", datanodes=1, yarn=True)
     state.save(known)
     file = home / "x" / "lab.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "invented": 1}))

@@ -64,7 +64,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 def known(name: str, subnet: int, held: list[Node]) -> State:
     boot = processes.boot()
-    return State(name, boot, {}, "", "", 1, False, {}, None, nodes=held, subnet=subnet)
+    return State(name, boot, {}, {}, nodes=held, subnet=subnet)
 
 
 def on(node: Node, *command: str) -> str:

@@ -17,14 +17,9 @@ THREE = Topology(3, 2).planned(7)
 
 
 def files() -> dict[str, str]:
-    """The configuration of a lab of three nodes, on a machine called `head`."""
-    machine = "127.0.0.1 localhost\n127.0.0.1 head\n"
+    """The configuration of a lab of three nodes."""
     plan = ClusterPlan(Path("/labs/a"), Path("/jars"), Path("/jdk"), PORTS, 3, None)
-    return conf.files(
-        ClusterPlan(
-            **{**vars(plan), "nodes": THREE, "subnet": 7, "machine": "head", "hosts": machine}
-        )
-    )
+    return conf.files(ClusterPlan(**{**vars(plan), "nodes": THREE, "subnet": 7}))
 
 
 def properties(text: str) -> dict[str, str]:
@@ -73,7 +68,8 @@ def test_a_subnet_is_nobody_elses() -> None:
 
 def test_names_and_racks_are_tables_beside_the_configuration() -> None:
     found = files()
-    assert found["hosts"] == (
+    machine = "127.0.0.1 localhost\n127.0.0.1 head\n"
+    assert nodes.hosts(THREE, 7, "head", machine) == (
         "198.19.7.254 head\n"
         "198.19.7.1 node-1.rack-1 node-1\n"
         "198.19.7.2 node-2.rack-1 node-2\n"

@@ -17,7 +17,7 @@ from iostrata_lab.workload.checkpoint.work import ior_options, read_ior, summed
 from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context
 from iostrata_lab.workload.parameters import values
-from iostrata_lab.workload.places import MountedPlace, mounted_at
+from iostrata_lab.workload.places import MountedFolder, mounted_at
 
 RANKS = 3
 ORDER: dict[str, Any] = {"block": 12, "transfer": 4, "segments": 2, "seed": 1, "folder": "/f"}
@@ -104,7 +104,7 @@ def test_files_that_are_dropped_take_no_space() -> None:
 
 
 def test_a_folder_is_checked_before_anything_is_written(tmp_path: Path) -> None:
-    place = MountedPlace()
+    place = MountedFolder()
     for folder, complaint in (
         (tmp_path / "none" / "new", "is no folder"),
         (tmp_path, "is there already"),

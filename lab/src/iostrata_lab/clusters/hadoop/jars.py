@@ -14,7 +14,7 @@ from pathlib import Path
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.versions import DEFAULT, Version
 
-POM = Path(__file__).parent / "hadoop" / "pom.xml"
+POM = Path(__file__).with_name("pom.xml")
 COMPLETE = "COMPLETE"  # holds the pom the jars were fetched for
 
 
@@ -104,14 +104,3 @@ def _copy_dependencies(work: Path, target: Path, name: str, text: str) -> None:
         )
     for jar in target.iterdir():
         jar.chmod(0o644)
-
-
-def link(jars: Path, target: Path) -> None:
-    """Put the jars into `target` as hard links, or as copies on another file system."""
-    target.mkdir(mode=0o755)
-    for jar in jars.glob("*.jar"):
-        try:
-            os.link(jar, target / jar.name)
-        except OSError:
-            shutil.copyfile(jar, target / jar.name)
-    target.chmod(0o755)

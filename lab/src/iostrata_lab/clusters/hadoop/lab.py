@@ -1,0 +1,68 @@
+"""A lab that runs Hadoop, and what can be asked of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iostrata_lab.clusters import processes
+from iostrata_lab.clusters.errors import LabError
+from iostrata_lab.clusters.hadoop import history, ready
+from iostrata_lab.clusters.hadoop.history import JobHistory
+from iostrata_lab.clusters.hadoop.ready import WebHdfs
+from iostrata_lab.clusters.lab import Lab
+from iostrata_lab.clusters.state import State
+
+
+def webhdfs(known: State) -> WebHdfs:
+    """The HDFS of a lab, over HTTP."""
+    addresses = {node.name: node.address for node in known.nodes}
+    return WebHdfs(known.at("namenode-http"), addresses)
+
+
+class HadoopLab(Lab):
+    """A running lab with HDFS and maybe YARN, or what is left of one."""
+
+    @property
+    def hdfs(self) -> WebHdfs:
+        """Its HDFS, over HTTP."""
+        return webhdfs(self.state)
+
+    @property
+    def conf_dir(self) -> Path:
+        return self.root / "conf"
+
+    @property
+    def examples_jar(self) -> Path:
+        """hadoop-mapreduce-examples, for `hadoop jar`."""
+        return next(Path(self.state.lib).glob("hadoop-mapreduce-examples-*.jar"))
+
+    def job_history(self, job_id: str, timeout: float = 30.0) -> JobHistory:
+        """Hadoop's own counters of an ended job; `timeout` in seconds, for its last writes."""
+        return history.parse(history.fetch(self.hdfs, job_id, timeout))
+
+    def attempts(self, job_id: str, timeout: float = 30.0) -> list[str]:
+        """The attempts of an ended job that were started, by its history; `timeout` as above."""
+        return history.started(history.fetch(self.hdfs, job_id, timeout))
+
+    def configuration(self, job_id: str, timeout: float = 30.0) -> bytes:
+        """The XML of all that was set for an ended job; it may hold secrets."""
+        return history.fetch_configuration(self.hdfs, job_id, timeout)
+
+    def datanodes(self) -> list[tuple[str, str, str, int | None]]:
+        """The DataNodes that the NameNode lists: address, rack, node, and the process if known.
+
+        The node is empty for one of this machine. Raises LabError when the NameNode does not
+        answer.
+        """
+        listed = ready.datanodes(self.state.at("namenode-http"))
+        if listed is None:
+            raise LabError("the NameNode does not answer", f"see {self.log_path('namenode')}")
+        known = [daemon for daemon in self.state.daemons if daemon.role.startswith("datanode")]
+        pids = {(d.node, port): d.pid for d in known for port in processes.listening(d.pid)}
+        names = {node.address: node.name for node in self.state.nodes}
+        found = []
+        for address, rack in listed:
+            host, _, port = address.rpartition(":")
+            node = names.get(host, "")
+            found.append((address, rack, node, pids.get((node, int(port)))))
+        return found

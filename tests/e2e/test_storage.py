@@ -1,0 +1,175 @@
+"""File systems beside HDFS: each byte on its way from a rank to the disks of the servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.cluster import Cluster, lab_up, left
+
+from iostrata_lab import clusters
+from iostrata_lab.clusters import moosefs, mounted
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.skipif(os.geteuid() != 0, reason="file systems need root: nodes, mounts"),
+]
+SAVED = {"ranks": 3, "checkpoints": 2, "block": 1 << 20, "transfer": 1 << 18}
+BYTES = 3 * 2 * (1 << 20)
+SET = [word for item in SAVED.items() for word in ("--set", "=".join(map(str, item)))]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is told apart: programs, options, and how often a byte is on a disk."""
+
+    system: str
+    programs: tuple[str, ...]
+    server: str
+    client: str
+    copies: int
+    options: tuple[str, ...]
+
+
+KINDS = (
+    Kind(
+        *("moosefs", moosefs.PROGRAMS, "mfschunkserver", "mfsmount", 2),
+        ("--nodes", "3", "--racks", "2"),
+    ),
+)
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.system)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    found: Kind = request.param
+    lacks = [program for program in found.programs if not mounted.found(program)]
+    if lacks:
+        pytest.skip(f"{', '.join(lacks)} not installed: scripts/setup-storage")
+    return found
+
+
+@pytest.fixture(scope="module")
+def cluster(kind: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A lab of which nothing may be left."""
+    name = f"storage-{kind.system}-{os.getpid()}"
+    folder = tmp_path_factory.mktemp(kind.system)
+    with lab_up(folder, name, *kind.options, system=kind.system) as cluster:
+        found = clusters.find(cluster.name)
+        yield cluster
+    assert not found.root.exists()
+    assert left(found) == []
+
+
+def asked(cluster: Cluster, sql: str) -> list[dict[str, Any]]:
+    done = cluster.iostrata("query", sql, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    return rows
+
+
+def test_bytes_go_through_the_client_to_the_disks(kind: Kind, cluster: Cluster) -> None:
+    words = ("--lab", cluster.name, "--record", "--run", "saved", "--json", *SET)
+    done = cluster.iostrata("workload", "run", "checkpoint", *words)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)["result"]
+    assert said["bytes"] == BYTES
+    assert str(clusters.find(cluster.name).root) in said["file_system"]
+    sql = "SELECT host, role, category, op, sum(bytes)::BIGINT AS bytes FROM sums GROUP BY ALL"
+    moved: Counter[tuple[str, str, str]] = Counter()
+    hosts = set()
+    for row in asked(cluster, sql):
+        moved[row["role"], row["category"], row["op"]] += row["bytes"] or 0
+        if row["role"] == kind.server:
+            hosts.add(row["host"])
+    sql = (
+        "SELECT sum(bytes)::BIGINT AS bytes FROM calls WHERE role = 'rank' AND op = 'write' "
+        "AND target LIKE '%/checkpoint-%'"
+    )
+    assert asked(cluster, sql) == [{"bytes": BYTES}]
+    # From the kernel: the same bytes, each behind the header of a request.
+    assert BYTES <= moved[kind.client, "file", "read"] < 1.05 * BYTES
+    # On disks once for each copy, with what the server keeps of each block.
+    on_disks = moved[kind.server, "file", "write"]
+    assert kind.copies * BYTES <= on_disks < 1.2 * kind.copies * BYTES
+    assert hosts == {node.name for node in clusters.find(cluster.name).nodes()}
+
+
+def test_servers_are_traced_as_the_kernel_counts(
+    kind: Kind, cluster: Cluster, tmp_path: Path
+) -> None:
+    """All that each server writes to files and sockets, but for what it does beside the run."""
+    source = tmp_path / "random"  # MooseFS does not write zeros
+    source.write_bytes(os.urandom(16 << 20))
+    lab = clusters.find(cluster.name)
+    target = Path(lab.environment()[mounted.VARIABLE]) / "counted"
+    command = ("dd", f"if={source}", f"of={target}", "bs=1M", "conv=fsync")
+    pids = [daemon.pid for daemon in lab.daemons() if daemon.role.startswith(kind.server)]
+    before = {pid: written(pid) for pid in pids}
+    said = cluster.record("counted", *command, options=("--native",))
+    after = {pid: written(pid) for pid in pids}
+    sql = (
+        f"SELECT pid, sum(bytes)::BIGINT AS bytes FROM sums WHERE role = '{kind.server}' "
+        "AND op IN ('write', 'send') GROUP BY pid"
+    )
+    traced = {row["pid"]: row["bytes"] for row in asked(cluster, sql)}
+    whole = sum(traced.values())
+    assert whole >= kind.copies * (16 << 20)
+    for pid in pids:
+        # A server also talks to its master before the run begins and after it has ended.
+        assert 0 <= after[pid] - before[pid] - traced.get(pid, 0) < 65536
+    assert re.search(r"traced (\d+)/\1 processes, 0 dropped", said), said
+    target.unlink()
+
+
+def written(pid: int) -> int:
+    """Bytes that a process has written, by the kernel."""
+    text = Path(f"/proc/{pid}/io").read_text("utf-8")
+    return int(dict(line.split(": ") for line in text.splitlines())["wchar"])
+
+
+def test_what_was_killed_is_cleaned_up_by_the_next_start(kind: Kind, cluster: Cluster) -> None:
+    """All processes end at once, and leave a mount that nobody serves."""
+    name = f"{cluster.name}-killed"
+    up = (sys.executable, "-m", "iostrata", "lab", "up", kind.system, "--name", name, "--untraced")
+    environment = {**cluster.environment}
+    subprocess.run(up, check=True, env=environment, capture_output=True)
+    lab = clusters.find(name)
+    for pid in mounted_pids(lab):
+        os.kill(pid, signal.SIGKILL)
+    again = subprocess.run(up, env=environment, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert "removing what is left of lab" in again.stderr
+    found = clusters.find(name)
+    found.down()
+    assert not found.root.exists()
+    assert left(found) == []
+
+
+def mounted_pids(lab: clusters.Lab) -> list[int]:
+    return [*(daemon.pid for daemon in lab.daemons()), *(node.pid for node in lab.nodes())]
+
+
+def test_hadoop_is_not_looked_for_there(kind: Kind, cluster: Cluster) -> None:
+    done = cluster.iostrata("workload", "run", "terasort", "--lab", cluster.name)
+    assert done.returncode == 2
+    assert f"lab {cluster.name} runs {kind.system}" in done.stderr
+
+
+def test_what_cannot_be_is_said_before_anything_starts(kind: Kind, cluster: Cluster) -> None:
+    done = cluster.iostrata("lab", "up", kind.system, "--name", cluster.name)
+    assert done.returncode == 2
+    assert "is already running" in done.stderr
+    wrong = ("--name", "other", "--nodes", "1", "--copies", "2")
+    done = cluster.iostrata("lab", "up", kind.system, *wrong)
+    assert done.returncode == 2
+    assert "2 copies on 1 nodes" in done.stderr
