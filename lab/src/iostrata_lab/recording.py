@@ -94,6 +94,20 @@ def bring_up_moosefs(
     return _collected(name, traced, up)
 
 
+def bring_up_cephfs(
+    name: str, topology: clusters.Topology, copies: int, striping: str, traced: bool
+) -> clusters.Lab:
+    """The same for CephFS."""
+
+    def up(directory: Path | None) -> clusters.Lab:
+        preload = _preload(directory) if directory else {}
+        return clusters.up_cephfs(
+            name, topology, copies=copies, striping=striping, preload=preload, progress=steps()
+        )
+
+    return _collected(name, traced, up)
+
+
 def _preload(directory: Path) -> dict[str, str]:
     return with_preload({}, preload_library(directory, stages=True), directory, run="")
 

@@ -6,6 +6,7 @@ lab.down()
 """
 
 from iostrata_lab.clusters.brakes import Brake
+from iostrata_lab.clusters.cephfs import up as up_cephfs
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.conf import AgentOptions
 from iostrata_lab.clusters.hadoop.lab import HadoopLab
@@ -30,5 +31,6 @@ __all__ = [
     "find_hadoop",
     "list_labs",
     "up",
+    "up_cephfs",
     "up_moosefs",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostrata.registry import Registry
 from iostrata_lab.clusters import state
+from iostrata_lab.clusters.cephfs import CEPHFS
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.lab import HadoopLab
 from iostrata_lab.clusters.hadoop.system import HADOOP
@@ -12,7 +13,7 @@ from iostrata_lab.clusters.moosefs import MOOSEFS
 from iostrata_lab.clusters.state import State
 from iostrata_lab.clusters.systems import System
 
-SYSTEMS = Registry[System]("system", (HADOOP, MOOSEFS))
+SYSTEMS = Registry[System]("system", (HADOOP, MOOSEFS, CEPHFS))
 
 
 def _lab(known: State) -> Lab:

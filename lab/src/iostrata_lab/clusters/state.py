@@ -59,7 +59,8 @@ class State:
     agent: dict[str, str] | None = None
     properties: dict[str, str] = field(default_factory=dict)  # over the lab's
     # Those of other file systems:
-    copies: int = 0  # of each chunk
+    copies: int = 0  # of each chunk or object
+    striping: str = ""  # how a file lies on these
     preload: dict[str, str] = field(default_factory=dict)  # variables of what is to be recorded
 
     @property

@@ -15,7 +15,7 @@ from iostrata.errors import UserError
 from iostrata.text import size
 
 if TYPE_CHECKING:
-    from iostrata_lab.clusters import DaemonStatus, Topology
+    from iostrata_lab.clusters import DaemonStatus, Lab, Topology
 
 NameOption = Annotated[str | None, typer.Option("--name", help="Name of the lab.")]
 NameArgument = Annotated[
@@ -28,6 +28,11 @@ BrakeOption = Annotated[
     typer.Option(
         metavar="NODE:WHAT=LIMIT,…", help="A slow node: disk, disk-ops, net, cpu; see brake."
     ),
+]
+
+CopiesOption = Annotated[int, typer.Option(min=1, max=9, help="Copies of each piece of a file.")]
+TracedOption = Annotated[
+    bool, typer.Option("--traced/--untraced", help="Its servers can be recorded.")
 ]
 
 
@@ -58,6 +63,15 @@ def register(app: typer.Typer) -> None:
             'eval "$(iostrata lab env)"; dd if=/dev/zero of=$IOSTRATA_LAB_MOUNT/a bs=1M count=64',
         ),
     )(up_moosefs)
+    up_group.command(
+        "cephfs",
+        epilog=examples(
+            "iostrata lab up cephfs",
+            "iostrata lab up cephfs --nodes 4 --copies 1 --layout large --name ceph",
+            "iostrata lab up cephfs --brake node-2:disk=20MB/s",
+            'eval "$(iostrata lab env)"; ceph status',
+        ),
+    )(up_cephfs)
     group.add_typer(up_group, name="up")
     group.command(epilog=examples("iostrata lab status", "iostrata lab status --json"))(status)
     group.command(
@@ -122,43 +136,70 @@ def up(
 def up_moosefs(
     nodes: Annotated[int, typer.Option(min=1, max=26, help="Number of chunk servers.")] = 3,
     racks: RacksOption = 1,
-    copies: Annotated[int, typer.Option(min=1, max=9, help="Copies of each chunk.")] = 2,
+    copies: CopiesOption = 2,
     brake: BrakeOption = None,
-    traced: Annotated[
-        bool, typer.Option("--traced/--untraced", help="Servers can be recorded.")
-    ] = True,
+    traced: TracedOption = True,
     name: Annotated[str, typer.Option(help="Name of the lab.")] = "moosefs",
 ) -> None:
-    """Starts MooseFS with a chunk server per node, and mounts it here and on each node (root only).
+    """Starts MooseFS with a server per node, and mounts it here and on each (root only).
 
     Each node has a network, a host name, a disk and a cgroup of its own.
-    MooseFS and FUSE come from Debian's packages: make setup-storage.
+    MooseFS comes from Debian's packages: make setup-storage.
     Its servers, and what mounts it, load what records native programs, which is off until a run
     records.
     """
-    from iostrata_lab.recording import bring_up_moosefs, lab_errors
+    from iostrata_lab.recording import bring_up_moosefs
 
-    with lab_errors():
-        topology = _topology(nodes, racks, brake or [])
-    assert topology is not None  # there is a node
-    lab = bring_up_moosefs(name, topology, copies, traced)
-    mount = lab.environment()["IOSTRATA_LAB_MOUNT"]
-    note(f"lab {name} is ready at {mount}")
-    note(f"try: iostrata workload run checkpoint --lab {name} --record")
-    note(f"end it: iostrata lab down {name}")
+    topology = _nodes(nodes, racks, brake)
+    _say_ready(bring_up_moosefs(name, topology, copies, traced))
 
 
-def _topology(nodes: int, racks: int, brakes: list[str]) -> Topology | None:
+def up_cephfs(
+    nodes: Annotated[int, typer.Option(min=1, max=32, help="Number of object servers.")] = 3,
+    racks: RacksOption = 1,
+    copies: CopiesOption = 2,
+    layout: Annotated[
+        str,
+        typer.Option(help="Of files: striped (64 KiB on each of 4 objects), or large."),
+    ] = "striped",
+    brake: BrakeOption = None,
+    traced: TracedOption = True,
+    name: Annotated[str, typer.Option(help="Name of the lab.")] = "cephfs",
+) -> None:
+    """Starts CephFS with a server per node, and mounts it here and on each (root only).
+
+    Each node has a network, a host name, a disk and a cgroup of its own.
+    Ceph comes from Debian's packages: make setup-storage.
+    Its servers, and what mounts it, load what records native programs, which is off until a run
+    records.
+    """
+    from iostrata_lab.recording import bring_up_cephfs
+
+    topology = _nodes(nodes, racks, brake)
+    _say_ready(bring_up_cephfs(name, topology, copies, layout, traced))
+
+
+def _say_ready(lab: Lab) -> None:
+    note(f"lab {lab.name} is ready at {lab.environment()['IOSTRATA_LAB_MOUNT']}")
+    note(f"try: iostrata workload run checkpoint --lab {lab.name} --record")
+    note(f"end it: iostrata lab down {lab.name}")
+
+
+def _nodes(nodes: int, racks: int, brakes: list[str] | None) -> Topology:
     from iostrata_lab import clusters
     from iostrata_lab.clusters.brakes import parse
     from iostrata_lab.recording import lab_errors
 
+    with lab_errors():
+        return clusters.Topology(nodes, racks, dict(map(parse, brakes or [])))
+
+
+def _topology(nodes: int, racks: int, brakes: list[str]) -> Topology | None:
     if not nodes:
         if racks > 1 or brakes:
             raise UserError("racks and brakes are of nodes", "say how many: --nodes 3")
         return None
-    with lab_errors():
-        return clusters.Topology(nodes, racks, dict(map(parse, brakes)))
+    return _nodes(nodes, racks, brakes)
 
 
 def _property(text: str) -> tuple[str, str]:

@@ -270,8 +270,10 @@ impl<'a> Collector<'a> {
 
     fn advance_waiting(&mut self, name: &str, now: u64) {
         let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
-        let silent = self.sources.behind(self.directory.control.word(), run.order.uid);
+        let (word, uid) = (self.directory.control.word(), run.order.uid);
         let active = self.runs.active.get_mut(name);
+        let native = active.as_ref().is_some_and(|run| run.waits_for_native(now));
+        let silent = self.sources.behind(word, uid, native);
         if active.is_some_and(|run| run.record(name, &silent, now)) {
             self.report(name, now);
         }

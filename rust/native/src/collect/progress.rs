@@ -47,7 +47,7 @@ pub fn text(view: View<'_>, run: &str, phase: &str, message: &str) -> Vec<u8> {
         "level": level_name(run.order.level),
         "budget": run.order.budget,
         "sampling": run.order.sampling,
-        "behind": sources.behind(control, run.order.uid).len(),
+        "behind": sources.behind(control, run.order.uid, false).len(),
         "jobs": state.owners.claims.jobs_of(name),
         "message": message,
     });

@@ -9,6 +9,7 @@ use crate::store::directory::StoreDirectory;
 
 /// How long agents may take to acknowledge that a run begins.
 const START_PATIENCE: u64 = 3 * SECOND;
+const NATIVE_PATIENCE: u64 = SECOND / 5;
 /// Agents look for a run five times a second: nothing is gained by more without one.
 const NAP_WITHOUT_RUNS: u64 = 200 * MS;
 /// While a run records, if rings stay as good as empty.
@@ -117,6 +118,12 @@ impl ActiveRun {
 
     pub fn is_report_due(&self, now: u64) -> bool {
         now - self.reported > SECOND
+    }
+
+    /// Whether native programs may still answer: what is idle only does so when it makes a call, and
+    /// is recorded from then on.
+    pub fn waits_for_native(&self, now: u64) -> bool {
+        matches!(self.phase, Phase::Waiting { since } if now - since <= NATIVE_PATIENCE)
     }
 
     /// Records once all agents have answered, or too late; `silent`: those that have not. True if

@@ -35,6 +35,8 @@ pub struct Source {
     pub name: String,
     pub directory: OwnedFd,
     pub page: ProcessPage,
+    /// It looks at the control page when it makes a call, and never by itself.
+    pub is_native: bool,
     /// Looks at its directory since it was found dead.
     pub dead: Option<u32>,
     /// Nothing of it is read.
@@ -82,6 +84,7 @@ impl Source {
             name,
             directory,
             page,
+            is_native: false,
             dead: None,
             rejected: false,
             readers: BTreeMap::new(),

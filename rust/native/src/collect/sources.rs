@@ -77,9 +77,10 @@ impl Sources {
     }
 
     /// Processes with calls for a user's runs that have not acted yet on what the control page says:
-    /// nobody waits for those of others.
-    pub fn behind(&self, control: u32, uid: u32) -> BTreeSet<u32> {
+    /// nobody waits for those of others. Native programs are among them if `native`.
+    pub fn behind(&self, control: u32, uid: u32, native: bool) -> BTreeSet<u32> {
         let late = self.live().filter(|source| source.page.seen_control() != control);
+        let late = late.filter(|source| native || !source.is_native);
         late.filter(|s| s.uid == uid || self.serves(s.uid)).map(|source| source.pid).collect()
     }
 
@@ -214,6 +215,7 @@ impl Sources {
         let mut source = Source::new(id, name.to_owned(), directory, page, who.start);
         let known = pipeline.state().processes.get(&proc);
         let hash = who.points_hash;
+        source.is_native = who.text.lines().any(|line| line == "loader=preload");
         source.rejected = hash != POINTS_HASH || known.is_some_and(|known| known.end.is_some());
         if known.is_none() {
             let host = hosts::of(pid, who.pid_start);

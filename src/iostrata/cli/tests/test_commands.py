@@ -84,6 +84,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "lab env",
         "lab up hadoop",
         "lab up moosefs",
+        "lab up cephfs",
         "workload list",
         "workload describe",
         "workload run",
