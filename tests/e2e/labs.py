@@ -28,6 +28,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("test_truth", "test_findings", "test_points", "test_complete"),
     ("test_swim", "test_untraced_servers", "test_tfs", "test_attach", "test_prepare"),
     ("test_soak",),
+    ("test_storage",),
     ("test_cluster",),  # of the lab itself
     ("test_nodes",),
     ("test_studies",),
