@@ -160,7 +160,7 @@ def test_what_was_killed_is_cleaned_up_by_the_next_start(kind: Kind, cluster: Cl
     environment = {**cluster.environment}
     subprocess.run(up, check=True, env=environment, capture_output=True)
     lab = clusters.find(name)
-    for pid in mounted_pids(lab):
+    for pid in pids_of(lab):
         os.kill(pid, signal.SIGKILL)
     again = subprocess.run(up, env=environment, capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
@@ -171,7 +171,7 @@ def test_what_was_killed_is_cleaned_up_by_the_next_start(kind: Kind, cluster: Cl
     assert left(found) == []
 
 
-def mounted_pids(lab: clusters.Lab) -> list[int]:
+def pids_of(lab: clusters.Lab) -> list[int]:
     return [*(daemon.pid for daemon in lab.daemons()), *(node.pid for node in lab.nodes())]
 
 

@@ -82,34 +82,19 @@ def bring_up(
     return _collected(name, agent, up, set((daemon_users or {}).values()))
 
 
-def bring_up_moosefs(
-    name: str, topology: clusters.Topology, copies: int, traced: bool
-) -> clusters.Lab:
-    """The same for MooseFS, whose servers load what records native programs."""
+def bring_up_storage(name: str, start: Callable[..., clusters.Lab], traced: bool) -> clusters.Lab:
+    """The same for a file system beside HDFS, which `start` starts; its servers load what records
+    native programs.
+    """
 
     def up(directory: Path | None) -> clusters.Lab:
-        preload = _preload(directory) if directory else {}
-        return clusters.up_moosefs(name, topology, copies=copies, preload=preload, progress=steps())
+        preload: dict[str, str] = {}
+        if directory is not None:
+            library = preload_library(directory, stages=True)
+            preload = with_preload({}, library, directory, run="")
+        return start(name, preload=preload, progress=steps())
 
     return _collected(name, traced, up)
-
-
-def bring_up_cephfs(
-    name: str, topology: clusters.Topology, copies: int, striping: str, traced: bool
-) -> clusters.Lab:
-    """The same for CephFS."""
-
-    def up(directory: Path | None) -> clusters.Lab:
-        preload = _preload(directory) if directory else {}
-        return clusters.up_cephfs(
-            name, topology, copies=copies, striping=striping, preload=preload, progress=steps()
-        )
-
-    return _collected(name, traced, up)
-
-
-def _preload(directory: Path) -> dict[str, str]:
-    return with_preload({}, preload_library(directory, stages=True), directory, run="")
 
 
 def _collected(

@@ -25,7 +25,6 @@ from iostrata_lab.clusters.state import State
 from iostrata_lab.clusters.systems import Launch, Stage, System
 
 PROGRAMS = ("ceph-mon", "ceph-mgr", "ceph-mds", "ceph-osd", "ceph-fuse", "ceph", "monmaptool")
-COPIES = 9  # at most, of an object
 SHARE = 0.9  # of a node's disk that its objects may have
 PATIENCE = 5  # s that a command waits for the monitor
 GROUPS = 32  # placement groups of the data; one group is always on the same servers
@@ -63,11 +62,7 @@ def up(
     Raises LabError; whatever goes wrong, Ctrl-C included, nothing is left behind.
     """
     mounted.check(PROGRAMS)
-    servers = len(topology.planned(subnet=0))
-    if not 1 <= copies <= min(servers, COPIES):
-        raise LabError(
-            f"{copies} copies on {servers} nodes", f"from 1 to {min(servers, COPIES)} can be had"
-        )
+    mounted.check_copies(copies, len(topology.planned(subnet=0)))
     if striping not in LAYOUTS:
         raise LabError(f"no layout is called {striping!r}", f"one of {', '.join(LAYOUTS)}")
     own = {"copies": copies, "striping": striping, "preload": dict(preload or {})}
@@ -161,7 +156,8 @@ def _made(make: list[list[str]], server: list[str], first: bool) -> list[str]:
 
 
 def _make_monitor(known: State, root: Path) -> list[list[str]]:
-    monmap = str(layout.data(root, "tmp") / "monmap")
+    # Not in the folder that everybody may write to: a link there would send root elsewhere.
+    monmap = str(layout.data(root, "mgr") / "monmap")
     fsid = _uuid(known, "cluster")
     made = ["--create", "--fsid", fsid, "--addv", "a", _monitor(known), monmap]
     return [

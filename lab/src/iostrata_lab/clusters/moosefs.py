@@ -21,7 +21,6 @@ from iostrata_lab.clusters.state import State
 from iostrata_lab.clusters.systems import Launch, Stage, System
 
 PROGRAMS = ("mfsmaster", "mfschunkserver", "mfsmount", "mfssetgoal")
-COPIES = 9  # at most, of a chunk
 EMPTY = b"MFSM NEW"  # metadata of a file system that is to be made
 STARTED = "daemon initialized properly"
 REGISTERED = re.compile(r"chunkserver register begin .* - ip: ([\d.]+)")
@@ -46,10 +45,7 @@ def up(
     servers = len(topology.planned(subnet=0))
     if servers > len(ascii_uppercase):
         raise LabError(f"{servers} nodes", f"MooseFS has labels for {len(ascii_uppercase)}")
-    if not 1 <= copies <= min(servers, COPIES):
-        raise LabError(
-            f"{copies} copies on {servers} nodes", f"from 1 to {min(servers, COPIES)} can be had"
-        )
+    mounted.check_copies(copies, servers)
     own = {"copies": copies, "preload": dict(preload or {})}
     return Lab(started(LabOrder(name, MOOSEFS, topology, own=own), progress), MOOSEFS)
 

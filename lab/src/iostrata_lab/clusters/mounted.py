@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from iostrata_lab.clusters import namespaces
@@ -16,7 +18,35 @@ from iostrata_lab.clusters.systems import Launch, Stage
 FOLDER = "mnt"  # of a lab
 VARIABLE = "IOSTRATA_LAB_MOUNT"
 MOUNTS = Path("/proc/self/mountinfo")
+ESCAPED = re.compile(r"\\([0-7]{3})")  # a blank in a path is \\040
+COPIES = 9  # at most, of a piece of a file
 SETUP = "make setup-storage installs Debian's packages"
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A line of the kernel's list of mounts."""
+
+    point: str
+    kind: str  # ext4, fuse.ceph-fuse
+    source: str
+
+
+def mounts() -> list[Mount]:
+    """Those that this process sees, in the order in which they were mounted."""
+    found = []
+    for line in MOUNTS.read_text("utf-8").splitlines():
+        before, _, behind = line.partition(" - ")
+        words = (before.split()[4], *behind.split()[:2])
+        found.append(Mount(*(ESCAPED.sub(lambda code: chr(int(code[1], 8)), w) for w in words)))
+    return found
+
+
+def check_copies(copies: int, servers: int) -> None:
+    """Raises LabError for more copies than there are servers, or none."""
+    most = min(servers, COPIES)
+    if not 1 <= copies <= most:
+        raise LabError(f"{copies} copies on {servers} nodes", f"from 1 to {most} can be had")
 
 
 def mount_point(root: Path) -> Path:
@@ -83,6 +113,4 @@ def unmount(root: Path) -> None:
 
 def _mounted_below(root: Path) -> list[str]:
     """Mount points, those that were mounted last first."""
-    points = [line.split()[4] for line in MOUNTS.read_text("utf-8").splitlines()]
-    named = [point.encode().decode("unicode_escape") for point in points]
-    return [point for point in reversed(named) if point.startswith(f"{root}/")]
+    return [one.point for one in reversed(mounts()) if one.point.startswith(f"{root}/")]

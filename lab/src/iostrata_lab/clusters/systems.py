@@ -31,10 +31,6 @@ class Stage:
     said: str = ""  # to who waits, once all is there
 
 
-def _nothing(_known: State, _disk: Path) -> None:
-    """For a system that has no folders on disks."""
-
-
 @dataclass(frozen=True)
 class System:
     """`fill` makes what is in the folder of a new lab, `fill_disk` what is on that of a node.
@@ -47,4 +43,4 @@ class System:
     fill: Callable[[State, Path], None]
     stages: Callable[[State, Path, bool], Iterator[Stage]]
     environment: Callable[[State, Path], Mapping[str, str]]
-    fill_disk: Callable[[State, Path], None] = _nothing
+    fill_disk: Callable[[State, Path], None]

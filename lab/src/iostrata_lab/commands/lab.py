@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pwd
 import shlex
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -148,10 +150,11 @@ def up_moosefs(
     Its servers, and what mounts it, load what records native programs, which is off until a run
     records.
     """
-    from iostrata_lab.recording import bring_up_moosefs
+    from iostrata_lab import clusters
 
     topology = _nodes(nodes, racks, brake)
-    _say_ready(bring_up_moosefs(name, topology, copies, traced))
+    start = partial(clusters.up_moosefs, topology=topology, copies=copies)
+    _bring_up_storage(name, start, traced)
 
 
 def up_cephfs(
@@ -173,16 +176,21 @@ def up_cephfs(
     Its servers, and what mounts it, load what records native programs, which is off until a run
     records.
     """
-    from iostrata_lab.recording import bring_up_cephfs
+    from iostrata_lab import clusters
 
     topology = _nodes(nodes, racks, brake)
-    _say_ready(bring_up_cephfs(name, topology, copies, layout, traced))
+    start = partial(clusters.up_cephfs, topology=topology, copies=copies, striping=layout)
+    _bring_up_storage(name, start, traced)
 
 
-def _say_ready(lab: Lab) -> None:
-    note(f"lab {lab.name} is ready at {lab.environment()['IOSTRATA_LAB_MOUNT']}")
-    note(f"try: iostrata workload run checkpoint --lab {lab.name} --record")
-    note(f"end it: iostrata lab down {lab.name}")
+def _bring_up_storage(name: str, start: Callable[..., Lab], traced: bool) -> None:
+    from iostrata_lab.clusters.mounted import VARIABLE
+    from iostrata_lab.recording import bring_up_storage
+
+    lab = bring_up_storage(name, start, traced)
+    note(f"lab {name} is ready at {lab.environment()[VARIABLE]}")
+    note(f"try: iostrata workload run checkpoint --lab {name} --record")
+    note(f"end it: iostrata lab down {name}")
 
 
 def _nodes(nodes: int, racks: int, brakes: list[str] | None) -> Topology:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from iostrata.errors import UserError
 from iostrata.text import size
-from iostrata_lab.clusters.mounted import VARIABLE
+from iostrata_lab.clusters.mounted import VARIABLE, mounts
 from iostrata_lab.workload.cluster import ClusterClient
 from iostrata_lab.workload.interface import Context, Workload
 
@@ -120,12 +120,9 @@ def mount_of(cluster: ClusterClient) -> str:
 
 def mounted_at(folder: Path) -> str:
     """`ext4 at /mnt`: the file system of a folder, by the kernel's own list."""
-    found, longest = "unknown", -1
-    for line in Path("/proc/self/mountinfo").read_text("utf-8").splitlines():
-        fields, _, behind = line.partition(" - ")
-        at = fields.split()[4].encode().decode("unicode_escape")
-        if folder.is_relative_to(at) and len(at) > longest:
-            kind, source = behind.encode().decode("unicode_escape").split()[:2]
-            of = f" of {source}" if kind.startswith("fuse") else ""  # which names the file system
-            found, longest = f"{kind}{of} at {at}", len(at)
-    return found
+    above = [one for one in mounts() if folder.is_relative_to(one.point)]
+    if not above:
+        return "unknown"
+    found = max(reversed(above), key=lambda one: len(one.point))  # the last of those at one place
+    of = f" of {found.source}" if found.kind.startswith("fuse") else ""  # it names the file system
+    return f"{found.kind}{of} at {found.point}"
