@@ -130,10 +130,19 @@ def account(rows: ir.Table, *keys: str) -> ir.Table:
     return accounts.account(rows, *keys, counted=counted_once)
 
 
+def _machine(host: ir.StringValue) -> ir.StringValue:
+    """The machine whose CPUs and disks a host uses: of a run of one machine that one, whatever
+    the containers and nodes on it are called.
+    """
+    machines = SYSTEM.agg(machines=SYSTEM.host.nunique(), name=SYSTEM.host.max())
+    only = machines.select(only=ibis.ifelse(machines.machines == 1, machines.name, None))
+    return only.as_scalar().coalesce(host)
+
+
 def with_own(hosts: ir.Table, **sums: tuple[str, ...]) -> ir.Table:
     """Rows of hosts, with sums of columns of the run's traced processes on each."""
     traced = PROCESSES.filter(PROCESSES.traced)
-    own = traced.group_by(on=traced.host).agg(
+    own = traced.group_by(on=_machine(traced.host)).agg(
         **{name: sum(traced[column].fill_null(0) for column in columns).sum()
            for name, columns in sums.items()}
     )  # fmt: skip
@@ -151,6 +160,7 @@ def host_disks(_: Workforce) -> ir.Table:
         moved=(rows.disk_read + rows.disk_written).sum().cast("int64"),
     )
     files = SUMS.filter(SUMS.layer == "java", SUMS.category.isin(FILES))
+    files = files.mutate(host=_machine(files.host))
     calls = accounts.account(files, "host").select(at="host", calls="time")
     found = with_own(hosts, own=("disk_read", "disk_written"))
     found = found.left_join(calls, found.host == calls.at).drop("at")

@@ -28,6 +28,14 @@ def test_a_cpu_that_others_use(facts_of: Made, own: int, is_found: bool) -> None
         assert found[0].share == pytest.approx(80 / 120)
 
 
+def test_a_container_uses_the_cpu_of_its_machine(facts_of: Made) -> None:
+    """GIVEN a program on a host of another name than the only one that there are figures of."""
+    busy = [sample(second, cpu_idle=0, cpu_user=2 * SECOND) for second in range(60)]
+    program = {**PROGRAM, "host": "container-1", "cpu": 110 * SECOND}
+    found = explain(facts_of([], processes=[program], system=busy))
+    assert [each.rule for each in found] == ["cpu-bound"]
+
+
 def test_a_cpu_that_other_machines_use(facts_of: Made) -> None:
     """GIVEN 2 cores, of whose 120 s a hypervisor gave other machines 72, and a program that used
     40 s of the rest.
