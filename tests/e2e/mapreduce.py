@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -85,6 +86,11 @@ class Tally:
     @property
     def reduces(self) -> int:
         return len(self.attempts("REDUCE"))
+
+    @property
+    def launched(self) -> int:
+        """Attempts of which the ApplicationMaster has said where they run."""
+        return sum(bool(attempt.locality) for attempt in self.history.attempts)
 
     @property
     def spills(self) -> int:
@@ -260,7 +266,12 @@ class MapReduceTruth:
         # What came into memory is written to one file, then read.
         reduces = {207: ROWS, 216: ROWS, **reducing(cluster, terasort.run, tally)}
         verifies(run, reduces, tally.where("REDUCE"))
-        verifies(run, committing(jobs=1), APPMASTER)
+        near = Counter(one.locality for one in tally.history.attempts if one.type == "MAP")
+        (found,) = cluster.summary(terasort.run)["map_places"]
+        assert (found["data_local"], found["rack_local"], found["remote"] + found["anywhere"]) == (
+            *(near["NODE_LOCAL"], near["RACK_LOCAL"], near["OFF_SWITCH"]),
+        )
+        verifies(run, {**committing(jobs=1), 274: tally.launched}, APPMASTER)
         verifies(run, raw_writes(cluster, terasort.run), SPILLS)
 
     def test_a_combiner(self, cluster: Cluster, text: str, verifies: Verifies) -> None:

@@ -18,7 +18,7 @@ pub struct Point {
     pub summable: bool,
 }
 
-pub const POINTS_HASH: u64 = 8189683792513822896;
+pub const POINTS_HASH: u64 = 6284764673838610227;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -222,6 +222,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 271, layer: "task", op: "download", class: "org.apache.hadoop.yarn.util.FSDownload", method: "call", counted_only: false, woven: true, direction: 0, summable: false },
     Point { id: 272, layer: "task", op: "download_file", class: "org.apache.hadoop.yarn.util.FSDownload", method: "downloadAndUnpack", counted_only: false, woven: true, direction: 0, summable: false },
     Point { id: 273, layer: "task", op: "unpack", class: "org.apache.hadoop.yarn.util.FSDownload", method: "unpack", counted_only: false, woven: true, direction: 0, summable: false },
+    Point { id: 274, layer: "task", op: "place", class: "org.apache.hadoop.mapreduce.v2.app.job.impl.TaskAttemptImpl", method: "sendLaunchedEvents", counted_only: false, woven: true, direction: 0, summable: false },
     Point { id: 290, layer: "fs", op: "read", class: "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", method: "read", counted_only: true, woven: true, direction: 30, summable: true },
     Point { id: 291, layer: "fs", op: "read", class: "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", method: "read", counted_only: true, woven: true, direction: 30, summable: true },
     Point { id: 292, layer: "fs", op: "read", class: "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", method: "read", counted_only: true, woven: true, direction: 30, summable: true },

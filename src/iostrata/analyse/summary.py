@@ -18,6 +18,7 @@ from iostrata.analyse.hosts import HostTotal, host_totals
 from iostrata.analyse.latencies import Latency, latencies
 from iostrata.analyse.only_summed import UNKNOWN, WithoutTarget, without_target
 from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
+from iostrata.analyse.placement import MapPlaces, map_places
 from iostrata.analyse.process_times import ProcessTime, process_times
 from iostrata.analyse.ranks import RankFiles, rank_files
 from iostrata.analyse.sizes import SizeClass, size_classes
@@ -101,6 +102,7 @@ class Summary(Completeness, frozen=True):
     targets: list[Target]
     without_target: list[WithoutTarget]  # of layers and categories that have targets
     tasks: list[TaskTotal]
+    map_places: list[MapPlaces]  # of each job
     spaces: list[JobSpace]  # that used most first
     sampled: bool
     sizes: list[Sizes]
@@ -142,6 +144,7 @@ def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = si
         targets=hottest,
         without_target=nameless,
         tasks=engine.records(by_task, TaskTotal),
+        map_places=map_places(engine, opened.run.cluster.configuration),
         spaces=job_spaces(engine),
         sampled=is_sampled,
         sizes=_in_order(sizes(opened)),

@@ -274,6 +274,7 @@ EXTRACTOR = {
     "rpc": "target",
     "records": "target",
     "spill": "target",
+    "placed": "target",
     "shuffle": "target",
     "served": "target",
     "method": "target",

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 8189683792513822896
+POINTS_HASH = 6284764673838610227
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -234,6 +234,7 @@ POINTS = (
     Point(271, "task", "download", "org.apache.hadoop.yarn.util.FSDownload", "call", "()Lorg/apache/hadoop/fs/Path;", "call", "", "", "", ("destDirPath",), ""),
     Point(272, "task", "download_file", "org.apache.hadoop.yarn.util.FSDownload", "downloadAndUnpack", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileStatus;Lorg/apache/hadoop/fs/Path;)V", "call", "", "", "", (), ""),
     Point(273, "task", "unpack", "org.apache.hadoop.yarn.util.FSDownload", "unpack", "(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileSystem;Lorg/apache/hadoop/fs/FileSystem;)V", "call", "", "", "", (), ""),
+    Point(274, "task", "place", "org.apache.hadoop.mapreduce.v2.app.job.impl.TaskAttemptImpl", "sendLaunchedEvents", "()V", "call", "", "", "", (), ""),
     Point(290, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "()I", "counted", "byte", "", "", ("name",), ""),
     Point(291, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "([BII)I", "counted", "ret", "", "", ("name",), ""),
     Point(292, "fs", "read", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream", "read", "(J[BII)I", "counted", "ret", "", "", ("name",), ""),

@@ -17,7 +17,14 @@ from iostrata.schema.detail import budget_text
 from iostrata.show.completeness import completeness_lines
 from iostrata.show.findings import change_text, wrapped
 from iostrata.show.pipelines import lost_lines
-from iostrata.show.summary import headline, picture, reason_empty, total_time, untraced_lines
+from iostrata.show.summary import (
+    headline,
+    picture,
+    place_lines,
+    reason_empty,
+    total_time,
+    untraced_lines,
+)
 from iostrata.show.tables import WIDTH, Column, directions, fitting, named, number
 from iostrata.store.tags import tags_text
 from iostrata.text import count, percent, plural, printable, shortened
@@ -48,7 +55,7 @@ def _above(
 ) -> list[str]:
     """What stands above the layers."""
     what = [*_facts(summary), *_completeness(summary, missing)]
-    time = _time(summary, explanation) if has_time else []
+    time = [*_time(summary, explanation), *place_lines(summary)] if has_time else []
     return [*_causes(explanation, findings), "", *what, *time, ""]
 
 

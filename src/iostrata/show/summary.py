@@ -38,6 +38,7 @@ from iostrata.text import (
 )
 
 MOST_NAMELESS = 4
+PLACES = ("data_local", "rack_local", "remote")
 MOST_TARGETS = 10
 MOST_LATENCIES = 12
 MOST_TASKS = 12
@@ -63,7 +64,8 @@ def summary_lines(summary: Summary) -> list[str]:
     whole, *missing = completeness_lines(picture(summary))
     failed = lost_lines(summary.lost_datanodes, summary.run.start)
     short = untraced_lines(summary)
-    lines = [whole, *failed, *short, *missing, *_facts(summary), *_hosts(summary)]
+    lines = [whole, *failed, *short, *missing, *_facts(summary)]
+    lines += [*place_lines(summary), *_hosts(summary)]
     if not summary.layers:
         return [*lines, "", reason_empty(summary)]
     lines += ["", *_by_layer(summary), *_other_layers(summary)]
@@ -147,6 +149,19 @@ def _over(over: Sequence[OverBudget]) -> str:
     if len(over) > 1:
         who = f"{plural(len(over), 'process')}, most in {who}"
     return f"budget not met: {who}, for what is recorded or counted whatever it costs"
+
+
+def place_lines(summary: Summary) -> list[str]:
+    """`maps: 5 data-local, 1 rack-local, 0 remote`, of all jobs."""
+    rows = summary.map_places
+    near = {name.replace("_", "-"): sum(getattr(row, name) for row in rows) for name in PLACES}
+    anywhere = sum(row.anywhere for row in rows)
+    if not anywhere + sum(near.values()):
+        return []
+    known = ", ".join(f"{count(number)} {name}" for name, number in near.items())
+    unknown = f"{count(anywhere)} whose file system names no node for their input"
+    parts = [known] * any(near.values()) + [unknown] * bool(anywhere)
+    return [f"maps: {', '.join(parts)}"]
 
 
 def _hosts(summary: Summary) -> list[str]:

@@ -17,6 +17,7 @@ SETTINGS = frozenset(
         "dfs.client.block.write.replace-datanode-on-failure.best-effort",
         "dfs.replication",
         "fs.hdfs.impl.disable.cache",
+        "fs.posix.locality",
         "io.file.buffer.size",
         "mapreduce.fileoutputcommitter.algorithm.version",
         "mapreduce.input.fileinputformat.split.maxsize",

@@ -48,7 +48,7 @@ NOTHING = {
         "orphans",
         "pauses",
     ),
-    *("pipe_reads", "pipeline_failures", "queues", "slow_mirrors", "spills"),
+    *("pipe_reads", "pipeline_failures", "placed_maps", "queues", "slow_mirrors", "spills"),
     *("rank_bins", "rank_files", "thread_groups", "thread_works", "woven_points"),
 }
 # Their rows are calls, with all columns of these.

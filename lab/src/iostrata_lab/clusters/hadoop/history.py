@@ -11,16 +11,25 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop import conf
-from iostrata_lab.clusters.hadoop.ready import WebHdfs
 
 # Names of events and of their contents differ by task type, see EventType of
 # org.apache.hadoop.mapreduce.jobhistory; all attempt events share these endings.
 ATTEMPT_END = ("_ATTEMPT_FINISHED", "_ATTEMPT_FAILED", "_ATTEMPT_KILLED")
 JOB_END = ("JOB_FINISHED", "JOB_FAILED", "JOB_KILLED", "JOB_ERROR")
+
+
+class JobFiles(Protocol):
+    """The file system into which jobs write their histories."""
+
+    def names(self, folder: str) -> list[str]:
+        """Of what is in a folder. Raises FileNotFoundError where it is not."""
+
+    def read(self, path: str) -> bytes:
+        """All of a file. Raises FileNotFoundError where it is not."""
 
 
 Counters = dict[str, dict[str, int]]
@@ -37,6 +46,7 @@ class HistoryAttempt:
     start: int  # ms since the epoch, as Hadoop has it
     end: int
     counters: Counters = field(hash=False)
+    locality: str = ""  # NODE_LOCAL, RACK_LOCAL or OFF_SWITCH
 
 
 @dataclass(frozen=True)
@@ -57,13 +67,13 @@ def parse(text: str) -> JobHistory:
     if not lines or lines[0] != "Avro-Json":
         raise ValueError(f"not a job history file, it begins with {lines[:1]}")
     job, state, totals, submitted, ended = "", "", Counters(), 0, 0
-    starts: dict[str, int] = {}
+    starts: dict[str, dict[str, Any]] = {}
     attempts = []
     for kind, event in _events(lines[2:]):
         if kind == "JOB_SUBMITTED":
             job, submitted = event["jobid"], event["submitTime"]
         elif kind.endswith("_ATTEMPT_STARTED"):
-            starts[event["attemptId"]] = event["startTime"]
+            starts[event["attemptId"]] = event
         elif kind.endswith(ATTEMPT_END):
             attempts.append(_attempt(event, starts))
         elif kind in JOB_END:
@@ -90,16 +100,23 @@ def _events(lines: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield row["type"], event
 
 
-def _attempt(event: dict[str, Any], starts: dict[str, int]) -> HistoryAttempt:
+def _attempt(event: dict[str, Any], starts: dict[str, dict[str, Any]]) -> HistoryAttempt:
     name = event["attemptId"]
+    start = starts.get(name, {})
     return HistoryAttempt(
         name=name,
         type=event["taskType"],
         state=event.get("taskStatus") or event["status"],
-        start=starts.get(name, 0),
+        start=start.get("startTime", 0),
         end=event["finishTime"],
         counters=_counters(event.get("counters")),
+        locality=_text(start.get("locality")),
     )
+
+
+def _text(value: dict[str, str] | None) -> str:
+    """Of a union of text and null."""
+    return next(iter(value.values())) if value else ""
 
 
 def _counters(value: dict[str, Any] | None) -> Counters:
@@ -113,42 +130,37 @@ def _counters(value: dict[str, Any] | None) -> Counters:
     }
 
 
-def fetch(hdfs: WebHdfs, job_id: str, timeout: float) -> str:
-    """The history file of a job, over WebHDFS; waits `timeout` s for the ApplicationMaster."""
-    return _fetch(hdfs, job_id, rf"{job_id}-.*\.jhist", timeout).decode()
+def fetch(files: JobFiles, job_id: str, timeout: float) -> str:
+    """The history file of a job; waits `timeout` s for the ApplicationMaster."""
+    return _fetch(files, job_id, rf"{job_id}-.*\.jhist", timeout).decode()
 
 
-def fetch_configuration(hdfs: WebHdfs, job_id: str, timeout: float) -> bytes:
+def fetch_configuration(files: JobFiles, job_id: str, timeout: float) -> bytes:
     """The configuration that a job had, as XML; it lies beside the history."""
-    return _fetch(hdfs, job_id, rf"{job_id}_conf\.xml", timeout)
+    return _fetch(files, job_id, rf"{job_id}_conf\.xml", timeout)
 
 
-def _fetch(hdfs: WebHdfs, job_id: str, name: str, timeout: float) -> bytes:
+def _fetch(files: JobFiles, job_id: str, name: str, timeout: float) -> bytes:
     deadline = time.monotonic() + timeout
     while True:
         try:
-            path = _locate(hdfs, name)
+            path = _locate(files, name)
             if path:
-                return hdfs.do("GET", path, "OPEN")
+                return files.read(path)
         except (FileNotFoundError, http.client.HTTPException, ConnectionError, TimeoutError):
             pass  # renamed or moved a moment ago, or a DataNode that is busy
         if time.monotonic() > deadline:
             raise LabError(
-                f"no history of {job_id} in hdfs:{conf.HISTORY} after {timeout:.0f} s",
+                f"no history of {job_id} in {conf.HISTORY} after {timeout:.0f} s",
                 "is it a job of this lab, and has it ended?",
             )
         time.sleep(0.1)
 
 
-def _locate(hdfs: WebHdfs, pattern: str) -> str:
-    for user in _list(hdfs, conf.HISTORY):
+def _locate(files: JobFiles, pattern: str) -> str:
+    for user in files.names(conf.HISTORY):
         folder = f"{conf.HISTORY}/{user}"
-        for name in _list(hdfs, folder):
+        for name in files.names(folder):
             if re.fullmatch(pattern, name):
                 return f"{folder}/{name}"
     return ""
-
-
-def _list(hdfs: WebHdfs, folder: str) -> list[str]:
-    body = json.loads(hdfs.do("GET", folder, "LISTSTATUS"))
-    return [entry["pathSuffix"] for entry in body["FileStatuses"]["FileStatus"]]

@@ -32,6 +32,7 @@ def test_counters_of_each_attempt() -> None:
             {FILE_SYSTEM: {"HDFS_BYTES_READ": 0, "HDFS_BYTES_WRITTEN": 71}},
         ),
     ]
+    assert [attempt.locality for attempt in history.attempts] == ["NODE_LOCAL", "OFF_SWITCH"]
     assert all(0 < attempt.end - attempt.start < 10_000 for attempt in history.attempts)
 
 

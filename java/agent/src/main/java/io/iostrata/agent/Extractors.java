@@ -49,6 +49,8 @@ final class Extractors {
         return new RecordTarget();
       case "spill":
         return new SpillTarget();
+      case "placed":
+        return new PlacedTarget();
       case "shuffle":
         return new ShuffleTarget();
       case "served":

@@ -207,6 +207,7 @@ final class PointText {
         + "271\ttask\tdownload\torg.apache.hadoop.yarn.util.FSDownload\tcall\t()Lorg/apache/hadoop/fs/Path;\tcall\t0\t1\t\t\t\thdfs(this.destDirPath)\thanded(this, this.destDirPath)\t\t\t\t\n"
         + "272\ttask\tdownload_file\torg.apache.hadoop.yarn.util.FSDownload\tdownloadAndUnpack\t(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileStatus;Lorg/apache/hadoop/fs/Path;)V\tcall\t0\t0\t\t\t\thdfs(arg1)\t\t\t\t\t\n"
         + "273\ttask\tunpack\torg.apache.hadoop.yarn.util.FSDownload\tunpack\t(Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/Path;Lorg/apache/hadoop/fs/FileSystem;Lorg/apache/hadoop/fs/FileSystem;)V\tcall\t0\t0\t\t\t\thdfs(arg1)\t\t\t\t\t\n"
+        + "274\ttask\tplace\torg.apache.hadoop.mapreduce.v2.app.job.impl.TaskAttemptImpl\tsendLaunchedEvents\t()V\tcall\t0\t0\t\t\t\tplaced(this)\t\t\t\t\t\n"
         + "290\tfs\tread\torg.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream\tread\t()I\tcounted\t0\t0\tbyte\t1\t\tfile(this.name)\t\t\t\t\t\n"
         + "291\tfs\tread\torg.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream\tread\t([BII)I\tcounted\t0\t0\tret\targ3\t\tfile(this.name)\t\t\t\t\t\n"
         + "292\tfs\tread\torg.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream\tread\t(J[BII)I\tcounted\t0\t0\tret\targ4\t\tfile(this.name)\t\t\t\t\t\n"
