@@ -229,7 +229,7 @@ def test_the_wheels_record_a_jvm_and_know_labs(
     assert "terasort" in run([iostrata, "workload", "list"], tmp_path)
     labs = run([iostrata, "lab", "status"], tmp_path, IOSTRATA_LAB_HOME=str(tmp_path / "labs"))
     assert labs == "no labs: start one with iostrata lab up hadoop\n"
-    jar = "from iostrata_lab.workload.cluster import jobs_jar; print(jobs_jar())"
+    jar = "from iostrata_lab.artifacts import jobs_jar; print(jobs_jar())"
     packed = run([python, "-c", jar], tmp_path).strip()
     assert Path(packed).is_relative_to(tmp_path / "empty")
 

@@ -8,9 +8,9 @@ import re
 import shutil
 import socket
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from iostrata.schema.roles import SERVERS
 from iostrata.store.configuration import kept
 from iostrata.store.location import default_store
 from iostrata_lab import clusters
+from iostrata_lab.artifacts import jobs_jar
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.versions import DEFAULT
 from iostrata_lab.workload.cluster import ClusterClient
@@ -82,7 +83,18 @@ def bring_up(
     return _collected(name, agent, up, set((daemon_users or {}).values()))
 
 
-def bring_up_storage(name: str, start: Callable[..., clusters.Lab], traced: bool) -> clusters.Lab:
+@dataclass(frozen=True)
+class OrderedHadoop:
+    """What YARN on a mounted file system is asked to be."""
+
+    version: str = DEFAULT.name
+    locality: str = "free"
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def bring_up_storage(
+    name: str, start: Callable[..., clusters.Lab], traced: bool, hadoop: OrderedHadoop | None = None
+) -> clusters.Lab:
     """The same for a file system beside HDFS, which `start` starts; its servers load what records
     native programs.
     """
@@ -92,9 +104,19 @@ def bring_up_storage(name: str, start: Callable[..., clusters.Lab], traced: bool
         if directory is not None:
             library = preload_library(directory, stages=True)
             preload = with_preload({}, library, directory, run="")
-        return start(name, preload=preload, progress=steps())
+        on_it = _on_mount(hadoop, directory)
+        return start(name, preload=preload, hadoop=on_it, progress=steps())
 
     return _collected(name, traced, up)
+
+
+def _on_mount(asked: OrderedHadoop | None, directory: Path | None) -> clusters.OnMount | None:
+    if asked is None:
+        return None
+    agent = clusters.AgentOptions(stage_agent(directory), directory) if directory else None
+    return clusters.OnMount(
+        jobs_jar(), agent, asked.version, locality=asked.locality, properties=asked.properties
+    )
 
 
 def _collected(
@@ -163,11 +185,11 @@ class RecordedLab:
         lab = self.lab
         host = socket.gethostname()
         try:
-            listed = lab.datanodes()
-            answers["datanodes"] = [
-                {"name": at, "rack": rack, "host": node or host, "pid": pid}
-                for at, rack, node, pid in listed
-            ]
+            if lab.has_hdfs:
+                answers["datanodes"] = [
+                    {"name": at, "rack": rack, "host": node or host, "pid": pid}
+                    for at, rack, node, pid in lab.datanodes()
+                ]
         except _NO_ANSWER as error:
             answers["unasked"].append(f"the NameNode for its DataNodes: {error}")
         for job in jobs:

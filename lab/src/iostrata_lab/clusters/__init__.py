@@ -10,6 +10,7 @@ from iostrata_lab.clusters.cephfs import up as up_cephfs
 from iostrata_lab.clusters.errors import LabError
 from iostrata_lab.clusters.hadoop.conf import AgentOptions
 from iostrata_lab.clusters.hadoop.lab import HadoopLab
+from iostrata_lab.clusters.hadoop.onmount import OnMount
 from iostrata_lab.clusters.hadoop.system import up
 from iostrata_lab.clusters.lab import DaemonStatus, Lab
 from iostrata_lab.clusters.labs import find, find_hadoop, list_labs
@@ -26,6 +27,7 @@ __all__ = [
     "Lab",
     "LabError",
     "Node",
+    "OnMount",
     "Topology",
     "find",
     "find_hadoop",

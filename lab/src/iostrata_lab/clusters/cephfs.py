@@ -16,8 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_OID, uuid5
 
-from iostrata_lab.clusters import layout, mounted
+from iostrata_lab.clusters import layout, mounted, state
 from iostrata_lab.clusters.errors import LabError
+from iostrata_lab.clusters.hadoop import onmount
+from iostrata_lab.clusters.hadoop.lab import HadoopLab
+from iostrata_lab.clusters.hadoop.onmount import OnMount
 from iostrata_lab.clusters.lab import Lab
 from iostrata_lab.clusters.nodes import DISK, Node, Topology, head
 from iostrata_lab.clusters.starting import LabOrder, started
@@ -54,11 +57,13 @@ def up(
     copies: int = 2,
     striping: str = "striped",
     preload: Mapping[str, str] | None = None,
+    hadoop: OnMount | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Lab:
     """Start Ceph with a file system, of which each object has `copies`; returns when it is mounted.
 
     `striping` is one of LAYOUTS; `preload` are variables that all of its programs start with.
+    With `hadoop` YARN runs on it, too.
     Raises LabError; whatever goes wrong, Ctrl-C included, nothing is left behind.
     """
     mounted.check(PROGRAMS)
@@ -66,7 +71,21 @@ def up(
     if striping not in LAYOUTS:
         raise LabError(f"no layout is called {striping!r}", f"one of {', '.join(LAYOUTS)}")
     own = {"copies": copies, "striping": striping, "preload": dict(preload or {})}
-    return Lab(started(LabOrder(name, CEPHFS, topology, own=own), progress), CEPHFS)
+    order = LabOrder(name, CEPHFS, topology, own=own)
+    if hadoop is None:
+        return Lab(started(order, progress), CEPHFS)
+    order = onmount.ordered(order, hadoop, progress, _locations(name, striping))
+    return HadoopLab(started(order, progress), CEPHFS)
+
+
+def _locations(name: str, striping: str) -> dict[str, str]:
+    """How Hadoop finds out on which node a block is: of a striped file it is on many."""
+    lies = LAYOUTS[striping]
+    return {
+        "fs.posix.locations": "cephfs",
+        "fs.posix.ceph.conf": str(_conf(state.folder(name))),
+        "fs.posix.ceph.object.size": str(lies.size if lies.count == 1 else 0),
+    }
 
 
 def fill(known: State, root: Path) -> None:
@@ -75,6 +94,7 @@ def fill(known: State, root: Path) -> None:
         layout.make_folder(layout.data(root, role), None, 0o700)
     layout.make_folder(mounted.mount_point(root), None, 0o755)
     layout.make_file(_conf(root), configuration(known, root), 0o644)
+    onmount.fill(known, root)
 
 
 def _conf(root: Path) -> Path:
@@ -142,6 +162,7 @@ def stages(known: State, root: Path, first: bool) -> Iterator[Stage]:
     yield from mounted.mounting(known, root, "ceph-fuse", client)
     if first:
         yield Stage((), (lambda: _set_layout(known, root),))
+    yield from onmount.stages(known, root, first)
 
 
 def _server(root: Path, kind: str, name: str) -> list[str]:
@@ -174,8 +195,9 @@ def _object_server(known: State, root: Path, number: int, node: Node, first: boo
     return _made([[*server, *make, "--bluestore-block-size", str(size)]], server, first)
 
 
-def fill_disk(_: State, disk: Path) -> None:
+def fill_disk(known: State, disk: Path) -> None:
     (disk / "osd").mkdir(mode=0o700, exist_ok=True)
+    onmount.fill_disk(known, disk)
 
 
 def _announcements(known: State) -> list[str]:
@@ -225,9 +247,10 @@ def _set_layout(known: State, root: Path) -> str:
     return ""
 
 
-def environment(_: State, root: Path) -> dict[str, str]:
+def environment(known: State, root: Path) -> dict[str, str]:
     """Where it is mounted, and how `ceph` finds it."""
-    return {mounted.VARIABLE: str(mounted.mount_point(root)), "CEPH_CONF": str(_conf(root))}
+    own = {mounted.VARIABLE: str(mounted.mount_point(root)), "CEPH_CONF": str(_conf(root))}
+    return {**onmount.environment(known, root), **own}
 
 
 CEPHFS = System("cephfs", fill, stages, environment, fill_disk)

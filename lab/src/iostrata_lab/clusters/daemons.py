@@ -78,7 +78,7 @@ def _spawn(known: State, place: Place, launch: Launch) -> Daemon:
     log, cwd = layout.log(place.root, launch.role), place.root / "data" / "tmp"
     owner = os.geteuid() if uid is None else uid
     preload = [f"{name}={value}" for name, value in known.preload.items()]
-    argv = ["env", *preload, *launch.argv] if preload else launch.argv
+    argv = ["env", *preload, *launch.argv] if preload and not launch.is_jvm else launch.argv
     node = launch.node
     if node is not None:
         argv, uid = namespaces.entering(place, node, argv, cwd, uid), None

@@ -18,7 +18,7 @@ SYSTEMS = Registry[System]("system", (HADOOP, MOOSEFS, CEPHFS))
 
 def _lab(known: State) -> Lab:
     system = SYSTEMS.named(known.system)
-    return HadoopLab(known, system) if system is HADOOP else Lab(known, system)
+    return HadoopLab(known, system) if known.java_home else Lab(known, system)
 
 
 def list_labs() -> list[Lab]:

@@ -14,6 +14,9 @@ from string import ascii_uppercase
 
 from iostrata_lab.clusters import layout, mounted
 from iostrata_lab.clusters.errors import LabError
+from iostrata_lab.clusters.hadoop import onmount
+from iostrata_lab.clusters.hadoop.lab import HadoopLab
+from iostrata_lab.clusters.hadoop.onmount import OnMount
 from iostrata_lab.clusters.lab import Lab
 from iostrata_lab.clusters.nodes import DISK, Node, Topology
 from iostrata_lab.clusters.starting import LabOrder, started
@@ -34,11 +37,13 @@ def up(
     *,
     copies: int = 2,
     preload: Mapping[str, str] | None = None,
+    hadoop: OnMount | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Lab:
     """Start MooseFS, of which each file has `copies` of its chunks; returns when it is mounted.
 
     `preload` are variables with which all of its programs are started.
+    With `hadoop` YARN runs on it, too.
     Raises LabError; whatever goes wrong, Ctrl-C included, nothing is left behind.
     """
     mounted.check(PROGRAMS)
@@ -47,7 +52,11 @@ def up(
         raise LabError(f"{servers} nodes", f"MooseFS has labels for {len(ascii_uppercase)}")
     mounted.check_copies(copies, servers)
     own = {"copies": copies, "preload": dict(preload or {})}
-    return Lab(started(LabOrder(name, MOOSEFS, topology, own=own), progress), MOOSEFS)
+    order = LabOrder(name, MOOSEFS, topology, own=own)
+    if hadoop is None:
+        return Lab(started(order, progress), MOOSEFS)
+    order = onmount.ordered(order, hadoop, progress, {"fs.posix.locations": "moosefs"})
+    return HadoopLab(started(order, progress), MOOSEFS)
 
 
 def fill(known: State, root: Path) -> None:
@@ -76,11 +85,13 @@ def fill(known: State, root: Path) -> None:
         )
     for file, text in texts.items():
         layout.make_file(root / "conf" / file, text, 0o644)
+    onmount.fill(known, root)
 
 
-def fill_disk(_: State, disk: Path) -> None:
+def fill_disk(known: State, disk: Path) -> None:
     for name in (CHUNKS, SERVER):
         (disk / name).mkdir(mode=0o700, exist_ok=True)
+    onmount.fill_disk(known, disk)
 
 
 def stages(known: State, root: Path, first: bool) -> Iterator[Stage]:
@@ -107,6 +118,7 @@ def stages(known: State, root: Path, first: bool) -> Iterator[Stage]:
     yield from mounted.mounting(known, root, "mfsmount", _client(known, root))
     if first:
         yield Stage((), (lambda: _set_copies(known, root),))
+    yield from onmount.stages(known, root, first)
 
 
 def _server(program: str, configuration: Path) -> list[str]:
@@ -138,9 +150,10 @@ def _set_copies(known: State, root: Path) -> str:
     return "" if done.returncode == 0 else f"mfssetgoal: {done.stdout}{done.stderr}".strip()
 
 
-def environment(_: State, root: Path) -> dict[str, str]:
+def environment(known: State, root: Path) -> dict[str, str]:
     """Where it is mounted."""
-    return {mounted.VARIABLE: str(mounted.mount_point(root))}
+    own = {mounted.VARIABLE: str(mounted.mount_point(root))}
+    return {**onmount.environment(known, root), **own}
 
 
 MOOSEFS = System("moosefs", fill, stages, environment, fill_disk)

@@ -61,6 +61,7 @@ class State:
     # Those of other file systems:
     copies: int = 0  # of each chunk or object
     striping: str = ""  # how a file lies on these
+    over_mount: dict[str, str] = field(default_factory=dict)  # of Hadoop on it: its jar, properties
     preload: dict[str, str] = field(default_factory=dict)  # variables of what is to be recorded
 
     @property

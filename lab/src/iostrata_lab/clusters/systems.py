@@ -20,6 +20,7 @@ class Launch:
     argv: list[str]
     node: Node | None = None  # where; none: this machine
     group: str = ""  # the key of daemon_users
+    is_jvm: bool = False  # else it is a native program
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from iostrata.text import size
 
 if TYPE_CHECKING:
     from iostrata_lab.clusters import DaemonStatus, Lab, Topology
+    from iostrata_lab.recording import OrderedHadoop
 
 NameOption = Annotated[str | None, typer.Option("--name", help="Name of the lab.")]
 NameArgument = Annotated[
@@ -33,6 +34,18 @@ BrakeOption = Annotated[
 ]
 
 CopiesOption = Annotated[int, typer.Option(min=1, max=9, help="Copies of each piece of a file.")]
+ConfOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="A property of Hadoop, over the lab's own."),
+]
+YarnOption = Annotated[
+    bool, typer.Option("--yarn", help="Run YARN on it, with a NodeManager per node.")
+]
+LOCALITIES = ("free", "local", "remote", "none")
+LocalityOption = Annotated[
+    str,
+    typer.Option(help="Tasks go to their input (free), elsewhere (remote), anywhere (none)."),
+]
 TracedOption = Annotated[
     bool, typer.Option("--traced/--untraced", help="Its servers can be recorded.")
 ]
@@ -109,10 +122,7 @@ def up(
     version: Annotated[
         str, typer.Option(help="Version of Hadoop: 3.5.0, 3.4.2 or 3.3.6.")
     ] = "3.5.0",
-    conf: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A property of Hadoop, over the lab's own."),
-    ] = None,
+    conf: ConfOption = None,
     daemon_user: Annotated[
         list[str] | None,
         typer.Option(
@@ -141,6 +151,9 @@ def up_moosefs(
     copies: CopiesOption = 2,
     brake: BrakeOption = None,
     traced: TracedOption = True,
+    yarn: YarnOption = False,
+    locality: LocalityOption = "free",
+    conf: ConfOption = None,
     name: Annotated[str, typer.Option(help="Name of the lab.")] = "moosefs",
 ) -> None:
     """Starts MooseFS with a server per node, and mounts it here and on each (root only).
@@ -154,7 +167,7 @@ def up_moosefs(
 
     topology = _nodes(nodes, racks, brake)
     start = partial(clusters.up_moosefs, topology=topology, copies=copies)
-    _bring_up_storage(name, start, traced)
+    _bring_up_storage(name, start, traced, _hadoop(yarn, locality, conf))
 
 
 def up_cephfs(
@@ -167,6 +180,9 @@ def up_cephfs(
     ] = "striped",
     brake: BrakeOption = None,
     traced: TracedOption = True,
+    yarn: YarnOption = False,
+    locality: LocalityOption = "free",
+    conf: ConfOption = None,
     name: Annotated[str, typer.Option(help="Name of the lab.")] = "cephfs",
 ) -> None:
     """Starts CephFS with a server per node, and mounts it here and on each (root only).
@@ -180,16 +196,30 @@ def up_cephfs(
 
     topology = _nodes(nodes, racks, brake)
     start = partial(clusters.up_cephfs, topology=topology, copies=copies, striping=layout)
-    _bring_up_storage(name, start, traced)
+    _bring_up_storage(name, start, traced, _hadoop(yarn, locality, conf))
 
 
-def _bring_up_storage(name: str, start: Callable[..., Lab], traced: bool) -> None:
+def _hadoop(yarn: bool, locality: str, conf: list[str] | None) -> OrderedHadoop | None:
+    from iostrata_lab.recording import OrderedHadoop
+
+    if locality not in LOCALITIES:
+        raise UserError(f"--locality {locality}", f"say {', '.join(LOCALITIES)}")
+    if yarn:
+        return OrderedHadoop(locality=locality, properties=dict(map(_property, conf or [])))
+    if conf or locality != "free":
+        raise UserError("--conf and --locality are Hadoop's", "say --yarn")
+    return None
+
+
+def _bring_up_storage(
+    name: str, start: Callable[..., Lab], traced: bool, hadoop: OrderedHadoop | None
+) -> None:
     from iostrata_lab.clusters.mounted import VARIABLE
     from iostrata_lab.recording import bring_up_storage
 
-    lab = bring_up_storage(name, start, traced)
+    lab = bring_up_storage(name, start, traced, hadoop)
     note(f"lab {name} is ready at {lab.environment()[VARIABLE]}")
-    note(f"try: iostrata workload run checkpoint --lab {name} --record")
+    note(f"try: iostrata workload run {'tfidf' if hadoop else 'checkpoint'} --lab {name} --record")
     note(f"end it: iostrata lab down {name}")
 
 

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from iostrata.artifacts import find_artifact
 from iostrata.errors import UserError
+from iostrata_lab.artifacts import jobs_jar
 
-_PACKAGE = Path(__file__).resolve().parents[1]
 _COMPLAINT = re.compile(r"^(?!\s+at ).*(?:Exception|Error)\b.*$", re.MULTILINE)
 GRACE = 20.0  # s for a command that was asked to end
 
@@ -100,18 +99,6 @@ class ClusterClient:
     def facts(self) -> Facts:
         """It is asked once."""
         return Facts(**json.loads(self.job("facts")))
-
-
-def jobs_jar() -> Path:
-    """What workloads run on clusters: $IOSTRATA_JOBS, else the package's own, else the checkout's.
-
-    Raises UserError when there is none.
-    """
-    return find_artifact(
-        "IOSTRATA_JOBS",
-        _PACKAGE / "iostrata-jobs.jar",
-        _PACKAGE.parents[2] / "java/jobs/target/iostrata-jobs.jar",
-    )
 
 
 @contextmanager

@@ -30,6 +30,7 @@ CONTAINER_MB = 768
 CONTAINERS = 4  # the ApplicationMaster and three tasks
 CONTAINERS_OF_NODE = 2
 
+OVER_MOUNT = "over-mount.jar"  # in bin/ of a lab
 HISTORY = "/history/intermediate"
 STAGING = "/tmp/hadoop-yarn/staging"
 
@@ -61,6 +62,18 @@ class ClusterPlan:
     properties: Mapping[str, str] = field(default_factory=dict)  # over all of ours
     nodes: Sequence[Node] = ()  # none: all daemons are on loopback
     subnet: int = 0  # of the nodes
+    # Of the file system in place of HDFS, which all nodes mount; none: HDFS.
+    over_mount: Mapping[str, object] = field(default_factory=dict)
+
+    def classes(self, separator: str) -> str:
+        """Hadoop's jars, and with a mounted file system the one that reads and writes it."""
+        own = [f"{self.root}/bin/{OVER_MOUNT}"] if self.over_mount else []
+        return separator.join([f"{self.lib}/*", *own])
+
+    @property
+    def forced(self) -> bool:
+        """Whether maps run where they are asked to, and nowhere else."""
+        return self.over_mount.get("fs.posix.locality") in ("local", "remote")
 
     @property
     def head(self) -> str:
@@ -82,7 +95,7 @@ def files(plan: ClusterPlan) -> dict[str, str]:
     """The texts of the conf directory by file name."""
     sites = {
         "core-site.xml": core(plan),
-        "hdfs-site.xml": hdfs(plan),
+        "hdfs-site.xml": {} if plan.over_mount else hdfs(plan),
         "yarn-site.xml": yarn(plan),
         "mapred-site.xml": mapred(plan),
     }
@@ -90,7 +103,7 @@ def files(plan: ClusterPlan) -> dict[str, str]:
         sites[site_of(name)][name] = value
     return {
         **{name: xml(properties) for name, properties in sites.items()},
-        "capacity-scheduler.xml": xml(SCHEDULER),
+        "capacity-scheduler.xml": xml(scheduler(plan)),
         "hadoop-env.sh": env(plan),
         "log4j.properties": LOG4J,
         **(tables(plan) if plan.nodes else {}),
@@ -138,7 +151,7 @@ def env(plan: ClusterPlan) -> str:
 
 def core(plan: ClusterPlan) -> dict[str, object]:
     found: dict[str, object] = {
-        "fs.defaultFS": f"hdfs://{plan.head}:{plan.ports['namenode']}",
+        **(mounted(plan) if plan.over_mount else hdfs_default(plan)),
         "hadoop.tmp.dir": f"{plan.root}/data/tmp/hadoop-${{user.name}}",
     }
     if plan.nodes:
@@ -147,6 +160,20 @@ def core(plan: ClusterPlan) -> dict[str, object]:
             "net.topology.table.file.name": f"{plan.root}/conf/topology",
         }
     return found
+
+
+def hdfs_default(plan: ClusterPlan) -> dict[str, object]:
+    return {"fs.defaultFS": f"hdfs://{plan.head}:{plan.ports['namenode']}"}
+
+
+def mounted(plan: ClusterPlan) -> dict[str, object]:
+    """/ is the mount; what lies beside it is not to be reached."""
+    return {
+        "fs.defaultFS": "posix:///",
+        "fs.posix.impl": "io.iostrata.posixfs.MountedFileSystem",
+        "fs.AbstractFileSystem.posix.impl": "io.iostrata.posixfs.MountedFs",
+        **plan.over_mount,
+    }
 
 
 def hdfs(plan: ClusterPlan) -> dict[str, object]:
@@ -175,7 +202,7 @@ def hdfs(plan: ClusterPlan) -> dict[str, object]:
 
 def yarn(plan: ClusterPlan) -> dict[str, object]:
     """Every address on loopback or in the lab's own network, heartbeats of a tenth of a second."""
-    classpath = f"{plan.root}/conf,{plan.lib}/*"
+    classpath = f"{plan.root}/conf,{plan.classes(',')}"
     ports = {name: f"{plan.head}:{plan.ports[name]}" for name in YARN_PORTS if name in plan.ports}
     if not ports:
         return {"yarn.application.classpath": classpath}
@@ -203,6 +230,8 @@ def yarn(plan: ClusterPlan) -> dict[str, object]:
         "yarn.scheduler.minimum-allocation-mb": 256,
         "yarn.application.classpath": classpath,
     }
+    if plan.forced:
+        properties["yarn.resourcemanager.scheduler.class"] = PATIENT
     if plan.nodes:
         # One that did not know its port before could not come back as the same node.
         properties["yarn.nodemanager.address"] = "0.0.0.0:8041"
@@ -225,7 +254,7 @@ def mapred(plan: ClusterPlan) -> dict[str, object]:
     java = f"-Xmx600m {plan.quick}"
     return {
         "mapreduce.framework.name": "yarn",
-        "mapreduce.application.classpath": f"{plan.root}/conf,{plan.lib}/*",
+        "mapreduce.application.classpath": f"{plan.root}/conf,{plan.classes(',')}",
         "mapreduce.shuffle.port": 0,
         "mapreduce.job.ubertask.enable": "false",
         "mapreduce.map.memory.mb": CONTAINER_MB,
@@ -248,11 +277,22 @@ def mapred(plan: ClusterPlan) -> dict[str, object]:
 
 
 # The ResourceManager does not start without it.
+PATIENT = "io.iostrata.posixfs.PatientScheduler"  # of java/jobs
+# Chances to go elsewhere that a task lets pass: it never does while the node that it wants lives.
+FORCED = {
+    "yarn.scheduler.capacity.node-locality-delay": 1_000_000,
+    "yarn.scheduler.capacity.rack-locality-additional-delay": 1_000_000,
+}
 SCHEDULER: dict[str, object] = {
     "yarn.scheduler.capacity.root.queues": "default",
     "yarn.scheduler.capacity.root.default.capacity": 100,
     "yarn.scheduler.capacity.maximum-am-resource-percent": 0.5,
 }
+
+
+def scheduler(plan: ClusterPlan) -> dict[str, object]:
+    return {**SCHEDULER, **(FORCED if plan.forced else {})}
+
 
 LOG4J = """\
 log4j.rootLogger=${hadoop.root.logger}

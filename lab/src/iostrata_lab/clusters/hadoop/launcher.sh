@@ -3,6 +3,7 @@
 # in the way of Hadoop's own scripts (bin/hdfs, libexec/hadoop-functions.sh).
 lab="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 program="$(basename "${BASH_SOURCE[0]}")"
+classes=@CLASSES@
 if [[ "${1-}" == --config ]]; then
   export HADOOP_CONF_DIR="$2"
   shift 2
@@ -28,7 +29,7 @@ case "${program} ${command}" in
   "hadoop fs" | "hdfs dfs") class=org.apache.hadoop.fs.FsShell ;;
   "hadoop jar" | "yarn jar") class=org.apache.hadoop.util.RunJar ;;
   *" version") class=org.apache.hadoop.util.VersionInfo ;;
-  *" classpath") echo "${HADOOP_CONF_DIR}:@LIB@/*${HADOOP_CLASSPATH:+:${HADOOP_CLASSPATH}}"; exit 0 ;;
+  *" classpath") echo "${HADOOP_CONF_DIR}:${classes}${HADOOP_CLASSPATH:+:${HADOOP_CLASSPATH}}"; exit 0 ;;
   "hdfs dfsadmin") class=${hdfs}.tools.DFSAdmin ;;
   "hdfs getconf") class=${hdfs}.tools.GetConf ;;
   "hdfs fsck") class=${hdfs}.tools.DFSck ;;
@@ -47,4 +48,4 @@ esac
 # Options are lists of words here, as everywhere in Hadoop's scripts.
 # shellcheck disable=SC2086
 exec "${JAVA_HOME}/bin/java" "-Dproc_${command}" ${HADOOP_OPTS-} ${opts} \
-  -cp "${HADOOP_CONF_DIR}:@LIB@/*${HADOOP_CLASSPATH:+:${HADOOP_CLASSPATH}}" "${class}" "$@"
+  -cp "${HADOOP_CONF_DIR}:${classes}${HADOOP_CLASSPATH:+:${HADOOP_CLASSPATH}}" "${class}" "$@"

@@ -105,6 +105,15 @@ class WebHdfs:
             raise OSError(f"{method} {target}: HTTP {status}: {said}")
         return body
 
+    def names(self, folder: str) -> list[str]:
+        """Of what is in a folder."""
+        body = json.loads(self.do("GET", folder, "LISTSTATUS"))
+        return [entry["pathSuffix"] for entry in body["FileStatuses"]["FileStatus"]]
+
+    def read(self, path: str) -> bytes:
+        """All of a file."""
+        return self.do("GET", path, "OPEN")
+
     def make_folders(self, folders: list[str]) -> None:
         """Make folders into which every user may write."""
         for folder in folders:

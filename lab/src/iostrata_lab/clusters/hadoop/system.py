@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import http.client
-import os
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from iostrata_lab.clusters import layout, machine, namespaces, state
 from iostrata_lab.clusters.errors import LabError
-from iostrata_lab.clusters.hadoop import conf, jars, ready
-from iostrata_lab.clusters.hadoop.conf import PORTS, YARN_PORTS, AgentOptions, ClusterPlan
+from iostrata_lab.clusters.hadoop import conf, files, jars, ready, yarn
+from iostrata_lab.clusters.hadoop.conf import PORTS, YARN_PORTS, AgentOptions
 from iostrata_lab.clusters.hadoop.lab import HadoopLab, webhdfs
 from iostrata_lab.clusters.hadoop.versions import DEFAULT, version_named
 from iostrata_lab.clusters.nodes import Topology
@@ -19,14 +17,7 @@ from iostrata_lab.clusters.starting import LabOrder, started
 from iostrata_lab.clusters.state import State
 from iostrata_lab.clusters.systems import Launch, Stage, System
 
-LAUNCHER = Path(__file__).parent / "launcher.sh"
-PROGRAMS = ("hadoop", "hdfs", "yarn", "mapred")
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
-# All start at once: who comes before its master must ask again soon, not every second.
-IMPATIENT = [
-    *("-D", "ipc.client.connect.retry.interval=100"),
-    *("-D", "ipc.client.connect.max.retries=1200"),
-]
 
 
 def up(
@@ -81,45 +72,21 @@ def up(
 
 def fill(known: State, root: Path) -> None:
     """bin/, conf/, data/ and logs/."""
-    yarn_uid, hdfs_uid = known.daemon_users.get("yarn"), known.daemon_users.get("hdfs")
-    layout.make_folder(layout.data(root, "namenode"), hdfs_uid, 0o700)
-    if known.yarn:
-        layout.make_folder(layout.data(root, "resourcemanager"), yarn_uid, 0o755)
-        layout.make_folder(root / "logs" / "containers", yarn_uid, 0o755)
+    uid = known.daemon_users.get("hdfs")
+    layout.make_folder(layout.data(root, "namenode"), uid, 0o700)
     if not known.nodes:
         for number in range(1, known.datanodes + 1):
-            layout.make_folder(layout.data(root, f"datanode-{number}"), hdfs_uid, 0o700)
-        if known.yarn:
-            layout.make_folder(layout.data(root, "nodemanager"), yarn_uid, 0o755)
-    for name, text in conf.files(_plan(known, root)).items():
-        layout.make_file(root / "conf" / name, text, 0o644)
-    script = LAUNCHER.read_text().replace("@LIB@", shlex.quote(known.lib))
-    for program in PROGRAMS:
-        layout.make_file(root / "bin" / program, script, 0o755)
-
-
-def _plan(known: State, root: Path) -> ClusterPlan:
-    jdk, agent = Path(known.java_home), known.agent
-    return ClusterPlan(
-        root=root,
-        lib=Path(known.lib),
-        java_home=jdk,
-        ports=known.ports,
-        datanodes=known.datanodes,
-        agent=AgentOptions(Path(agent["jar"]), Path(agent["dir"])) if agent else None,
-        jvm=version_named(known.hadoop).options(machine.java_version(jdk)),
-        properties=known.properties,
-        nodes=known.nodes,
-        subnet=known.subnet,
-    )
+            layout.make_folder(layout.data(root, f"datanode-{number}"), uid, 0o700)
+    if known.yarn:
+        yarn.fill(known, root)
+    files.make(known, root)
 
 
 def fill_disk(known: State, disk: Path) -> None:
     """The folders of the daemons of a node, unless that was done before."""
-    for group, role in (("hdfs", "datanode"), ("yarn", "nodemanager")):
-        if not (disk / role).exists():
-            mode = 0o700 if group == "hdfs" else 0o755
-            layout.make_folder(disk / role, known.daemon_users.get(group), mode)
+    if not (disk / "datanode").exists():
+        layout.make_folder(disk / "datanode", known.daemon_users.get("hdfs"), 0o700)
+    yarn.fill_disk(known, disk)
 
 
 def stages(known: State, root: Path, first: bool) -> Iterator[Stage]:
@@ -132,13 +99,11 @@ def stages(known: State, root: Path, first: bool) -> Iterator[Stage]:
     said = f"HDFS ready: hdfs://{known.at('namenode')}, {known.datanodes} {nodes}"
     yield Stage(tuple(_launches(known, root, first)), tuple(waits), said)
     if known.yarn:
-        manager, managers = known.at("resourcemanager-http"), len(known.nodes) or 1
-        lacks = (lambda: ready.yarn_lacks(manager, managers),)
-        yield Stage((), lacks, f"YARN ready: http://{manager}/")
+        yield yarn.stage(known)
 
 
 def _launches(known: State, root: Path, first: bool) -> list[Launch]:
-    hdfs, yarn = str(root / "bin" / "hdfs"), str(root / "bin" / "yarn")
+    hdfs = str(root / "bin" / "hdfs")
     namenode = [hdfs, "namenode"]
     if first:
         # By its class and so without the options of the daemon: no agent sees the formatting.
@@ -146,31 +111,19 @@ def _launches(known: State, root: Path, first: bool) -> list[Launch]:
         namenode = ["bash", "-c", script, hdfs]
     found = [Launch("namenode", namenode, group="hdfs"), *_datanodes(known, root, hdfs)]
     if known.yarn:
-        found += [Launch("resourcemanager", [yarn, "resourcemanager"], group="yarn")]
-        found += _nodemanagers(known, root, yarn)
+        found += yarn.launches(known, root)
     return found
 
 
 def _datanodes(known: State, root: Path, hdfs: str) -> list[Launch]:
     if known.nodes:
-        argv = [hdfs, "datanode", *IMPATIENT]
+        argv = [hdfs, "datanode", *yarn.IMPATIENT]
         return [Launch(f"datanode-{n}", argv, at, "hdfs") for n, at in enumerate(known.nodes, 1)]
     found = []
     for number in range(1, known.datanodes + 1):
         role = f"datanode-{number}"
         folder = f"dfs.datanode.data.dir=file://{layout.data(root, role)}"
-        found += [Launch(role, [hdfs, "datanode", "-D", folder, *IMPATIENT], group="hdfs")]
-    return found
-
-
-def _nodemanagers(known: State, root: Path, yarn: str) -> list[Launch]:
-    if not known.nodes:
-        return [Launch("nodemanager", [yarn, "nodemanager", *IMPATIENT], group="yarn")]
-    found = []
-    for number, node in enumerate(known.nodes, 1):
-        logs = f"yarn.nodemanager.log-dirs={root}/logs/containers/{node.name}"
-        argv = [yarn, "nodemanager", "-D", logs, *IMPATIENT]
-        found += [Launch(f"nodemanager-{number}", argv, node, "yarn")]
+        found += [Launch(role, [hdfs, "datanode", "-D", folder, *yarn.IMPATIENT], group="hdfs")]
     return found
 
 
@@ -182,16 +135,4 @@ def _make_folders(hdfs: ready.WebHdfs) -> str:
     return ""
 
 
-def environment(known: State, root: Path) -> dict[str, str]:
-    """The variables with which commands find this Hadoop."""
-    path = os.environ.get("PATH", os.defpath)
-    return {
-        "PATH": f"{root}/bin:{path}",
-        "JAVA_HOME": known.java_home,
-        "HADOOP_CONF_DIR": f"{root}/conf",
-        "YARN_CONF_DIR": f"{root}/conf",
-        "CLASSPATH": f"{root}/conf:{known.lib}/*",
-    }
-
-
-HADOOP = System("hadoop", fill, stages, environment, fill_disk)
+HADOOP = System("hadoop", fill, stages, files.environment, fill_disk)
