@@ -7,16 +7,17 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.e2e import commands
 from tests.e2e.truth import Attempt, Block, Run
 
 from iostrata_lab import clusters
-from iostrata_lab.clusters import cgroups, namespaces
+from iostrata_lab.clusters import cgroups, mounted, namespaces
 from iostrata_lab.clusters.hadoop.history import JobHistory
 
 FSCK_BLOCK = re.compile(r"blk_(?P<number>\d+)_\d+ len=(?P<size>\d+) Live_repl=(?P<replicas>\d+)")
@@ -112,6 +113,13 @@ class Cluster:
         assert done.returncode == 0, done.stderr
         found: dict[str, Any] = json.loads(done.stdout)
         return found
+
+
+def skip_without(programs: Iterable[str]) -> None:
+    """Of a file system that not every machine has."""
+    lacks = [program for program in programs if not mounted.found(program)]
+    if lacks:
+        pytest.skip(f"{', '.join(lacks)} not installed: scripts/setup-storage")
 
 
 def asked(at: str, path: str) -> dict[str, Any]:

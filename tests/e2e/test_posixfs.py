@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.e2e.cluster import JOB, ONE_ATTEMPT, Cluster, lab_up
+from tests.e2e.cluster import JOB, ONE_ATTEMPT, Cluster, lab_up, skip_without
 from tests.e2e.test_tfidf import ATTACKS, REQUESTS, RIGHT, SETTINGS
 
 from iostrata_lab import clusters
@@ -64,9 +64,7 @@ KINDS = (
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.system)
 def kind(request: pytest.FixtureRequest) -> Mounted:
     found: Mounted = request.param
-    lacks = [program for program in found.programs if not mounted.found(program)]
-    if lacks:
-        pytest.skip(f"{', '.join(lacks)} not installed: scripts/setup-storage")
+    skip_without(found.programs)
     return found
 
 
@@ -79,7 +77,6 @@ def cluster(kind: Mounted, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield cluster
 
 
-@pytest.mark.drawn("whole clusters", 3)
 def test_maps_run_where_they_were_asked_to(kind: Mounted, cluster: Cluster) -> None:
     """GIVEN files of which each is on one node, WHEN a job asks for nodes with or without it."""
     lab = clusters.find_hadoop(cluster.name)

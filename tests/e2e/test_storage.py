@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.cluster import Cluster, lab_up, left
+from tests.e2e.cluster import Cluster, lab_up, left, skip_without
 
 from iostrata_lab import clusters
 from iostrata_lab.clusters import cephfs, moosefs, mounted
@@ -66,9 +66,7 @@ KINDS = (
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.system)
 def kind(request: pytest.FixtureRequest) -> Kind:
     found: Kind = request.param
-    lacks = [program for program in found.programs if not mounted.found(program)]
-    if lacks:
-        pytest.skip(f"{', '.join(lacks)} not installed: scripts/setup-storage")
+    skip_without(found.programs)
     return found
 
 

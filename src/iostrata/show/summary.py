@@ -38,11 +38,11 @@ from iostrata.text import (
 )
 
 MOST_NAMELESS = 4
-PLACES = ("data_local", "rack_local", "remote")
 MOST_TARGETS = 10
 MOST_LATENCIES = 12
 MOST_TASKS = 12
 MOST_COSTS = 6
+PLACES = ("data_local", "rack_local", "remote")
 # Columns by the field of a ProcessTime; of others than these only those that some row has.
 ALWAYS_SHOWN = ("lived", "program", "jvm", "queued")
 PROCESS_TIMES = {

@@ -276,13 +276,13 @@ def mapred(plan: ClusterPlan) -> dict[str, object]:
     }
 
 
-# The ResourceManager does not start without it.
 PATIENT = "io.iostrata.posixfs.PatientScheduler"  # of java/jobs
 # Chances to go elsewhere that a task lets pass: it never does while the node that it wants lives.
 FORCED = {
     "yarn.scheduler.capacity.node-locality-delay": 1_000_000,
     "yarn.scheduler.capacity.rack-locality-additional-delay": 1_000_000,
 }
+# The ResourceManager does not start without it.
 SCHEDULER: dict[str, object] = {
     "yarn.scheduler.capacity.root.queues": "default",
     "yarn.scheduler.capacity.root.default.capacity": 100,
