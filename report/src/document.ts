@@ -32,6 +32,7 @@ export interface ReportDocument {
   streams: BoundedAccessStream;
   usage: Usage | null;
   ranks: BoundedRankActivity;
+  programs: Programs | null;
 }
 /**
  * The run; times are 0 where they are not known.
@@ -950,6 +951,77 @@ export interface RankActivity {
    * nanoseconds
    */
   asking: number;
+  /**
+   * Items: bytes
+   */
+  moved: number[];
+}
+/**
+ * Programs beside each other, and their servers.
+ */
+export interface Programs {
+  parts: BoundedPartActivity;
+  servers: BoundedServerActivity;
+}
+/**
+ * The first rows of a list, and how many more there were.
+ */
+export interface BoundedPartActivity {
+  rows: PartActivity[];
+  /**
+   * a number of things
+   */
+  more: number;
+}
+/**
+ * A program that the command of the run ran beside others, with the bytes of files that it read
+ * and wrote in each bin of the axis, up to the last one.
+ */
+export interface PartActivity {
+  part: string;
+  /**
+   * a number of things
+   */
+  processes: number;
+  start: number | null;
+  end: number | null;
+  cpu: number | null;
+  /**
+   * a number of things
+   */
+  calls: number;
+  /**
+   * bytes
+   */
+  bytes_read: number;
+  /**
+   * bytes
+   */
+  bytes_written: number;
+  /**
+   * nanoseconds
+   */
+  time: number;
+  /**
+   * Items: bytes
+   */
+  moved: number[];
+}
+/**
+ * The first rows of a list, and how many more there were.
+ */
+export interface BoundedServerActivity {
+  rows: ServerActivity[];
+  /**
+   * a number of things
+   */
+  more: number;
+}
+/**
+ * Likewise the servers of a host, which work for all of them.
+ */
+export interface ServerActivity {
+  host: string;
   /**
    * Items: bytes
    */

@@ -11,6 +11,7 @@ import { layers } from "./sections/layers.ts";
 import { method } from "./sections/method.ts";
 import { overview } from "./sections/overview.ts";
 import { patterns } from "./sections/patterns.ts";
+import { programs } from "./sections/programs.ts";
 import { ranks } from "./sections/ranks.ts";
 import { sizes } from "./sections/sizes.ts";
 import { spent } from "./sections/spent.ts";
@@ -28,6 +29,7 @@ type Make = (run: ReportDocument, selection: Selection) => HTMLElement | null;
 const SECTIONS: [string, Make][] = [
   ["Over time", time],
   ["Tasks", tasks],
+  ["Programs", programs],
   ["Ranks", ranks],
   ["Critical path", critical],
   ["Targets", targets],

@@ -90,8 +90,10 @@ def test_maps_run_where_they_were_asked_to(kind: Mounted, cluster: Cluster) -> N
         holders[path.name] = kind.holders(path, lab)
     assert {len(nodes) for nodes in holders.values()} == {1}
 
+    marked = ("env", "IOSTRATA_PART=words")
     words = ("hadoop", "jar", str(lab.examples_jar), "wordcount", *ONE_ATTEMPT)
-    said = cluster.record("count", *words, f"-Dfs.posix.locality={kind.asked}", "in", "out")
+    where = f"-Dfs.posix.locality={kind.asked}"
+    said = cluster.record("count", *marked, *words, where, "in", "out")
     # THEN the job has done its work, on the mount
     result = (mount / "user/root/out/part-r-00000").read_text()
     counted = dict(line.split("\t") for line in result.splitlines())
@@ -121,6 +123,23 @@ def test_maps_run_where_they_were_asked_to(kind: Mounted, cluster: Cluster) -> N
         "op = 'read' AND flags = 0 GROUP BY task ORDER BY task"
     )
     assert read == [(one.name, one.counters[FILE_SYSTEM]["POSIX_BYTES_READ"]) for one in maps]
+    # AND processes in containers are of the part of the program that submitted the job
+    parts = cluster.run("count").rows("SELECT role, part, count(*) FROM processes GROUP BY ALL")
+    own = {role: (part, n) for role, part, n in parts if part is not None}
+    assert own.keys() >= {"client", "appmaster", "map", "reduce"}
+    assert own["map"] == ("words", FILES)
+    assert {part for part, _ in own.values()} == {"words"}
+
+
+def test_all_nodes_agree_on_when_a_file_was_written(cluster: Cluster) -> None:
+    """Or YARN takes the files of a job for changed since it was submitted."""
+    lab = clusters.find_hadoop(cluster.name)
+    mount = Path(lab.environment()[mounted.VARIABLE])
+    there = Path(f"/proc/{lab.nodes()[0].pid}/root{mount}")
+    writes = "cat; sleep 4; echo end"  # a second ends between its begin and its end
+    cluster.hadoop("sh", "-c", f"({writes}) < /dev/null | hadoop fs -put - /tmp/written")
+    assert (there / "tmp/written").read_text() == "end\n"
+    assert (there / "tmp/written").stat().st_mtime == (mount / "tmp/written").stat().st_mtime
 
 
 def test_a_workload_does_the_same_as_on_hdfs(kind: Mounted, cluster: Cluster) -> None:

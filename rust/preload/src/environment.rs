@@ -12,6 +12,9 @@ const RANKS: [[&str; 3]; 4] = [
     ["PMIX_RANK", "OMPI_UNIVERSE_SIZE", "PMIX_NAMESPACE"],
     ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"],
 ];
+/// Which of several programs of a recorded command a process is of.
+const PART: &str = "IOSTRATA_PART";
+const MOST_OF_PART: usize = 64; // characters
 const MOST_ARGUMENTS: usize = 2048;
 /// The agent records these.
 const JVMS: [&str; 4] = ["java", "javac", "jsvc", "jshell"];
@@ -86,6 +89,7 @@ pub fn text(run: &str, rank: &Rank) -> String {
         arguments.pop();
     }
     let container = std::env::var("CONTAINER_ID").unwrap_or_default();
+    let part: String = std::env::var(PART).unwrap_or_default().chars().take(MOST_OF_PART).collect();
     let user = std::env::var("USER").unwrap_or_default();
     let lines = [
         ("main", main.as_ref()),
@@ -95,6 +99,7 @@ pub fn text(run: &str, rank: &Rank) -> String {
         ("rank", &rank.task),
         ("ranks", &rank.ranks),
         ("container", &container),
+        ("part", &part),
         ("agent", env!("CARGO_PKG_VERSION")),
         ("loader", "preload"),
         ("user", &user),

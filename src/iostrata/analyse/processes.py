@@ -12,7 +12,7 @@ class Process(Record, frozen=True):
     """A process that a collector saw: why it was not traced, what it counted, what tracing took.
 
     `dropped` calls are in sums alone, `collapsed` ones in sums without task and category, `lost` in
-    none; `rejected` are segments and names that could not be made. `start` to `class_loading` are
+    none; `rejected` are segments and names that could not be made. `start` to `part` are
     as in [process_columns] of schema/events.toml; null where kernel and JVM did not say.
     """
 
@@ -54,6 +54,7 @@ class Process(Record, frozen=True):
     throttled: Ns | None
     cpu_start: Ns | None
     class_loading: Ns | None
+    part: str | None
 
 
 def processes() -> ir.Table:

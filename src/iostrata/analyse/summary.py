@@ -17,6 +17,7 @@ from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostTotal, host_totals
 from iostrata.analyse.latencies import Latency, latencies
 from iostrata.analyse.only_summed import UNKNOWN, WithoutTarget, without_target
+from iostrata.analyse.parts import PartFiles, part_files
 from iostrata.analyse.pipelines import LostDataNode, lost_datanodes
 from iostrata.analyse.placement import MapPlaces, map_places
 from iostrata.analyse.process_times import ProcessTime, process_times
@@ -93,6 +94,7 @@ class Summary(Completeness, frozen=True):
     process_times: list[ProcessTime]
     threads: list[ThreadGroup]  # of the run's own processes
     ranks: list[RankFiles]  # of parallel programs
+    parts: list[PartFiles]  # of a command that ran several programs, and of servers
     children: list[ChildProgram]  # likewise, those that have ended
     layers: list[LayerTotal]
     silent_layers: list[str]  # that have points, none of which was called
@@ -135,6 +137,7 @@ def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = si
         process_times=process_times(complete.processes.processes),
         threads=engine.records(thread_groups, ThreadGroup),
         ranks=engine.records(rank_files, RankFiles),
+        parts=engine.records(part_files, PartFiles),
         children=engine.records(child_programs, ChildProgram),
         layers=layers,
         silent_layers=_layers(opened.run, _TRACED - seen),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -29,7 +29,11 @@ class AttachedJvms:
     _attached: dict[int, int] = field(default_factory=dict)  # pid and its start
 
     def __call__(
-        self, collector: Collector, signals: Signals, tick: Callable[[], None] | None
+        self,
+        collector: Collector,
+        _environment: Mapping[str, str],
+        signals: Signals,
+        tick: Callable[[], None] | None,
     ) -> CommandEnd:
         """Exit code 2 where the agent came into none of them."""
         try:

@@ -6,7 +6,7 @@ import os
 import pwd
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,9 @@ COULD_NOT_RECORD = 125
 # unasked: [whom nobody asked, and why]. Raises nothing.
 Survey = Callable[[Sequence[str]], dict[str, Any]]
 Show = Callable[[RunProgress], None]
-# What is recorded where that is no command: it ends when it has seen a signal.
-Act = Callable[[Collector, Signals, Callable[[], None] | None], CommandEnd]
+# What is recorded where that is no command, with the environment that one would have: it ends when
+# it has seen a signal, and calls the last argument about twenty times a second, if there is one.
+Act = Callable[[Collector, Mapping[str, str], Signals, Callable[[], None] | None], CommandEnd]
 
 
 @dataclass(frozen=True)
@@ -186,13 +187,13 @@ class _Recording:
 
     def _act(self, option: str) -> CommandEnd:
         request, look = self.request, self._look if self.show else None
-        if request.act is not None:
-            return request.act(self.collector, self.signals, look)
         environment = with_agent(request.environment, option)
         if request.native:
             directory = self.collector.dir
             library = preload_library(directory, self.collector.started)
             environment = with_preload(environment, library, directory, self.key)
+        if request.act is not None:
+            return request.act(self.collector, environment, self.signals, look)
         return run_command(request.command, environment, self.signals, look)
 
     def _begin(self) -> None:

@@ -13,10 +13,13 @@ OPTIONS = {
     "HMaster": "HBASE_MASTER_OPTS",
     "HRegionServer": "HBASE_REGIONSERVER_OPTS",
 }
-# Of MooseFS and Ceph; the last of each is what mounts it, which serves whoever uses the mount.
+# What mounts a file system, and serves whoever uses the mount.
+STORAGE_CLIENTS = ("mfsmount", "ceph-fuse")
+# Of MooseFS and Ceph.
 STORAGE_SERVERS = (
-    *("mfsmaster", "mfschunkserver", "mfsmount"),
-    *("ceph-mon", "ceph-mgr", "ceph-mds", "ceph-osd", "ceph-fuse"),
+    *("mfsmaster", "mfschunkserver"),
+    *("ceph-mon", "ceph-mgr", "ceph-mds", "ceph-osd"),
+    *STORAGE_CLIENTS,
 )
 SERVERS = (*OPTIONS, *STORAGE_SERVERS)
 HDFS_SERVERS = ("NameNode", "DataNode")

@@ -16,6 +16,7 @@ from iostrata.schema.detail import budget_text, sampling_text
 from iostrata.schema.names import left_out
 from iostrata.show.children import child_line, child_table
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
+from iostrata.show.parts import part_table
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.ranks import rank_table
 from iostrata.show.space import space_table
@@ -72,7 +73,8 @@ def summary_lines(summary: Summary) -> list[str]:
     lines += ["", *_by_op(summary)]
     for part in (
         *(made(summary) for made in (_sizes, _latencies, _targets, _tasks, _spaces)),
-        *(rank_table(summary.ranks), _process_times(summary), thread_table(summary.threads)),
+        *(part_table(summary.parts), rank_table(summary.ranks)),
+        *(_process_times(summary), thread_table(summary.threads)),
         *(share_table(summary.traced_shares), child_table(summary.children)),
     ):
         lines += ["", *part] if part else []

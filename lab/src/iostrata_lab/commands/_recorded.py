@@ -90,6 +90,14 @@ class RecordedWorkload:
         return result
 
 
+def writable(folder: Path) -> None:
+    """Makes the folder of --out; raises UserError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror}", "name another folder with --out") from error
+
+
 def print_parameters(parameters: Sequence[Parameter]) -> None:
     """A table of them."""
     from iostrata.text import size

@@ -22,11 +22,11 @@ from iostrata.cli.arguments import (
     examples,
 )
 from iostrata.cli.console import note, print_json, print_table
-from iostrata.errors import UserError
 from iostrata_lab.commands._recorded import (
     RecordedWorkload,
     clean_up_at_every_end,
     print_parameters,
+    writable,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def run(
     request = StudyOrder(study, chosen, seed, repeats, cluster, where)
     plan(request)  # what cannot work is said before a cluster starts
     if out:
-        _writable(out)
+        writable(out)
     with closing(_Clusters(lab, datanodes, where, quiet)) as clusters:
         samples = perform(request, clusters.record, note if not quiet else _silent)
     _tell(study, samples, out, json)
@@ -183,13 +183,6 @@ class _Clusters:
             bring_up(name, self._datanodes, agent=True)
             self._own = name
         return self._own
-
-
-def _writable(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{folder}: {error.strerror}", "name another folder with --out") from error
 
 
 def _keep(folder: Path, study: Study, outcome: Outcome, samples: list[StudyRun]) -> None:

@@ -27,7 +27,7 @@ def markdown(study: Study, outcome: Outcome, samples: Sequence[StudyRun], comman
     lines = [f"# {study.about[:1].upper()}{study.about[1:]}", "", f"After {study.source}."]
     lines += ["", f"    {command}", "", *_traced(samples)]
     for table in outcome.tables:
-        lines += ["", f"{table.title}", "", *_grid(table)]
+        lines += ["", f"{table.title}", "", *grid(table)]
     lines += ["", f"![{study.about}]({study.name}.svg)", ""]
     lines += ["| the paper says | here | why |", "|---|---|---|"]
     lines += [
@@ -65,7 +65,8 @@ def _traced(samples: Sequence[StudyRun]) -> list[str]:
     return lines + [""] * bool(missing) + missing
 
 
-def _grid(table: Table) -> list[str]:
+def grid(table: Table) -> list[str]:
+    """Its lines in Markdown."""
     marks = ["---" if at < table.names else "---:" for at in range(len(table.columns))]
     rows = [table.columns, marks, *table.rows]
     return [f"| {' | '.join(map(_cell, row))} |" for row in rows]

@@ -36,6 +36,9 @@ struct Claim {
     uid: u32,
     /// The name as announced.
     name: String,
+    /// Of the run: what the process that announced it is of.
+    #[serde(default)]
+    part: String,
     /// Two owners said it is theirs: it is nobody's, or one could read the other's events.
     disputed: bool,
 }
@@ -43,7 +46,11 @@ struct Claim {
 impl Claim {
     /// Bytes of memory.
     fn size(&self, key: &str) -> u64 {
-        (size_of::<(String, Claim)>() + key.len() + self.run.len() + self.name.len()) as u64
+        (size_of::<(String, Claim)>()
+            + key.len()
+            + self.run.len()
+            + self.name.len()
+            + self.part.len()) as u64
     }
 
     fn dispute(&mut self, uid: u32) -> Claimed {
@@ -54,14 +61,14 @@ impl Claim {
 }
 
 impl Claims {
-    /// `name` of a job belongs to the run; a name that is no job's says nothing. `most`: bytes that
-    /// claims of all users may take.
-    pub fn add_job(&mut self, name: &str, run: &Run, most: u64) -> Claimed {
+    /// `name` of a job belongs to the run, and to a part of it; a name that is no job's says nothing.
+    /// `most`: bytes that claims of all users may take.
+    pub fn add_job(&mut self, name: &str, run: &Run, part: &str, most: u64) -> Claimed {
         let Some(key) = ids::job_key(name) else { return Claimed::Known };
         if let Some(known) = self.jobs.get_mut(&key) {
             return known.dispute(run.order.uid);
         }
-        match self.made(&key, name, run, most) {
+        match self.made((&key, name, part), run, most) {
             Some(claim) => self.jobs.insert(key, claim).map_or(Claimed::New, |_| Claimed::Known),
             None => Claimed::Rejected,
         }
@@ -72,16 +79,16 @@ impl Claims {
         if let Some(known) = self.clients.get_mut(name) {
             return known.dispute(run.order.uid);
         }
-        let Some(claim) = self.made(name, name, run, most) else { return Claimed::Rejected };
+        let Some(claim) = self.made((name, name, ""), run, most) else { return Claimed::Rejected };
         self.clients.insert(name.to_owned(), claim);
         Claimed::New
     }
 
     /// `None`: the run's owner has no room for it.
-    fn made(&mut self, key: &str, name: &str, run: &Run, most: u64) -> Option<Claim> {
-        let uid = run.order.uid;
-        let claim =
-            Claim { run: run.order.run.clone(), uid, name: name.to_owned(), disputed: false };
+    fn made(&mut self, texts: (&str, &str, &str), run: &Run, most: u64) -> Option<Claim> {
+        let ((key, name, part), uid) = (texts, run.order.uid);
+        let (run, disputed) = (run.order.run.clone(), false);
+        let claim = Claim { run, uid, name: name.to_owned(), part: part.to_owned(), disputed };
         let size = claim.size(key);
         let has_room = size <= self.usage.left(most, uid, false);
         has_room.then(|| self.usage.add(uid, size)).map(|()| claim)
@@ -99,6 +106,11 @@ impl Claims {
     /// Run of the job that `text` names an id of, with the job's own name.
     pub fn run_of_job(&self, text: &str) -> Option<(&str, &str)> {
         self.job(text).map(|claim| (claim.run.as_str(), claim.name.as_str()))
+    }
+
+    /// Part of its run whose process submitted the job that `text` names an id of.
+    pub fn part_of_job(&self, text: &str) -> Option<&str> {
+        self.job(text).map(|claim| claim.part.as_str())
     }
 
     /// The jobs that processes of the run submitted, by name.
@@ -146,8 +158,8 @@ mod tests {
         assert_eq!(added, 15); // of 1 MiB as key and as name, in a half of 64
         assert_eq!(claims.add_client("theirs", &hers, MOST), Claimed::New);
         assert_eq!(claims.add_client("theirs", &hers, MOST), Claimed::Known);
-        assert_eq!(claims.add_job("job_17_0001", &mine, MOST), Claimed::New);
-        assert_eq!(claims.add_job("job_17_0001", &hers, MOST), Claimed::New); // disputed
+        assert_eq!(claims.add_job("job_17_0001", &mine, "", MOST), Claimed::New);
+        assert_eq!(claims.add_job("job_17_0001", &hers, "", MOST), Claimed::New); // disputed
 
         claims.retain(|run| run == "r2");
 

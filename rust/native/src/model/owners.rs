@@ -94,7 +94,7 @@ impl Owners {
         let Owners { runs, claims, .. } = self;
         let Some(run) = run_of_process(runs, claims, process) else { return true };
         let claimed = match category {
-            CATEGORY_JOB => claims.add_job(name, run, most),
+            CATEGORY_JOB => claims.add_job(name, run, process.info.get("part"), most),
             _ => claims.add_client(name, run, most),
         };
         self.generation += u64::from(claimed == Claimed::New);
@@ -112,6 +112,14 @@ impl Owners {
     /// The run that a process belongs to as a whole.
     pub fn run_of_process(&self, process: &Process) -> Option<&Run> {
         run_of_process(&self.runs, &self.claims, process)
+    }
+
+    /// The part of its run that it is, or that submitted its job; empty: none is known.
+    pub fn part_of<'a>(&'a self, process: &'a Process) -> &'a str {
+        let of_job = |key| self.claims.part_of_job(process.info.get(key));
+        let own = Some(process.info.get("part")).filter(|part| !part.is_empty());
+        own.or_else(|| ["job", "attempt", "container"].into_iter().find_map(of_job))
+            .unwrap_or_default()
     }
 
     fn run_of_context(&self, process: &Process, context: ContextFields<'_>) -> Option<&Run> {
@@ -307,6 +315,20 @@ mod tests {
         assert_eq!(owner(vec![a, b]), "");
         assert_eq!(owner(vec![run("c", 0, 8, false)]), ""); // which runs on another cluster
         assert_eq!(owner(vec![run("d", 1000, 7, false)]), ""); // of another user
+    }
+
+    #[test]
+    fn processes_of_a_job_are_of_the_part_that_submitted_it() {
+        let mut owners = Owners::default();
+        owners.runs.insert("r".into(), Run::default());
+        let client = process(1, [("part", "B")], &[]);
+        let run = owners.runs["r"].clone();
+        owners.claims.add_job("job_17_0001", &run, client.info.get("part"), 1 << 20);
+        let part = |text| owners.part_of(&process(2, [text], &[])).to_owned();
+        assert_eq!(part(("part", "A")), "A");
+        assert_eq!(part(("job", "job_17_0001")), "B");
+        assert_eq!(part(("container", "container_17_0001_01_000002")), "B");
+        assert_eq!(part(("job", "job_17_0002")), "");
     }
 
     #[test]

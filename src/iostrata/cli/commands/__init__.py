@@ -51,6 +51,7 @@ COMMANDS = (
     Command("weave", "Fills the cache of woven classes ahead of time."),
     Command("lab", "Starts and ends Hadoop clusters on this machine.", LAB),
     Command("workload", "Runs workloads on a cluster.", LAB),
+    Command("mix", "Runs programs alone and together, and says what they collide in.", LAB),
     Command("study", "Repeats the measurements of papers.", LAB),
     Command("prepare", "Prints the change that traces a cluster of your own."),
 )

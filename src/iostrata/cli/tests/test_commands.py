@@ -91,6 +91,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "workload fit",
         "workload history",
         "workload model",
+        "mix",
         "study list",
         "study describe",
         "study run",

@@ -18,6 +18,7 @@ from iostrata.records import builtins
 from iostrata.show.report.model import (
     Bounded,
     Critical,
+    Programs,
     ReportCompleteness,
     ReportDocument,
     Task,
@@ -34,6 +35,7 @@ MOST_PROCESSES = 200  # and lines on what is missing
 MOST_HOSTS = 24
 MOST_STREAMS = 24
 MOST_RANKS = 256
+MOST_PROGRAMS = 16
 MOST_JOBS = 16  # of which a curve is drawn
 MOST_ATTEMPTS = 32  # likewise
 MOST_FINDINGS = 40
@@ -101,6 +103,7 @@ def _listed(document: ReportDocument, divisor: int) -> ReportDocument:
         merged=document.merged[:rows],
         streams=_first(document.streams, MOST_STREAMS // divisor),
         ranks=_first(document.ranks, MOST_RANKS // divisor),
+        programs=document.programs and _programs(document.programs, divisor),
         usage=document.usage and _usage(document.usage, divisor),
         completeness=_completeness(document.completeness, MOST_PROCESSES // divisor),
         findings=findings and [_finding(row, divisor) for row in findings[:MOST_FINDINGS]],
@@ -121,6 +124,11 @@ def _usage(usage: Usage, divisor: int) -> Usage:
         attempts=_first(usage.attempts, MOST_ATTEMPTS // divisor),
         space=_first(usage.space, most),
     )
+
+
+def _programs(programs: Programs, divisor: int) -> Programs:
+    parts = _first(programs.parts, MOST_PROGRAMS // divisor + 1)
+    return Programs(parts, _first(programs.servers, MOST_HOSTS // divisor + 1))
 
 
 def _tasks(bounded: Bounded[Task], divisor: int) -> Bounded[Task]:

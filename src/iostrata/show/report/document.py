@@ -22,6 +22,7 @@ from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostBin
 from iostrata.analyse.hosts import hosts as host_bins
 from iostrata.analyse.overlap import Overlap, overlap
+from iostrata.analyse.parts import PartBin, part_bins
 from iostrata.analyse.phases import Phase, phases
 from iostrata.analyse.ranks import RankBin, rank_bins
 from iostrata.analyse.space import space_levels
@@ -46,6 +47,7 @@ from iostrata.show.report.model import (
     Bounded,
     Critical,
     Hosts,
+    Programs,
     RankActivity,
     Recording,
     ReportCompleteness,
@@ -57,6 +59,7 @@ from iostrata.show.report.model import (
     TimeSpent,
     Usage,
 )
+from iostrata.show.report.programs import programs
 from iostrata.show.report.ranks import ranks
 from iostrata.show.report.streams import streams
 from iostrata.show.report.tasks import tasks
@@ -121,6 +124,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         streams=streams(engine, axis),
         usage=_usage(opened, axis),
         ranks=_ranks(opened, known, axis),
+        programs=_programs(opened, known, axis),
     )
     return _explained(whole, opened, step)
 
@@ -156,6 +160,13 @@ def _ranks(opened: OpenedRun, known: Summary, axis: Axis) -> Bounded[RankActivit
         return Bounded([], 0)
     bins = rank_bins(axis.start, axis.bin, grown_within(opened))
     return ranks(known.ranks, DuckDb(opened).records(bins, RankBin), axis)
+
+
+def _programs(opened: OpenedRun, known: Summary, axis: Axis) -> Programs | None:
+    if not known.parts:
+        return None
+    bins = part_bins(axis.start, axis.bin, grown_within(opened))
+    return programs(known.parts, DuckDb(opened).records(bins, PartBin), axis)
 
 
 def _converted(rows: Sequence[Record], kind: type[_R]) -> list[_R]:

@@ -14,6 +14,7 @@ from iostrata.analyse.calltree.critical import PathPart, PathStage, PathTime
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.analyse.categories import Category
 from iostrata.analyse.only_summed import WithoutTarget
+from iostrata.analyse.parts import PartFiles
 from iostrata.analyse.ranks import RankFiles
 from iostrata.analyse.totals import LayerTotal, OperationTotal
 from iostrata.explain.finding import Finding
@@ -341,6 +342,28 @@ class RankActivity(RankFiles, frozen=True):
     moved: list[Bytes]
 
 
+class PartActivity(PartFiles, frozen=True):
+    """A program that the command of the run ran beside others, with the bytes of files that it read
+    and wrote in each bin of the axis, up to the last one.
+    """
+
+    moved: list[Bytes]
+
+
+class ServerActivity(Record, frozen=True):
+    """Likewise the servers of a host, which work for all of them."""
+
+    host: str
+    moved: list[Bytes]
+
+
+class Programs(Record, frozen=True):
+    """Programs beside each other, and their servers."""
+
+    parts: Bounded[PartActivity]
+    servers: Bounded[ServerActivity]
+
+
 class ReportDocument(Record, frozen=True):
     """Every number that a report's page shows; it leaves out what is null. `empty` says why there
     is nothing to show.
@@ -373,3 +396,4 @@ class ReportDocument(Record, frozen=True):
     streams: Bounded[AccessStream] = field(default_factory=lambda: Bounded([], 0))
     usage: Usage | None = None
     ranks: Bounded[RankActivity] = field(default_factory=lambda: Bounded([], 0))
+    programs: Programs | None = None

@@ -8,16 +8,12 @@ from iostrata.analyse.axis import Axis
 from iostrata.analyse.ranks import RankBin, RankFiles
 from iostrata.records import builtins
 from iostrata.show.report.model import Bounded, RankActivity
+from iostrata.show.report.moved import moved_by
 
 
 def ranks(known: Sequence[RankFiles], bins: Sequence[RankBin], axis: Axis) -> Bounded[RankActivity]:
     """Each rank with the bytes that it moved in each bin of the axis, up to the last one."""
-    moved: dict[tuple[str, str], list[int]] = {}
-    for row in bins:
-        values = moved.setdefault((row.job, row.task), [])
-        place = min(row.bin, axis.bins - 1)
-        values += [0] * (place + 1 - len(values))
-        values[place] += row.moved
+    moved = moved_by((((row.job, row.task), row.bin, row.moved) for row in bins), axis)
     rows = [
         RankActivity(**builtins(rank), moved=moved.get((rank.job or "", rank.task), []))
         for rank in known

@@ -3,6 +3,7 @@ package io.iostrata.posixfs;
 import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -82,6 +83,13 @@ public final class MountedFileSystem extends RawLocalFileSystem {
       throw new IllegalArgumentException(path + " is not below the mount " + mount);
     }
     return file;
+  }
+
+  @Override
+  protected OutputStream createOutputStreamWithMode(
+      Path path, boolean append, FsPermission permission) throws IOException {
+    OutputStream made = super.createOutputStreamWithMode(path, append, permission);
+    return new SettledOutputStream(made, pathToFile(path).toPath());
   }
 
   /** None, for FileContext: it begins in the home directory. */

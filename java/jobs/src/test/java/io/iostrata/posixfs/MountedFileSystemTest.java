@@ -71,6 +71,33 @@ class MountedFileSystemTest {
   }
 
   @Test
+  void whatIsWrittenIsThereForOthersOnceItIsFlushed() throws IOException {
+    Path path = new Path(asked, "flushed");
+    try (FSDataOutputStream out = files.create(path)) {
+      assertThat(out.hasCapability("hsync")).isTrue();
+      out.writeBytes("abc");
+      out.hflush();
+      assertThat(folder.resolve("flushed")).hasContent("abc");
+      out.writeBytes("def");
+      out.hsync();
+      assertThat(out.getIOStatistics()).isNotNull();
+    }
+    assertThat(folder.resolve("flushed")).hasContent("abcdef");
+    try (FSDataOutputStream out = files.append(path)) {
+      out.writeBytes("g");
+    }
+    assertThat(folder.resolve("flushed")).hasContent("abcdefg");
+  }
+
+  @Test
+  void aFileThatIsGoneBeforeItIsClosedIsNoError() throws IOException {
+    FSDataOutputStream out = files.create(new Path(asked, "gone"));
+    files.delete(new Path(asked, "gone"), false);
+    out.close();
+    assertThat(folder.resolve("gone")).doesNotExist();
+  }
+
+  @Test
   void aStatusIsThatOfTheFile() throws IOException {
     write(new Path(asked, "a"), "12345");
     Files.setPosixFilePermissions(

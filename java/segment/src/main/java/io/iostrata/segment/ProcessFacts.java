@@ -8,6 +8,10 @@ public final class ProcessFacts {
   /** Of this JVM; null before its recorder has been opened. */
   public static volatile ProcessFacts current;
 
+  /** Variable that says of which of several programs of a recorded command a process is. */
+  private static final String PART = "IOSTRATA_PART";
+
+  private static final int MAX_PART = 64;
   private static final int MAX_ARGUMENTS = 2048;
   private static final String TASK_MAIN = "org.apache.hadoop.mapred.YarnChild";
   private static final String SPARK_EXECUTORS = "org.apache.spark.executor.";
@@ -92,15 +96,21 @@ public final class ProcessFacts {
   public String text(String agent) {
     StringBuilder text = new StringBuilder(512);
     line(text, "main", main);
-    line(text, "args", arguments.substring(0, Math.min(arguments.length(), MAX_ARGUMENTS)));
+    line(text, "args", first(arguments, MAX_ARGUMENTS));
     line(text, "run", run);
     line(text, "attempt", attempt);
     line(text, "job", job);
     line(text, "container", container);
+    line(text, "part", first(System.getenv(PART), MAX_PART));
     line(text, "agent", agent);
     line(text, "jvm", System.getProperty("java.version"));
     line(text, "user", System.getProperty("user.name"));
     return text.toString();
+  }
+
+  /** So many characters of it at most. */
+  private static String first(String text, int most) {
+    return text == null || text.length() <= most ? text : text.substring(0, most);
   }
 
   private static void line(StringBuilder text, String key, String value) {

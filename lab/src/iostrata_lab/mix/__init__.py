@@ -1,0 +1,1 @@
+"""Two programs alone and together: how much each slows the other down (S4.4)."""

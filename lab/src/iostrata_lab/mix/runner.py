@@ -1,0 +1,259 @@
+"""A mix from its check to its last trial. What ran already does not run again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from iostrata.cli.recording import request_for
+from iostrata.cli.recordline import RecordOptions
+from iostrata.errors import UserError
+from iostrata.record.command import Signals
+from iostrata.record.session import Recorded, record
+from iostrata.records import builtins
+from iostrata_lab.clusters.cgroups import controllers
+from iostrata_lab.clusters.hadoop.lab import HadoopLab
+from iostrata_lab.clusters.lab import Lab
+from iostrata_lab.mix.counters import resources
+from iostrata_lab.mix.schedule import NAMES, Trial, trials
+from iostrata_lab.mix.trial import (
+    Folders,
+    MixPrograms,
+    RunningTrial,
+    TrialOutcome,
+    drop_caches,
+    remove,
+    shell,
+)
+from iostrata_lab.recording import recorded_lab
+from iostrata_lab.workload.cluster import ClusterClient
+
+KEPT = ".mixes"  # of a store: outcomes of trials, a folder for each mix
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class MixOrder:
+    """What a user wants: commands of a shell, on labs, '' for this machine."""
+
+    commands: Sequence[str]
+    labs: Sequence[str]
+    repeats: int
+    seed: int
+    store: Path
+    setup: str = ""  # command before the first trial on a lab, '' for none
+    prepare: str = ""  # likewise before each trial
+    recorded: bool = True
+    budget: str = "1%"
+    name: str = ""
+
+    @property
+    def programs(self) -> MixPrograms:
+        return MixPrograms(dict(zip(NAMES, self.commands, strict=False)), self.prepare)
+
+    @property
+    def trials(self) -> list[Trial]:
+        return trials(self.repeats, self.labs, len(self.commands), self.seed)
+
+    @property
+    def called(self) -> str:
+        """The same for the same programs on the same labs: so what ran already is found again."""
+        what = [*self.commands, self.setup, self.prepare, *self.labs, self.seed, self.recorded]
+        key = json.dumps([*what, self.budget, str(Path.cwd()) if not self.labs else ""])
+        return self.name or sha256(key.encode()).hexdigest()[:8]
+
+
+def check(order: MixOrder) -> None:
+    """Raises UserError for what cannot work, before anything starts."""
+    if not 2 <= len(order.commands) <= len(NAMES):
+        raise UserError(
+            f"{len(order.commands)} programs are no mix: it takes 2 to {len(NAMES)}",
+            "quote each command: iostrata mix 'dd …' 'fio …'",
+        )
+    for command in order.commands:
+        if not command.strip():
+            raise UserError("a command is empty", "name a program")
+    if len(set(order.labs)) < len(order.labs):
+        raise UserError("a lab is named twice", "name each once")
+    for lab in order.labs:
+        if not recorded_lab(lab).lab.running:
+            raise UserError(f"lab {lab} does not run", "start it: iostrata lab up")
+
+
+class Kept:
+    """Outcomes of the trials of a mix that ran, in the store."""
+
+    def __init__(self, store: Path, name: str) -> None:
+        self.folder = store / KEPT / name
+        self._file = self.folder / "trials.json"
+        self.outcomes: dict[str, TrialOutcome] = {}
+
+    def open(self) -> None:
+        """Reads what is there; raises UserError where that cannot be read."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._file.exists():
+            return
+        try:
+            found = msgspec.json.decode(self._file.read_bytes(), type=list[TrialOutcome])
+        except (OSError, ValueError) as error:
+            raise UserError(f"{self._file}: {error}", f"rm {self._file}") from error
+        self.outcomes = {one.key: one for one in found}
+
+    def add(self, outcome: TrialOutcome) -> None:
+        self.outcomes[outcome.key] = outcome
+        draft = self._file.with_suffix(".tmp")
+        draft.write_text(json.dumps(builtins(list(self.outcomes.values()))) + "\n")
+        draft.replace(self._file)
+
+
+@dataclass
+class _OnLab:
+    """A lab on which trials run: its folders are made with the first of them."""
+
+    name: str
+    order: MixOrder
+    logs: Path
+    lab: Lab | None = None
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+    is_set_up: bool = False
+
+    def __post_init__(self) -> None:
+        if self.name:
+            known = recorded_lab(self.name)
+            self.lab, self.environment = known.lab, known.environment()
+
+    @property
+    def folders(self) -> Folders:
+        return Folders.on(self.environment, f"iostrata-mix-{self.order.called}")
+
+    def set_up(self) -> None:
+        """Makes the folder that its trials share; what an earlier mix left there goes."""
+        if self.is_set_up:
+            return
+        self.clear()
+        self.is_set_up = True
+        (self.folders.files / "shared").mkdir(parents=True)
+        if self.order.setup:
+            (self.logs / f"{self.name or 'here'}-setup.log").unlink(missing_ok=True)
+            self.shell(self.order.setup, "setup")
+
+    def shell(self, command: str, what: str) -> None:
+        environment = {**self.environment, **self.folders.shared()}
+        shell(command, environment, self.logs / f"{self.name or 'here'}-{what}.log", f"--{what}")
+
+    def clear(self, below: str = "") -> None:
+        """Removes its folders, or those whose names begin with `below`."""
+        folders = self.folders
+        for path in folders.files.glob(f"{below}*") if below else [folders.files]:
+            remove(path)
+        if isinstance(self.lab, HadoopLab) and self.lab.has_hdfs:
+            where = f"{folders.path}/{below}*" if below else folders.path
+            ClusterClient(self.environment).remove(where)
+
+
+def perform(order: MixOrder, say: Say) -> list[TrialOutcome]:
+    """Runs what did not run yet, and returns the outcomes in the order of the trials.
+
+    Raises UserError where a program fails, KeyboardInterrupt after a signal; trials that ended
+    before stay, and are taken the next time.
+    """
+    check(order)
+    kept = Kept(order.store, order.called)
+    kept.open()
+    places = {name: _OnLab(name, order, kept.folder) for name in order.labs or [""]}
+    planned = order.trials
+    try:
+        for number, trial in enumerate(planned, 1):
+            who = " and ".join(trial.programs) + ("" if len(trial.programs) > 1 else " alone")
+            what = f"{number}/{len(planned)} {trial.lab or 'here'}, repeat {trial.repeat}: {who}"
+            known = kept.outcomes.get(trial.key)
+            if known is None:
+                known = _tried(places[trial.lab], trial)
+                kept.add(known)
+                say(f"{what}: {known.seconds:.1f} s")
+            else:
+                say(f"{what}: {known.seconds:.1f} s, taken from before")
+    finally:
+        for place in places.values():
+            if place.is_set_up:
+                place.clear()
+    return [kept.outcomes[trial.key] for trial in planned]
+
+
+def _tried(place: _OnLab, trial: Trial) -> TrialOutcome:
+    place.set_up()
+    order = place.order
+    if order.prepare:
+        place.shell(order.prepare, "prepare")
+    used = resources(place.lab, list(controllers().values()) if place.lab else ())
+    running = RunningTrial(trial, order.programs, place.folders, place.logs, used)
+    for name in trial.programs:
+        running.log(name).unlink(missing_ok=True)
+    dropped = drop_caches()
+    try:
+        outcome = _recorded(running, order) if order.recorded else _plain(running, place)
+    finally:
+        place.clear(f"{trial.key}-")
+    running.check(outcome)
+    return msgspec.structs.replace(outcome, dropped=dropped)
+
+
+def _plain(running: RunningTrial, place: _OnLab) -> TrialOutcome:
+    with Signals() as signals:
+        outcome = running.run(place.environment, lambda: not signals.received)
+    if signals.received:
+        raise KeyboardInterrupt
+    return outcome
+
+
+def _recorded(running: RunningTrial, order: MixOrder) -> TrialOutcome:
+    trial, kept = running.trial, list[TrialOutcome]()
+    commands = [order.programs.commands[name] for name in trial.programs]
+    options = RecordOptions(
+        ["iostrata", "mix", *commands],
+        lab=trial.lab or None,
+        run=_free(order.store, f"mix-{order.called}-{trial.key}"),
+        store=order.store,
+        tag=[f"mix={order.called}", f"trial={trial.key}"],
+        native=True,
+        budget=order.budget,
+        private=not trial.lab,
+    )
+    request = replace(
+        request_for(options),
+        title=" | ".join(f"{name}: {order.programs.commands[name]}" for name in trial.programs),
+        act=lambda _collector, environment, signals, tick: running.act(
+            environment, signals, kept, tick
+        ),
+    )
+    recorded: Recorded = record(request, None)
+    if recorded.state == "interrupted" or not kept:
+        raise KeyboardInterrupt
+    if not recorded.published:
+        raise UserError(f"run {recorded.run} is incomplete: {recorded.message}")
+    return msgspec.structs.replace(kept[0], run=recorded.run)
+
+
+def _free(store: Path, name: str) -> str:
+    """A name that no run has: one that failed keeps its own."""
+    found, number = name, 1
+    while (store / found).exists() or (store / found).is_symlink():
+        number += 1
+        found = f"{name}.{number}"
+    return found
+
+
+def forget(order: MixOrder) -> None:
+    """Removes what is kept of a mix; its runs stay."""
+    shutil.rmtree(order.store / KEPT / order.called, ignore_errors=True)
+
+
+def by_key(outcomes: Sequence[TrialOutcome]) -> Mapping[str, TrialOutcome]:
+    return {one.key: one for one in outcomes}

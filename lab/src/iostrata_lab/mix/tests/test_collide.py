@@ -1,0 +1,135 @@
+"""What programs collide in, and which of their operations wait: of numbers made by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+
+from iostrata.analyse.parts import PartOperation
+from iostrata_lab.mix.collide import as_alone, collision, grown, layers, shared, times
+from iostrata_lab.mix.counters import MachineCpu, ProcessCpu, Reading, ResourceWatch, Use, resources
+from iostrata_lab.mix.result import GrownOperation
+
+SECOND = 10**9
+
+
+def disk(share: float | None, name: str = "node-1") -> Use:
+    return Use("server disk", name, share, 1e6)
+
+
+def cpu(share: float) -> Use:
+    return Use("machine CPU", "all cores", share, 0.0)
+
+
+def test_they_collide_in_what_they_want_most_together() -> None:
+    alone = {"A": [[disk(0.7), cpu(0.5)]], "B": [[disk(0.6), cpu(0.4)], [disk(0.8), cpu(0.4)]]}
+    found = shared(alone, [[disk(0.96), cpu(0.9)], [disk(0.98), cpu(0.9)]])
+    best = collision(found)
+    assert best is not None
+    assert (best.kind, best.alone, best.together) == ("server disk", {"A": 0.7, "B": 0.7}, 0.97)
+
+
+def test_one_that_only_one_of_them_uses_is_no_collision() -> None:
+    found = shared({"A": [[disk(0.97)]], "B": [[disk(0.0)]]}, [[disk(0.97)]])
+    assert collision(found) is None
+    # who takes all of it stands in the way of who needs a little
+    assert collision(shared({"A": [[disk(0.97)]], "B": [[disk(0.1)]]}, [[disk(0.99)]])) is not None
+
+
+def test_one_of_which_nobody_knows_the_limit_is_shown_and_never_full() -> None:
+    found = shared({"A": [[disk(None)]], "B": [[disk(None)]]}, [[disk(None)]])
+    assert [(one.alone, one.together) for one in found] == [({"A": None, "B": None}, None)]
+    assert collision(found) is None
+
+
+def operation(part: str, layer: str, op: str, calls: int, time: int) -> PartOperation:
+    return PartOperation(
+        part=part, role="client", layer=layer, op=op, calls=calls, time=time, time_bound=0,
+        estimated=False, errors=0, bytes_read=0, bytes_written=0, bytes_received=0, bytes_sent=0,
+    )  # fmt: skip
+
+
+def test_the_deepest_operation_that_explains_the_growth_is_the_layer() -> None:
+    alone = times(
+        [
+            operation("A", "task", "map", 1, 10 * SECOND),
+            operation("A", "fs", "write", 10, 4 * SECOND),
+            operation("A", "java", "write", 10, 3 * SECOND),
+            operation("A", "java", "read", 10, SECOND),
+        ]
+    )
+    together = times(
+        [
+            operation("A", "task", "map", 1, 30 * SECOND),
+            operation("A", "fs", "write", 10, 9 * SECOND),
+            operation("A", "java", "write", 10, 7 * SECOND),
+            operation("A", "java", "read", 10, 2 * SECOND),
+        ]
+    )
+    found = grown("A", [alone["A"]], [together["A"]])
+    assert [(one.layer, one.op, one.grown) for one in found] == [
+        ("fs", "write", 5 * SECOND),
+        ("java", "write", 4 * SECOND),
+        ("java", "read", SECOND),
+    ]
+    assert layers(found) == {
+        "A": GrownOperation("A", "client", "java", "write", 3 * SECOND, 7 * SECOND)
+    }
+    assert layers([]) == {}
+
+
+def test_calls_of_servers_are_compared_with_as_many_alone() -> None:
+    alone = [
+        times([operation("", "posix", "write", 10, 100)])[""],
+        times([operation("", "posix", "write", 30, 300)])[""],
+    ]
+    together = times(
+        [operation("", "posix", "write", 50, 900), operation("", "posix", "sync", 1, 7)]
+    )[""]
+    found = grown("", [as_alone(alone, together)], [together])
+    # nobody knows how long a sync takes alone
+    assert [(one.op, one.alone, one.together) for one in found] == [("write", 500, 900)]
+
+
+@dataclasses.dataclass
+class Counter:
+    """A resource that is in use for half of the time, and then gone."""
+
+    kind: str = "server disk"
+    name: str = "node-1"
+    begun: float = dataclasses.field(default_factory=time.monotonic)
+    is_there: bool = True
+
+    def read(self) -> Reading:
+        if not self.is_there:
+            raise FileNotFoundError
+        passed = time.monotonic() - self.begun
+        return Reading((passed / 2, passed / 4), int(passed * 1000))
+
+
+def test_the_largest_share_of_a_resource_counts() -> None:
+    counter = Counter()
+    watch = ResourceWatch([counter])  # type: ignore[list-item] # a kind of our own
+    watch.look(at_once=True)
+    time.sleep(0.05)
+    watch.look(at_once=True)
+    (use,) = watch.uses()
+    assert use.share is not None
+    assert abs(use.share - 0.5) < 0.05
+    assert abs(use.rate - 1000) < 200
+    (series,) = watch.series(["server disk"])
+    assert len(series.rates) == 1
+    counter.is_there = False
+    watch.look(at_once=True)
+    assert watch.uses() == []
+
+
+def test_this_machine_and_its_processes_are_read() -> None:
+    found = resources(None)
+    assert any(isinstance(one, MachineCpu) for one in found)
+    busy = ProcessCpu("server", "us", os.getpid())
+    before = busy.read().used[0], MachineCpu().read().used[0]
+    while busy.read().used[0] - before[0] < 0.05:
+        sum(range(10_000))
+    assert MachineCpu().read().used[0] > before[1]
