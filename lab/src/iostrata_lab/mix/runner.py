@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -95,9 +97,21 @@ class Kept:
         self._file = self.folder / "trials.json"
         self.outcomes: dict[str, TrialOutcome] = {}
 
-    def open(self) -> None:
-        """Reads what is there; raises UserError where that cannot be read."""
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Reads what is there, and keeps others out; raises UserError where that cannot be."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (self.folder / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise UserError(
+                    "this mix runs already", "wait for it, or give this one a --name"
+                ) from error
+            self._read()
+            yield
+
+    def _read(self) -> None:
         if not self._file.exists():
             return
         try:
@@ -107,6 +121,7 @@ class Kept:
         self.outcomes = {one.key: one for one in found}
 
     def add(self, outcome: TrialOutcome) -> None:
+        """Keeps it at once."""
         self.outcomes[outcome.key] = outcome
         draft = self._file.with_suffix(".tmp")
         draft.write_text(json.dumps(builtins(list(self.outcomes.values()))) + "\n")
@@ -138,8 +153,13 @@ class _OnLab:
         if self.is_set_up:
             return
         self.clear()
+        files = self.folders.files
+        try:
+            files.mkdir()  # a link that somebody has put there is not followed
+        except OSError as error:
+            raise UserError(f"{files}: {error.strerror}", "remove it, or go elsewhere") from error
         self.is_set_up = True
-        (self.folders.files / "shared").mkdir(parents=True)
+        (files / "shared").mkdir()
         if self.order.setup:
             (self.logs / f"{self.name or 'here'}-setup.log").unlink(missing_ok=True)
             self.shell(self.order.setup, "setup")
@@ -166,7 +186,11 @@ def perform(order: MixOrder, say: Say) -> list[TrialOutcome]:
     """
     check(order)
     kept = Kept(order.store, order.called)
-    kept.open()
+    with kept.opened():
+        return _performed(order, kept, say)
+
+
+def _performed(order: MixOrder, kept: Kept, say: Say) -> list[TrialOutcome]:
     places = {name: _OnLab(name, order, kept.folder) for name in order.labs or [""]}
     planned = order.trials
     try:
@@ -253,7 +277,3 @@ def _free(store: Path, name: str) -> str:
 def forget(order: MixOrder) -> None:
     """Removes what is kept of a mix; its runs stay."""
     shutil.rmtree(order.store / KEPT / order.called, ignore_errors=True)
-
-
-def by_key(outcomes: Sequence[TrialOutcome]) -> Mapping[str, TrialOutcome]:
-    return {one.key: one for one in outcomes}

@@ -28,6 +28,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "hosts": (START, 10**9),
     "job_usage": (START, 10**9),
     "attempt_usage": (START, 10**9),
+    "part_bins": (START, 10**9),
     "rank_bins": (START, 10**9),
     "targets_alike": (5,),
     "largest_streams": (5,),
@@ -49,6 +50,7 @@ NOTHING = {
         "pauses",
     ),
     *("pipe_reads", "pipeline_failures", "placed_maps", "queues", "slow_mirrors", "spills"),
+    *("part_bins", "part_files", "part_operations"),
     *("rank_bins", "rank_files", "thread_groups", "thread_works", "woven_points"),
 }
 # Their rows are calls, with all columns of these.

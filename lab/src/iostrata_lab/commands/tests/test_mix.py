@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,18 +16,12 @@ from iostrata_lab.mix.runner import MixOrder, check
 SHORT = ("sleep 0.2; test -d $MIX_OWN", "echo $MIX_REPETITION > $MIX_OWN/number; sleep 0.1")
 
 
-def mix(
-    folder: Path, *words: str, environment: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+MIX = (sys.executable, "-m", "iostrata", "mix", "--untraced", "--store", "store")
+
+
+def mix(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """In a folder, without recording."""
-    return subprocess.run(
-        [sys.executable, "-m", "iostrata", "mix", "--untraced", "--store", "store", *words],
-        cwd=folder,
-        env={**os.environ, **(environment or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return subprocess.run([*MIX, *words], cwd=folder, capture_output=True, text=True, check=False)
 
 
 def left(folder: Path) -> list[str]:
@@ -56,11 +48,7 @@ def test_programs_are_slower_together_or_nobody_knows(tmp_path: Path) -> None:
 def test_a_mix_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
     (tmp_path / "slow").touch()
     words = ("test -e slow && [ -e began ] && sleep 60; touch began; true", "true", "--repeats=1")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "iostrata", "mix", "--untraced", "--store", "store", *words],
-        cwd=tmp_path,
-        stderr=subprocess.DEVNULL,
-    )
+    running = subprocess.Popen([*MIX, *words], cwd=tmp_path, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 60
     # the second trial with A sleeps
     while not (tmp_path / "began").exists() or not (said := _trials(tmp_path)):
@@ -106,6 +94,32 @@ def test_what_cannot_work_is_one_line(tmp_path: Path, words: tuple[str, ...], sa
     (line,) = done.stderr.splitlines()
     assert said in line
     assert left(tmp_path) == []
+
+
+def test_the_same_mix_runs_once_at_a_time(tmp_path: Path) -> None:
+    words = ("touch $MIX_SHARED/x; sleep 20", "true")
+    first = subprocess.Popen([*MIX, *words], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while not list(tmp_path.glob("iostrata-mix-*/shared/x")):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    done = mix(tmp_path, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("iostrata: this mix runs already · wait for it")
+    assert list(tmp_path.glob("iostrata-mix-*/shared/x"))  # which is the first one's
+    first.send_signal(signal.SIGINT)
+    assert first.wait(60) == 130
+    assert left(tmp_path) == []
+
+
+def test_a_link_in_place_of_its_folder_is_not_followed(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "iostrata-mix-mine").symlink_to(elsewhere)
+    done = mix(tmp_path, "true", "true", "--name", "mine", "--repeats", "1", "--quiet")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "iostrata-mix-mine: File exists · remove it" in done.stderr
+    assert list(elsewhere.iterdir()) == []
 
 
 def test_the_same_mix_has_the_same_name(tmp_path: Path) -> None:
