@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
@@ -23,6 +25,8 @@ Kind = Literal[
     "server disk", "server network", "server CPU", "metadata server", "client", "server",
     "machine disk", "machine CPU",
 ]  # fmt: skip
+OF_NODES: tuple[Kind, ...] = ("server disk", "server network", "server CPU")
+BUSIEST = "the busiest node"  # at any time
 METADATA = ("namenode", "mfsmaster", "ceph-mds", "ceph-mon")
 SECTOR = 512  # bytes, of the kernel's statistics
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -220,7 +224,31 @@ class ResourceWatch:
             self._looks.append((now, [_reading(one) for one in self.resources]))
 
     def uses(self) -> list[Use]:
-        """Of the whole trial; a resource that went away has none."""
+        """Of the whole trial; a resource that went away has none. Of those of which each node has
+        one, also the one that is in use most at any time: data may lie on few nodes, and on others
+        in each trial.
+        """
+        kinds = Counter(one.kind for one in self.resources)
+        several = [kind for kind, number in kinds.items() if number > 1 and kind in OF_NODES]
+        return [*self._each(), *(busiest for kind in several for busiest in self._busiest(kind))]
+
+    def _busiest(self, kind: Kind) -> list[Use]:
+        places = [at for at, one in enumerate(self.resources) if one.kind == kind]
+        used = passed = 0.0
+        for (begin, before), (end, after) in pairwise(self._looks):
+            pairs = [(before[at], after[at]) for at in places]
+            shares = [
+                _grown(first, last, end - begin)[0] if first and last and end > begin else None
+                for first, last in pairs
+            ]
+            known = [share for share in shares if share is not None]
+            if known:
+                used += max(known) * (end - begin)
+                passed += end - begin
+        rate = sum(one.rate for one in self._each() if one.kind == kind)
+        return [Use(kind, BUSIEST, used / passed, rate)] if passed else []
+
+    def _each(self) -> list[Use]:
         (begin, before), (end, after) = self._looks[0], self._looks[-1]
         found = []
         for place, resource in enumerate(self.resources):
@@ -241,7 +269,7 @@ class ResourceWatch:
     def _series(self, place: int, resource: Resource) -> MovedSeries:
         times, rates = [], []
         begun = self._looks[0][0]
-        for (begin, before), (end, after) in zip(self._looks, self._looks[1:], strict=False):
+        for (begin, before), (end, after) in pairwise(self._looks):
             first, last = before[place], after[place]
             if first is not None and last is not None and end > begin:
                 times.append(round((begin + end) / 2 - begun, 3))

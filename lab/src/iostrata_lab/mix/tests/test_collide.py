@@ -6,9 +6,19 @@ import dataclasses
 import os
 import time
 
+import pytest
+
 from iostrata.analyse.parts import PartOperation
 from iostrata_lab.mix.collide import as_alone, collision, grown, layers, shared, times
-from iostrata_lab.mix.counters import MachineCpu, ProcessCpu, Reading, ResourceWatch, Use, resources
+from iostrata_lab.mix.counters import (
+    Kind,
+    MachineCpu,
+    ProcessCpu,
+    Reading,
+    ResourceWatch,
+    Use,
+    resources,
+)
 from iostrata_lab.mix.result import GrownOperation
 
 SECOND = 10**9
@@ -96,7 +106,7 @@ def test_calls_of_servers_are_compared_with_as_many_alone() -> None:
 class Counter:
     """A resource that is in use for half of the time, and then gone."""
 
-    kind: str = "server disk"
+    kind: Kind = "server disk"
     name: str = "node-1"
     begun: float = dataclasses.field(default_factory=time.monotonic)
     is_there: bool = True
@@ -110,7 +120,7 @@ class Counter:
 
 def test_the_largest_share_of_a_resource_counts() -> None:
     counter = Counter()
-    watch = ResourceWatch([counter])  # type: ignore[list-item] # a kind of our own
+    watch = ResourceWatch([counter])
     watch.look(at_once=True)
     time.sleep(0.05)
     watch.look(at_once=True)
@@ -123,6 +133,30 @@ def test_the_largest_share_of_a_resource_counts() -> None:
     counter.is_there = False
     watch.look(at_once=True)
     assert watch.uses() == []
+
+
+def test_the_busiest_node_of_each_moment_is_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, counted = [0.0], {"node-1": 0.0, "node-2": 0.0}
+    monkeypatch.setattr("iostrata_lab.mix.counters.time.monotonic", lambda: now[0])
+
+    @dataclasses.dataclass
+    class Node:
+        name: str
+        kind: Kind = "server disk"
+
+        def read(self) -> Reading:
+            return Reading((counted[self.name],), int(100 * counted[self.name]))
+
+    watch = ResourceWatch([Node("node-1"), Node("node-2")])
+    watch.look()
+    for first, second in ((1.0, 0.2), (0.0, 0.6)):  # each of them is busy at another time
+        now[0] += 1
+        counted["node-1"] += first
+        counted["node-2"] += second
+        watch.look()
+    shares = {use.name: use.share for use in watch.uses()}
+    assert shares == {"node-1": 0.5, "node-2": 0.4, "the busiest node": 0.8}
+    assert watch.uses()[-1].rate == 90.0
 
 
 def test_this_machine_and_its_processes_are_read() -> None:
