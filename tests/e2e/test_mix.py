@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -98,5 +99,11 @@ def test_trials_that_ran_are_not_run_again_and_nothing_is_left(
     again = cluster.iostrata(*words)
     assert again.stderr.count("taken from before") == 3
     assert json.loads(again.stdout) == mixed
+    # a run that is gone is recorded again
+    gone = next(path for path in cluster.store.iterdir() if path.name.endswith("-A"))
+    shutil.rmtree(gone)
+    once = cluster.iostrata(*words)
+    assert once.stderr.count("taken from before") == 2
+    assert gone.exists()
     mount = Path(clusters.find(cluster.name).environment()[mounted.VARIABLE])
     assert [path.name for path in mount.iterdir() if "mix" in path.name] == []

@@ -198,7 +198,7 @@ def _performed(order: MixOrder, kept: Kept, say: Say) -> list[TrialOutcome]:
             who = " and ".join(trial.programs) + ("" if len(trial.programs) > 1 else " alone")
             what = f"{number}/{len(planned)} {trial.lab or 'here'}, repeat {trial.repeat}: {who}"
             known = kept.outcomes.get(trial.key)
-            if known is None:
+            if known is None or (known.run and not (order.store / known.run).exists()):
                 known = _tried(places[trial.lab], trial)
                 kept.add(known)
                 say(f"{what}: {known.seconds:.1f} s")
