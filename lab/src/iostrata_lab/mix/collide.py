@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from iostrata.analyse.parts import PartOperation
 from iostrata.schema.names import layer_order
+from iostrata.schema.roles import STORAGE_CLIENTS
 from iostrata_lab.mix.counters import Use
-from iostrata_lab.mix.result import GrownOperation, SharedResource
+from iostrata_lab.mix.result import SERVERS, GrownOperation, SharedResource
 
 # A resource is what they collide in if together it is this busy, they would use this much of it if
 # nobody waited, and each alone uses this part at least.
@@ -90,9 +91,15 @@ def grown(program: str, alone: Sequence[Times], together: Sequence[Times]) -> li
             together=round(fmean(one.get(key, NONE).time for one in together)),
         )
         for key in sorted(keys)
-        if key[1] not in _ENCLOSING
+        if not _only_waits(program, *key)
     ]
     return sorted((one for one in found if one.grown > 0), key=lambda one: -one.grown)[:MOST]
+
+
+def _only_waits(program: str, role: str, layer: str, op: str) -> bool:
+    """Its time is that of others, or that of a server without a request."""
+    is_idle = role in STORAGE_CLIENTS or op == "wait"
+    return layer in _ENCLOSING or program == SERVERS and is_idle
 
 
 def as_alone(alone: Sequence[Times], together: Times) -> Times:

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from iostrata.analyse.parts import PartOperation
-from iostrata_lab.mix.collide import as_alone, collision, grown, layers, shared, times
+from iostrata_lab.mix.collide import Timed, as_alone, collision, grown, layers, shared, times
 from iostrata_lab.mix.counters import (
     Kind,
     MachineCpu,
@@ -53,9 +53,11 @@ def test_one_of_which_nobody_knows_the_limit_is_shown_and_never_full() -> None:
     assert collision(found) is None
 
 
-def operation(part: str, layer: str, op: str, calls: int, time: int) -> PartOperation:
+def operation(
+    part: str, layer: str, op: str, calls: int, time: int, role: str = "client"
+) -> PartOperation:
     return PartOperation(
-        part=part, role="client", layer=layer, op=op, calls=calls, time=time, time_bound=0,
+        part=part, role=role, layer=layer, op=op, calls=calls, time=time, time_bound=0,
         estimated=False, errors=0, bytes_read=0, bytes_written=0, bytes_received=0, bytes_sent=0,
     )  # fmt: skip
 
@@ -100,6 +102,16 @@ def test_calls_of_servers_are_compared_with_as_many_alone() -> None:
     found = grown("", [as_alone(alone, together)], [together])
     # nobody knows how long a sync takes alone
     assert [(one.op, one.alone, one.together) for one in found] == [("write", 500, 900)]
+
+
+def test_a_server_without_a_request_does_not_wait_for_anything() -> None:
+    idle = [
+        operation("", "posix", "wait", 1, 10, role="ceph-osd"),
+        operation("", "posix", "read", 1, 10, role="mfsmount"),  # of /dev/fuse
+    ]
+    alone, together = times(idle)[""], {key: Timed(1, 99) for key in times(idle)[""]}
+    assert grown("", [alone], [together]) == []
+    assert len(grown("A", [alone], [together])) == 2
 
 
 @dataclasses.dataclass
