@@ -99,7 +99,7 @@ def grown(program: str, alone: Sequence[Times], together: Sequence[Times]) -> li
 def _only_waits(program: str, role: str, layer: str, op: str) -> bool:
     """Its time is that of others, or that of a server without a request."""
     is_idle = role in STORAGE_CLIENTS or op == "wait"
-    return layer in _ENCLOSING or program == SERVERS and is_idle
+    return layer in _ENCLOSING or (program == SERVERS and is_idle)
 
 
 def as_alone(alone: Sequence[Times], together: Times) -> Times:
