@@ -46,7 +46,7 @@ EVENTS = [
 
 
 def test_parts_stand_beside_each_other(traced: Traced) -> None:
-    found = traced(EVENTS, processes=PROCESSES).records(part_files, PartFiles)
+    found = traced(EVENTS, processes=PROCESSES).records(part_files(), PartFiles)
     assert [(row.part, row.processes, row.cpu) for row in found] == [
         ("A", 2, 30),
         ("B", 1, 5),
@@ -58,7 +58,7 @@ def test_parts_stand_beside_each_other(traced: Traced) -> None:
 
 
 def test_operations_of_a_part_have_those_of_servers_that_know_its_job(traced: Traced) -> None:
-    found = traced(EVENTS, processes=PROCESSES).records(part_operations, PartOperation)
+    found = traced(EVENTS, processes=PROCESSES).records(part_operations(), PartOperation)
     of_a = {(row.layer, row.op, row.bytes_written) for row in found if row.part == "A"}
     assert of_a == {("fs", "write", 100), ("java", "write", 400), ("java", "read", 0)}
 
@@ -74,6 +74,6 @@ def test_what_parts_and_servers_moved_is_in_bins(traced: Traced) -> None:
 
 def test_a_run_of_one_program_has_no_parts(traced: Traced) -> None:
     engine = traced([row_of_call("posix", "read", "/a")], processes=[process("client", 1, proc=1)])
-    assert engine.records(part_files, PartFiles) == []
-    assert engine.records(part_operations, PartOperation) == []
+    assert engine.records(part_files(), PartFiles) == []
+    assert engine.records(part_operations(), PartOperation) == []
     assert engine.records(part_bins(START, SECOND), PartBin) == []
