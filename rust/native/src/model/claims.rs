@@ -37,7 +37,7 @@ struct Claim {
     /// The name as announced.
     name: String,
     /// Of the run: what the process that announced it is of.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     part: String,
     /// Two owners said it is theirs: it is nobody's, or one could read the other's events.
     disputed: bool,
