@@ -61,9 +61,13 @@ class Together:
         self._is_over = threading.Event()  # all have
         self._ends = threading.Event()  # one failed, or somebody asked for it
         self._lock = threading.Lock()
+        self._failures: list[Exception] = []  # of our own, of threads
 
     def run(self, tick: Callable[[], bool]) -> float:
-        """Its s. `tick` is called now and then: once it says false, all are ended."""
+        """Its s. `tick` is called now and then: once it says false, all are ended.
+
+        Raises what a repetition could not be started for, after all have ended.
+        """
         threads = [threading.Thread(target=self._repeat, args=(side,)) for side in self.sides]
         for thread in threads:
             thread.start()
@@ -76,9 +80,18 @@ class Together:
             self._ends.set()
             for thread in threads:
                 thread.join()
+        for failure in self._failures:
+            raise failure
         return time.monotonic() - self._begun
 
     def _repeat(self, side: Side) -> None:
+        try:
+            self._repeated(side)
+        except Exception as error:  # or the others would go on for ever
+            self._failures.append(error)
+            self._ends.set()
+
+    def _repeated(self, side: Side) -> None:
         number = 0
         while not (self._is_over.is_set() or self._ends.is_set()):
             one = self._once(side, number)

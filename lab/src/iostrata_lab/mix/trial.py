@@ -60,7 +60,10 @@ class Folders:
     def own(self, key: str, name: str, number: int) -> dict[str, str]:
         """Those of a repetition: its folder of files is there, that of Hadoop maybe not."""
         own = f"{key}-{name}-{number}"
-        (self.files / own).mkdir(parents=True, exist_ok=True)
+        try:
+            (self.files / own).mkdir()
+        except OSError as error:
+            raise UserError(f"{self.files / own}: {error.strerror}", exit_code=1) from error
         found = {"MIX_OWN": f"{self.files}/{own}", "HADOOP_MIX_OWN": f"{self.path}/{own}"}
         return {**self.shared(), **found, "MIX_REPETITION": str(number)}
 

@@ -97,6 +97,17 @@ def test_one_that_fails_ends_the_other(tmp_path: Path) -> None:
     assert (tmp_path / "bad.log").read_text() == "why\n"
 
 
+def test_one_that_cannot_be_started_ends_the_other(tmp_path: Path) -> None:
+    def broken(_: int) -> dict[str, str]:
+        raise OSError(28, "No space left on device")
+
+    bad = Side("A", "true", tmp_path / "a.log", broken)
+    good = Side("B", "sleep 60", tmp_path / "b.log")
+    with pytest.raises(OSError, match="No space left"):
+        Together([bad, good], os.environ).run(always)
+    assert good.repetitions[0].was_ended
+
+
 def test_all_are_ended_when_somebody_asks_for_it(tmp_path: Path) -> None:
     one = Side("A", "sleep 60", tmp_path / "a.log")
     other = Side("B", "sleep 60", tmp_path / "b.log")
