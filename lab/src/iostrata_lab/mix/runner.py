@@ -258,10 +258,10 @@ def _recorded(running: RunningTrial, order: MixOrder) -> TrialOutcome:
         ),
     )
     recorded: Recorded = record(request, None)
-    if recorded.state == "interrupted" or not kept:
+    if recorded.state == "interrupted":
         raise KeyboardInterrupt
-    if not recorded.published:
-        raise UserError(f"run {recorded.run} is incomplete: {recorded.message}")
+    if not kept or not recorded.published:
+        raise UserError(f"run {recorded.run} is not whole: {recorded.message}", exit_code=1)
     return msgspec.structs.replace(kept[0], run=recorded.run)
 
 

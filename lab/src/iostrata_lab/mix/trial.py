@@ -113,7 +113,10 @@ class RunningTrial:
                 tick()
             return not signals.received
 
-        outcome = self.run(environment, go_on)
+        try:
+            outcome = self.run(environment, go_on)
+        except UserError as error:
+            return CommandEnd(1, bool(signals.received), error.message)
         keep.append(outcome)
         codes = [one.code for each in outcome.sides.values() for one in each if one.code]
         return CommandEnd(max(map(abs, codes), default=0), bool(signals.received))
