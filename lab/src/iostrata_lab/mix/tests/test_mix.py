@@ -109,8 +109,10 @@ def test_one_that_cannot_be_started_ends_the_other(tmp_path: Path) -> None:
 
 
 def test_all_are_ended_when_somebody_asks_for_it(tmp_path: Path) -> None:
-    one = Side("A", "sleep 60", tmp_path / "a.log")
-    other = Side("B", "sleep 60", tmp_path / "b.log")
-    assert Together([one, other], os.environ).run(lambda: False) < 30
-    assert one.repetitions[0].was_ended
-    assert other.repetitions[0].was_ended
+    began = [tmp_path / name for name in "AB"]
+    sides = [
+        Side(path.name, f"touch {path}; sleep 60", tmp_path / f"{path.name}.log") for path in began
+    ]
+    # once both have begun
+    assert Together(sides, os.environ).run(lambda: not all(map(Path.exists, began))) < 30
+    assert [one.was_ended for side in sides for one in side.repetitions] == [True, True]
