@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import time
 
 import pytest
 
@@ -114,36 +113,28 @@ def test_a_server_without_a_request_does_not_wait_for_anything() -> None:
     assert len(grown("A", [alone], [together])) == 2
 
 
-@dataclasses.dataclass
-class Counter:
-    """A resource that is in use for half of the time, and then gone."""
+def test_the_largest_share_of_a_resource_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, is_there = [0.0], [True]
+    monkeypatch.setattr("iostrata_lab.mix.counters.time.monotonic", lambda: now[0])
 
-    kind: Kind = "server disk"
-    name: str = "node-1"
-    begun: float = dataclasses.field(default_factory=time.monotonic)
-    is_there: bool = True
+    class Halved:
+        kind: Kind = "server disk"
+        name = "node-1"
 
-    def read(self) -> Reading:
-        if not self.is_there:
-            raise FileNotFoundError
-        passed = time.monotonic() - self.begun
-        return Reading((passed / 2, passed / 4), int(passed * 1000))
+        def read(self) -> Reading:
+            if not is_there[0]:
+                raise FileNotFoundError
+            return Reading((now[0] / 2, now[0] / 4), int(now[0] * 1000))
 
-
-def test_the_largest_share_of_a_resource_counts() -> None:
-    counter = Counter()
-    watch = ResourceWatch([counter])
-    watch.look(at_once=True)
-    time.sleep(0.05)
-    watch.look(at_once=True)
-    (use,) = watch.uses()
-    assert use.share is not None
-    assert abs(use.share - 0.5) < 0.05
-    assert abs(use.rate - 1000) < 200
+    watch = ResourceWatch([Halved()])
+    watch.look()
+    now[0] = 2.0
+    watch.look()
+    assert watch.uses() == [Use("server disk", "node-1", 0.5, 1000.0)]
     (series,) = watch.series(["server disk"])
-    assert len(series.rates) == 1
-    counter.is_there = False
-    watch.look(at_once=True)
+    assert (series.times, series.rates) == ([1.0], [1000.0])
+    now[0], is_there[0] = 4.0, False
+    watch.look()
     assert watch.uses() == []
 
 
