@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -96,6 +97,23 @@ def writable(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror}", "name another folder with --out") from error
+
+
+def keep(folder: Path, name: str, markdown: str, document: object, figure: str) -> None:
+    """Writes NAME.md, NAME.json and NAME.svg."""
+    from iostrata.cli.files import whole_file
+    from iostrata.records import builtins
+
+    whole = json.dumps(builtins(document), indent=1) + "\n"
+    for suffix, text in (("md", markdown), ("json", whole), ("svg", figure)):
+        with whole_file(folder / f"{name}.{suffix}") as file:
+            file.write(text.encode())
+    note(f"kept: {folder}/{name}.md, .json, .svg")
+
+
+def typed() -> str:
+    """This command, as it was typed."""
+    return shlex.join(["iostrata", *sys.argv[1:]])
 
 
 def print_parameters(parameters: Sequence[Parameter]) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,7 +78,7 @@ def mix(
     """
     from iostrata.schema.detail import parse_budget
     from iostrata.store.location import check_run_name, default_store
-    from iostrata_lab.commands._recorded import clean_up_at_every_end
+    from iostrata_lab.commands._recorded import clean_up_at_every_end, writable
     from iostrata_lab.mix.conclude import conclude
     from iostrata_lab.mix.runner import MixOrder, check, forget, perform
 
@@ -94,8 +91,6 @@ def mix(
     )
     check(order)
     if out:
-        from iostrata_lab.commands._recorded import writable
-
         writable(out)
     clean_up_at_every_end()
     if anew:
@@ -105,27 +100,12 @@ def mix(
 
 
 def _tell(found: MixDocument, out: Path | None, json: bool) -> None:
-    from iostrata_lab.mix.page import text
+    from iostrata_lab.commands._recorded import keep, typed
+    from iostrata_lab.mix.page import figure, markdown, text
 
     if out:
-        _keep(out, found)
+        keep(out, "mix", markdown(found, typed()), found, figure(found))
     if json:
         print_json(found)
     else:
         print("\n".join(text(found)))
-
-
-def _keep(folder: Path, found: MixDocument) -> None:
-    from iostrata.cli.files import whole_file
-    from iostrata.records import builtins
-    from iostrata_lab.mix.page import figure, markdown
-
-    texts = {
-        "md": markdown(found, shlex.join(["iostrata", *sys.argv[1:]])),
-        "json": json_module.dumps(builtins(found), indent=1) + "\n",
-        "svg": figure(found),
-    }
-    for suffix, content in texts.items():
-        with whole_file(folder / f"mix.{suffix}") as file:
-            file.write(content.encode())
-    note(f"kept: {folder}/mix.md, .json, .svg")

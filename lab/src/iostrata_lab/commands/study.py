@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
-import shlex
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,12 +22,14 @@ from iostrata.cli.console import note, print_json, print_table
 from iostrata_lab.commands._recorded import (
     RecordedWorkload,
     clean_up_at_every_end,
+    keep,
     print_parameters,
+    typed,
     writable,
 )
 
 if TYPE_CHECKING:
-    from iostrata_lab.studies.interface import Outcome, Study, StudyRun
+    from iostrata_lab.studies.interface import Study, StudyRun
     from iostrata_lab.workload.runner import WorkloadOrder, WorkloadResult
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a study.")]
@@ -130,11 +129,12 @@ def run(
 
 
 def _tell(study: Study, samples: list[StudyRun], out: Path | None, json: bool) -> None:
-    from iostrata_lab.studies.page import document, text
+    from iostrata_lab.studies.page import document, markdown, text
 
     outcome = study.conclude(samples)
     if out:
-        _keep(out, study, outcome, samples)
+        page = markdown(study, outcome, samples, typed())
+        keep(out, study.name, page, document(study, outcome, samples), outcome.figure)
     if json:
         print_json(document(study, outcome, samples))
     else:
@@ -183,21 +183,3 @@ class _Clusters:
             bring_up(name, self._datanodes, agent=True)
             self._own = name
         return self._own
-
-
-def _keep(folder: Path, study: Study, outcome: Outcome, samples: list[StudyRun]) -> None:
-    """Writes tables, figure and all that was measured."""
-    from iostrata.cli.files import whole_file
-    from iostrata.records import builtins
-    from iostrata_lab.studies.page import document, markdown
-
-    command = shlex.join(["iostrata", *sys.argv[1:]])
-    texts = {
-        "md": markdown(study, outcome, samples, command),
-        "json": json_module.dumps(builtins(document(study, outcome, samples)), indent=1) + "\n",
-        "svg": outcome.figure,
-    }
-    for suffix, text in texts.items():
-        with whole_file(folder / f"{study.name}.{suffix}") as file:
-            file.write(text.encode())
-    note(f"kept: {folder}/{study.name}.md, .json, .svg")

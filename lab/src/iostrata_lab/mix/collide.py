@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from iostrata.analyse.parts import PartOperation
+from iostrata.analyse.parts import SHARED, PartOperation
 from iostrata.schema.names import layer_order
 from iostrata.schema.roles import STORAGE_CLIENTS
 from iostrata_lab.mix.counters import Use
-from iostrata_lab.mix.result import SERVERS, GrownOperation, SharedResource
+from iostrata_lab.mix.result import GrownOperation, SharedResource
 
 # A resource is what they collide in if together it is this busy, they would use this much of it if
 # nobody waited, and each alone uses this part at least.
@@ -74,10 +74,8 @@ def times(rows: Iterable[PartOperation]) -> dict[str, Times]:
     found: dict[str, dict[Key, Timed]] = {}
     for row in rows:
         of_part = found.setdefault(row.part, {})
-        key = (row.role, row.layer, row.op)
-        before = of_part.get(key, NONE)
-        of_part[key] = Timed(before.calls + row.calls, before.time + row.time)
-    return {part: dict(of_part) for part, of_part in found.items()}
+        of_part[row.role, row.layer, row.op] = Timed(row.calls, row.time)
+    return dict(found)
 
 
 def grown(program: str, alone: Sequence[Times], together: Sequence[Times]) -> list[GrownOperation]:
@@ -99,7 +97,7 @@ def grown(program: str, alone: Sequence[Times], together: Sequence[Times]) -> li
 def _only_waits(program: str, role: str, layer: str, op: str) -> bool:
     """Its time is that of others, or that of a server without a request."""
     is_idle = role in STORAGE_CLIENTS or op == "wait"
-    return layer in _ENCLOSING or (program == SERVERS and is_idle)
+    return layer in _ENCLOSING or (program == SHARED and is_idle)
 
 
 def as_alone(alone: Sequence[Times], together: Times) -> Times:

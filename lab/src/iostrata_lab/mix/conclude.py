@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from iostrata.analyse.engine import DuckDb
-from iostrata.analyse.parts import PartOperation, part_operations
+from iostrata.analyse.parts import SHARED, PartOperation, part_operations
 from iostrata.analyse.placement import MapPlaces, map_places
 from iostrata.analyse.processes import Process, processes
 from iostrata.api import open_run
@@ -15,7 +15,6 @@ from iostrata.store.runs import list_runs
 from iostrata_lab.mix import collide
 from iostrata_lab.mix.figures import of_pairs, overlap, ratio
 from iostrata_lab.mix.result import (
-    SERVERS,
     GrownOperation,
     MixDocument,
     MixedProgram,
@@ -72,7 +71,7 @@ class _Trials:
         by_part: dict[str, list[MapPlaces]] = {}
         part_of = {one.job: one.part for one in known if one.job and one.part}
         for place in places:
-            by_part.setdefault(part_of.get(place.job or "") or SERVERS, []).append(place)
+            by_part.setdefault(part_of.get(place.job or "") or SHARED, []).append(place)
         return _Traced(collide.times(rows), by_part, lines)
 
 
@@ -154,7 +153,7 @@ def _operations(trials: _Trials) -> list[GrownOperation]:
     for name in trials.names:
         alone = [one.times.get(name, {}) for one in trials.traced(name)]
         found += collide.grown(name, alone, [one.times.get(name, {}) for one in together])
-    of_servers = [one.times.get(SERVERS, {}) for one in together]
-    alone = [one.times.get(SERVERS, {}) for name in trials.names for one in trials.traced(name)]
+    of_servers = [one.times.get(SHARED, {}) for one in together]
+    alone = [one.times.get(SHARED, {}) for name in trials.names for one in trials.traced(name)]
     as_alone = [collide.as_alone(alone, one) for one in of_servers]
-    return found + collide.grown(SERVERS, as_alone, of_servers)
+    return found + collide.grown(SHARED, as_alone, of_servers)

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
+from iostrata.processes import stat_fields
 from iostrata.records import Rate, Record, Share
 from iostrata.schema.roles import STORAGE_CLIENTS
 from iostrata_lab.clusters.cgroups import Controller
@@ -140,8 +141,8 @@ class ProcessCpu:
     pid: int
 
     def read(self) -> Reading:
-        words = _text(f"/proc/{self.pid}/stat").rpartition(")")[2].split()
-        return Reading(((int(words[11]) + int(words[12])) / TICKS,))
+        fields = stat_fields(self.pid)
+        return Reading(((int(fields[11]) + int(fields[12])) / TICKS,))
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def resources(lab: Lab | None, groups: Sequence[Controller] = ()) -> list[Resour
     for node in lab.nodes():
         found += _of_node(lab, node, cpu)
     found += [_of_server(daemon) for daemon in lab.daemons() if not daemon.node]
-    return [one for one in found if _reads(one)]
+    return [one for one in found if _reading(one) is not None]
 
 
 def _of_node(lab: Lab, node: Node, cpu: Controller | None) -> list[Resource]:
@@ -197,13 +198,6 @@ def _machine_disks() -> list[Resource]:
         for entry in entries
         if (entry / "device").exists()
     ]
-
-
-def _reads(resource: Resource) -> bool:
-    with suppress(OSError, StopIteration, KeyError, ValueError, IndexError):
-        resource.read()
-        return True
-    return False
 
 
 def _text(path: str | Path) -> str:

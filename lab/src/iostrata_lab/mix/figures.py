@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 
-from scipy import stats
-
+from iostrata.analyse.changes import change
+from iostrata.analyse.intervals import t_quantile
 from iostrata.records import Count, Record
 from iostrata_lab.mix.together import Repetition
 
-LEVEL = 0.95  # of intervals
 LEAST = 2  # values of which there is an interval
 
 
@@ -35,29 +34,21 @@ class Ratio(Record, frozen=True):
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
     """Of times, none of them zero, each of a trial of its own: by Welch's t on their logarithms."""
-    logs = [[math.log(one) for one in side] for side in (above, below)]
-    means = [statistics.fmean(side) for side in logs]
-    spread = [statistics.variance(side) / len(side) if len(side) >= LEAST else 0 for side in logs]
-    least, error = min(map(len, logs)), math.sqrt(sum(spread))
-    if least < LEAST or error == 0:
-        return Ratio(math.exp(means[0] - means[1]), None, None, least)
-    parts = zip(spread, logs, strict=True)
-    freedom = error**4 / sum(part**2 / (len(side) - 1) for part, side in parts)
-    return _around(means[0] - means[1], error, freedom, least)
+    found, trials = change(below, above), min(len(above), len(below))
+    value = found.second / found.first
+    if found.low is None or found.high is None or found.low == found.high:
+        return Ratio(value, None, None, trials)
+    return Ratio(value, 1 + found.low, 1 + found.high, trials)
 
 
 def of_pairs(pairs: Sequence[tuple[float, float]]) -> Ratio:
     """Of quotients, each of one repeat: by Student's t on their logarithms."""
     logs = [math.log(above / below) for above, below in pairs]
-    mean = statistics.fmean(logs)
-    error = statistics.stdev(logs) / math.sqrt(len(logs)) if len(logs) >= LEAST else 0.0
+    mean, trials = fmean(logs), len(logs)
+    error = stdev(logs) / math.sqrt(trials) if trials >= LEAST else 0.0
     if error == 0:
-        return Ratio(math.exp(mean), None, None, len(logs))
-    return _around(mean, error, len(logs) - 1, len(logs))
-
-
-def _around(mean: float, error: float, freedom: float, trials: int) -> Ratio:
-    off = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
+        return Ratio(math.exp(mean), None, None, trials)
+    off = t_quantile(trials - 1) * error
     return Ratio(math.exp(mean), math.exp(mean - off), math.exp(mean + off), trials)
 
 

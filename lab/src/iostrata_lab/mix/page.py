@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from statistics import geometric_mean
 
+from iostrata.analyse.parts import SHARED
 from iostrata.text import columns, percent, plural, seconds
 from iostrata_lab.mix.figures import Ratio
 from iostrata_lab.mix.result import (
-    SERVERS,
     GrownOperation,
     MixDocument,
     MixedProgram,
@@ -126,7 +126,7 @@ def _named(one: SharedResource) -> str:
 
 
 def _layer(name: str, one: GrownOperation) -> str:
-    who = "Servers wait" if name == SERVERS else f"{name} waits"
+    who = "Servers wait" if name == SHARED else f"{name} waits"
     times = f"{seconds(one.alone)} alone, {seconds(one.together)} together"
     return f"{who} in {one.layer}.{one.op} ({one.role}): {times}."
 

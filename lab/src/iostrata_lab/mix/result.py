@@ -6,8 +6,6 @@ from iostrata.records import Count, Ns, Record, Share
 from iostrata_lab.mix.counters import Kind, MovedSeries
 from iostrata_lab.mix.figures import Ratio
 
-SERVERS = ""  # name of what works for all programs
-
 
 class MixedProgram(Record, frozen=True):
     """A program on a lab. Times in s are those of its first repetition in each trial, `alone` and

@@ -31,10 +31,10 @@ from iostrata_lab.mix.trial import (
     RunningTrial,
     TrialOutcome,
     drop_caches,
-    remove,
     shell,
 )
 from iostrata_lab.recording import recorded_lab
+from iostrata_lab.studies.runner import numbered
 from iostrata_lab.workload.cluster import ClusterClient
 
 KEPT = ".mixes"  # of a store: outcomes of trials, a folder for each mix
@@ -172,7 +172,7 @@ class _OnLab:
         """Removes its folders, or those whose names begin with `below`."""
         folders = self.folders
         for path in folders.files.glob(f"{below}*") if below else [folders.files]:
-            remove(path)
+            shutil.rmtree(path, ignore_errors=True)
         if isinstance(self.lab, HadoopLab) and self.lab.has_hdfs:
             where = f"{folders.path}/{below}*" if below else folders.path
             ClusterClient(self.environment).remove(where)
@@ -267,11 +267,7 @@ def _recorded(running: RunningTrial, order: MixOrder) -> TrialOutcome:
 
 def _free(store: Path, name: str) -> str:
     """A name that no run has: one that failed keeps its own."""
-    found, number = name, 1
-    while (store / found).exists() or (store / found).is_symlink():
-        number += 1
-        found = f"{name}.{number}"
-    return found
+    return next(tried for tried in numbered(name) if not os.path.lexists(store / tried))
 
 
 def forget(order: MixOrder) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import threading
 import time
@@ -12,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from iostrata.records import Record
+from iostrata_lab.workload.cluster import end
 
-GRACE = 20.0  # s from SIGTERM to SIGKILL
 _POLL = 0.02
 PART = "IOSTRATA_PART"  # variable by which a trace tells processes apart
 AGAIN = " again"  # behind the name of a part: of all repetitions but the first
@@ -127,20 +125,5 @@ class Together:
         """Whether it was ended."""
         while running.poll() is None:
             if self._ends.wait(_POLL):
-                return _end(running)
+                return end(running)
         return False
-
-
-def _end(running: subprocess.Popen[bytes]) -> bool:
-    """False if it came to its end by itself."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(running.pid, number)
-            running.wait(GRACE)
-        except ProcessLookupError:
-            running.wait()
-            return False
-        except subprocess.TimeoutExpired:
-            continue
-        return True
-    return True

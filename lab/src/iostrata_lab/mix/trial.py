@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -182,8 +181,3 @@ def last_words(log: Path) -> str:
         lines = log.read_text("utf-8", "replace").strip().splitlines()
         return lines[-1][:_LAST] if lines else "it said nothing"
     return "it said nothing"
-
-
-def remove(folder: Path) -> None:
-    """A folder of a mix, which may be gone."""
-    shutil.rmtree(folder, ignore_errors=True)

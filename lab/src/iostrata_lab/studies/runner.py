@@ -124,7 +124,7 @@ def _usable(store: Path, name: str) -> tuple[str, bool]:
     a run.
     """
     runs = _runs(store)
-    for tried in _names(name):
+    for tried in numbered(name):
         if tried in runs and runs[tried].state == "ok" and _noted(store, tried).is_file():
             return tried, True
         if not (store / tried).exists():
@@ -132,7 +132,8 @@ def _usable(store: Path, name: str) -> tuple[str, bool]:
     raise AssertionError("names do not end")
 
 
-def _names(name: str) -> Iterator[str]:
+def numbered(name: str) -> Iterator[str]:
+    """`name`, `name.2`, `name.3` …"""
     yield name
     number = 2
     while True:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from iostrata.errors import UserError
 from iostrata_lab.artifacts import jobs_jar
@@ -59,7 +60,7 @@ class ClusterClient:
             out, err = running.communicate()
         except BaseException:
             if running is not None:
-                _end(running)
+                end(running)
             raise
         if output is not None:
             output.write_text(out + err)
@@ -135,14 +136,18 @@ def _failed(command: Sequence[str], code: int, said: str) -> UserError:
     return UserError(message, f"all it said: {log.name}", exit_code=1)
 
 
-def _end(running: subprocess.Popen[str]) -> None:
-    """Ends a command with all that it started."""
+def end(running: subprocess.Popen[Any]) -> bool:
+    """Ends a command with all that it started, in a session of its own; false if it had come to its
+    end by itself.
+    """
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(running.pid, number)
             running.communicate(timeout=GRACE)
-            return
+            break
         except ProcessLookupError:
-            return
+            running.wait()
+            return False
         except subprocess.TimeoutExpired:
             continue
+    return True
