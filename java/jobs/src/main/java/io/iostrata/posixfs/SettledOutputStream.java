@@ -3,8 +3,8 @@ package io.iostrata.posixfs;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
 import org.apache.hadoop.fs.Syncable;
@@ -47,8 +47,9 @@ final class SettledOutputStream extends FilterOutputStream
     super.close();
     try {
       Files.setLastModifiedTime(file, Files.getLastModifiedTime(file));
-    } catch (NoSuchFileException gone) {
-      // renamed or deleted while it was open, which is no error of whoever closes it
+    } catch (FileSystemException unsettled) {
+      // What was written is there. It was renamed or deleted while it was open, or is of another
+      // user, who alone may set its time.
     }
   }
 
