@@ -32,6 +32,7 @@ from iostrata.record.weaving import WovenCache
 from iostrata.records import Record
 from iostrata.show.report.model import ReportDocument
 from iostrata.store.runs import Run
+from iostrata_lab.mix.result import MixDocument
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference/json"
 # One a command, or a page.
@@ -44,6 +45,7 @@ TYPES: dict[str, Any] = {
     "detach": list[AgentChange],
     "findings": Explanation,
     "level": RunDetail,
+    "mix": MixDocument,
     "patterns": AccessPatterns,
     "points": list[ListedPoint],
     "report": ReportDocument,

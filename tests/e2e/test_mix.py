@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.cluster import Cluster, lab_up, skip_without
+from tests.e2e.conftest import Iostrata
 
 from iostrata_lab import clusters
 from iostrata_lab.clusters import moosefs, mounted
@@ -107,3 +108,19 @@ def test_trials_that_ran_are_not_run_again_and_nothing_is_left(
     assert gone.exists()
     mount = Path(clusters.find(cluster.name).environment()[mounted.VARIABLE])
     assert [path.name for path in mount.iterdir() if "mix" in path.name] == []
+
+
+def test_what_recording_costs_is_beside_the_same_trials_untraced(iostrata: Iostrata) -> None:
+    programs = ("head -c 1M /dev/urandom > $MIX_OWN/x; sleep 0.2", "cat /etc/passwd; sleep 0.3")
+    done = iostrata("mix", *programs, "--cost", "--repeats", "2", "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["trials"] == 2 * 3 * 2
+    costs = {(one["program"], one["together"]): one for one in found["costs"]}
+    assert costs.keys() == {("A", "A"), ("B", "B"), ("A", "AB"), ("B", "AB")}
+    for (program, together), one in costs.items():
+        assert min(len(one["bare"]), len(one["recorded"]), one["time"]["trials"]) == 2
+        assert min(one["bare"]) >= {"A": 0.2, "B": 0.3}[program]
+        assert one["bytes_per_call"] > 0
+        assert (one["cpu"] is None) == (together == "AB")
+    assert min(costs["A", "A"]["cpu_recorded"]) > 0

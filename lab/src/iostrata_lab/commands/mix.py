@@ -26,6 +26,7 @@ def register(app: typer.Typer) -> None:
             "iostrata mix 'dd if=/dev/urandom of=$MIX_OWN/x bs=1M count=64' 'grep -r x /usr/lib'",
             "iostrata mix 'ior -o $MIX_OWN/x' 'hadoop jar app.jar /in $HADOOP_MIX_OWN/out' "
             "--on moosefs --on cephfs",
+            "iostrata mix job ior-1 ior-n --together AB --together AC   each of two beside a job",
             "iostrata mix A.sh B.sh --setup 'cp -r data $MIX_SHARED' --repeats 10 --out mixed",
         )
     )(mix)
@@ -39,6 +40,12 @@ def mix(
         list[str] | None,
         typer.Option(help="A lab on which they run; repeatable. By default this machine."),
     ] = None,
+    together: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AB", help="Programs that run at the same time; repeatable. By default all."
+        ),
+    ] = None,
     repeats: Annotated[int, typer.Option(min=1, max=100, help="Of each trial.")] = 5,
     setup: Annotated[
         str, typer.Option(metavar="COMMAND", help="Runs once on each lab, before its first trial.")
@@ -50,6 +57,10 @@ def mix(
     untraced: Annotated[
         bool,
         typer.Option("--untraced", help="Record nothing: no layers, only times and resources."),
+    ] = False,
+    cost: Annotated[
+        bool,
+        typer.Option("--cost", help="Run each trial untraced, too: what recording costs."),
     ] = False,
     budget: Annotated[
         str,
@@ -87,8 +98,9 @@ def mix(
         check_run_name(name)
     where = (store or default_store()).absolute()
     order = MixOrder(
-        programs, on or [], repeats, seed, where, setup, prepare, not untraced, budget, name
-    )
+        programs, on or [], repeats, seed, where, setup, prepare, not untraced, budget, name,
+        together or (), cost,
+    )  # fmt: skip
     check(order)
     if out:
         writable(out)

@@ -19,6 +19,7 @@ from iostrata.cli.arguments import (
     examples,
 )
 from iostrata.cli.console import note, print_json, print_table
+from iostrata.errors import UserError
 from iostrata_lab.commands._recorded import (
     RecordedWorkload,
     clean_up_at_every_end,
@@ -29,7 +30,9 @@ from iostrata_lab.commands._recorded import (
 )
 
 if TYPE_CHECKING:
-    from iostrata_lab.studies.interface import Study, StudyRun
+    from iostrata.registry import Registry
+    from iostrata_lab.mix.study import MixStudy
+    from iostrata_lab.studies.interface import Described, Outcome, Study, StudyRun
     from iostrata_lab.workload.runner import WorkloadOrder, WorkloadResult
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a study.")]
@@ -62,20 +65,17 @@ def register(app: typer.Typer) -> None:
 
 def list_(json: JsonOption = False) -> None:
     """Lists the studies."""
-    from iostrata_lab.studies.catalog import STUDIES
-
+    studies = _studies().values()
     if json:
-        print_json([study.answer() for study in STUDIES.values()])
+        print_json([study.answer() for study in studies])
         return
-    rows = [[one.name, one.about, one.source.partition(", section")[0]] for one in STUDIES.values()]
+    rows = [[one.name, one.about, one.source.partition(", section")[0]] for one in studies]
     print_table(["study", "what it measures", "paper"], rows)
 
 
 def describe(name: NameArgument, json: JsonOption = False) -> None:
     """Says what a study measures, how it differs from the paper, and lists its parameters."""
-    from iostrata_lab.studies.catalog import STUDIES
-
-    study = STUDIES.named(name)
+    study = _studies().named(name)
     if json:
         print_json(study.answer())
         return
@@ -110,28 +110,47 @@ def run(
     was interrupted goes on where it was.
     """
     from iostrata.store.location import default_store
-    from iostrata_lab.studies.catalog import STUDIES
+    from iostrata_lab.mix.study import MixStudy, perform_study
     from iostrata_lab.studies.runner import StudyOrder, perform, plan
     from iostrata_lab.workload.parameters import values
 
-    study = STUDIES.named(name)
+    study = _studies().named(name)
     clean_up_at_every_end()
-    cluster = f"lab {lab}" if lab else f"{datanodes} DataNodes"
     where = (store or default_store()).absolute()
     chosen = values(study.parameters, set_ or [], scale)
+    say = note if not quiet else _silent
+    if isinstance(study, MixStudy):
+        if lab:
+            raise UserError(f"{study.name} has labs of its own", "leave out --lab")
+        mixed = study.order(chosen, repeats, seed, where)
+        if out:
+            writable(out)
+        _tell(study, *perform_study(study, chosen, mixed, say), out, json)
+        return
+    cluster = f"lab {lab}" if lab else f"{datanodes} DataNodes"
     request = StudyOrder(study, chosen, seed, repeats, cluster, where)
     plan(request)  # what cannot work is said before a cluster starts
     if out:
         writable(out)
     with closing(_Clusters(lab, datanodes, where, quiet)) as clusters:
-        samples = perform(request, clusters.record, note if not quiet else _silent)
-    _tell(study, samples, out, json)
+        samples = perform(request, clusters.record, say)
+    _tell(study, study.conclude(samples), samples, out, json)
 
 
-def _tell(study: Study, samples: list[StudyRun], out: Path | None, json: bool) -> None:
+def _studies() -> Registry[Study | MixStudy]:
+    """All of them, of whatever kind."""
+    from iostrata.registry import Registry
+    from iostrata_lab.mix.catalog import MIX_STUDIES
+    from iostrata_lab.studies.catalog import STUDIES
+
+    return Registry("study", (*STUDIES.values(), *MIX_STUDIES.values()))
+
+
+def _tell(
+    study: Described, outcome: Outcome, samples: list[StudyRun], out: Path | None, json: bool
+) -> None:
     from iostrata_lab.studies.page import document, markdown, text
 
-    outcome = study.conclude(samples)
     if out:
         page = markdown(study, outcome, samples, typed())
         keep(out, study.name, page, document(study, outcome, samples), outcome.figure)

@@ -10,19 +10,23 @@ from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.parts import SHARED, PartOperation, part_operations
 from iostrata.analyse.placement import MapPlaces, map_places
 from iostrata.analyse.processes import Process, processes
+from iostrata.analyse.totals import CategoryTotal, OperationTotal, by_category, by_operation
 from iostrata.api import open_run
 from iostrata.store.runs import list_runs
 from iostrata_lab.mix import collide
-from iostrata_lab.mix.figures import of_pairs, overlap, ratio
+from iostrata_lab.mix.counters import BUSIEST
+from iostrata_lab.mix.figures import in_turn, of_pairs, overlap, ratio
 from iostrata_lab.mix.result import (
     GrownOperation,
     MixDocument,
     MixedProgram,
     MixOnLab,
+    TracingCost,
 )
 from iostrata_lab.mix.runner import MixOrder
-from iostrata_lab.mix.schedule import Trial
 from iostrata_lab.mix.trial import TrialOutcome
+
+TEMPORARY = ("spill", "shuffle")  # categories of local files that tasks have for themselves
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class _Traced:
     times: dict[str, collide.Times]
     places: dict[str, list[MapPlaces]]
     incomplete: list[str]
+    size: float  # bytes a call
+    temporary: int  # bytes of local files of tasks
 
 
 class _Trials:
@@ -39,19 +45,22 @@ class _Trials:
 
     def __init__(self, order: MixOrder, lab: str, outcomes: Sequence[TrialOutcome]) -> None:
         known = {one.key: one for one in outcomes}
-        self.names = "".join(order.programs.commands)
         self.repeats = range(1, order.repeats + 1)
-        self._found = {
-            (repeat, programs): known[Trial(repeat, programs, lab).key]
-            for repeat in self.repeats
-            for programs in (*self.names, self.names)
-        }
+        planned = [one for one in order.trials if one.lab == lab]
+        self._found, self._bare = (
+            {(one.repeat, one.programs): known[one.key] for one in planned if one.bare is bare}
+            for bare in (False, True)
+        )
         self._runs = {run.name: run for run in list_runs(order.store)}
         self._traced = {key: self._read(one) for key, one in self._found.items() if one.run}
 
     def of(self, programs: str) -> list[TrialOutcome]:
         """Of programs, in the order of the repeats."""
         return [self._found[repeat, programs] for repeat in self.repeats]
+
+    def bare(self, programs: str) -> list[TrialOutcome]:
+        """Likewise those that are not recorded."""
+        return [self._bare[repeat, programs] for repeat in self.repeats]
 
     def traced(self, programs: str) -> list[_Traced]:
         """Likewise what runs say; none where they were not recorded."""
@@ -68,11 +77,18 @@ class _Trials:
             places = map_places(engine, run.opened.run.cluster.configuration)
             known = engine.records(processes, Process) if places else []
             lines = [f"{outcome.run}: {line}" for line in run.completeness[1:]]
+            calls = sum(row.calls for row in engine.records(by_operation, OperationTotal))
+            temporary = sum(
+                row.bytes_read + row.bytes_written
+                for row in engine.records(by_category, CategoryTotal)
+                if row.layer == "java" and row.category in TEMPORARY
+            )
         by_part: dict[str, list[MapPlaces]] = {}
         part_of = {one.job: one.part for one in known if one.job and one.part}
         for place in places:
             by_part.setdefault(part_of.get(place.job or "") or SHARED, []).append(place)
-        return _Traced(collide.times(rows), by_part, lines)
+        size = self._runs[outcome.run].bytes / max(calls, 1)
+        return _Traced(collide.times(rows), by_part, lines, size, temporary)
 
 
 def conclude(order: MixOrder, outcomes: Sequence[TrialOutcome]) -> MixDocument:
@@ -84,26 +100,39 @@ def conclude(order: MixOrder, outcomes: Sequence[TrialOutcome]) -> MixDocument:
         setup=order.setup,
         prepare=order.prepare,
         repeats=order.repeats,
+        trials=len(order.trials),
         seed=order.seed,
         recorded=order.recorded,
         budget=order.budget if order.recorded else "",
         dropped=all(one.dropped for one in outcomes),
-        labs=[_on_lab(order, lab, trials) for lab, trials in of_labs.items()],
+        labs=[
+            _on_lab(order, lab, names, trials)
+            for lab, trials in of_labs.items()
+            for names in order.combinations
+        ],
         incomplete=[line for trials in of_labs.values() for line in trials.incomplete()],
+        costs=[
+            _cost(lab, name, names, trials)
+            for lab, trials in of_labs.items()
+            for names in order.kinds
+            for name in names
+            if order.cost
+        ],
     )
 
 
-def _on_lab(order: MixOrder, lab: str, trials: _Trials) -> MixOnLab:
-    together = trials.of(trials.names)
+def _on_lab(order: MixOrder, lab: str, names: str, trials: _Trials) -> MixOnLab:
+    together = trials.of(names)
     resources = collide.shared(
-        {name: [one.uses for one in trials.of(name)] for name in trials.names},
+        {name: [one.uses for one in trials.of(name)] for name in names},
         [one.uses for one in together],
     )
-    operations = _operations(trials)
+    operations = _operations(names, trials)
     return MixOnLab(
         lab=lab,
-        programs=[_program(order, name, trials) for name in trials.names],
-        in_turn=of_pairs([_in_turn(trials, at) for at in range(order.repeats)]),
+        together=names,
+        programs=[_program(order, name, names, trials) for name in names],
+        in_turn=of_pairs([(_in_turn(names, trials, at), 1.0) for at in range(order.repeats)]),
         resources=resources,
         collision=collide.collision(resources),
         operations=operations,
@@ -113,15 +142,38 @@ def _on_lab(order: MixOrder, lab: str, trials: _Trials) -> MixOnLab:
     )
 
 
-def _in_turn(trials: _Trials, repeat: int) -> tuple[float, float]:
-    """s until all programs had ended once in a repeat (from 0): together, one after the other."""
-    together = trials.of(trials.names)[repeat]
-    alone = [trials.of(name)[repeat].sides[name][0].seconds for name in trials.names]
-    return max(one[0].end for one in together.sides.values()), sum(alone)
+def _through_network(one: TrialOutcome) -> int:
+    rates = (use.rate for use in one.uses if use.kind == "server network" and use.name != BUSIEST)
+    return round(sum(rates) * one.seconds)
 
 
-def _program(order: MixOrder, name: str, trials: _Trials) -> MixedProgram:
-    together = trials.of(trials.names)
+def _cost(lab: str, name: str, names: str, trials: _Trials) -> TracingCost:
+    bare, recorded = trials.bare(names), trials.of(names)
+    times = [[one.sides[name][0].seconds for one in side] for side in (bare, recorded)]
+    cpus = [[one.cpu for one in side if names == name] for side in (bare, recorded)]
+    return TracingCost(
+        lab=lab,
+        together=names,
+        program=name,
+        bare=[round(one, 3) for one in times[0]],
+        recorded=[round(one, 3) for one in times[1]],
+        time=ratio(times[1], times[0]),
+        cpu_bare=[round(one, 2) for one in cpus[0]],
+        cpu_recorded=[round(one, 2) for one in cpus[1]],
+        cpu=ratio(cpus[1], cpus[0]) if all(map(all, cpus)) and cpus[0] else None,
+        bytes_per_call=round(fmean(one.size for one in trials.traced(names)), 2),
+    )
+
+
+def _in_turn(names: str, trials: _Trials, repeat: int) -> float:
+    """Of a repeat, by first repetitions."""
+    both = trials.of(names)[repeat].sides
+    firsts = {name: trials.of(name)[repeat].sides[name][0].seconds for name in names}
+    return in_turn((firsts[name], both[name][0].seconds) for name in names)
+
+
+def _program(order: MixOrder, name: str, names: str, trials: _Trials) -> MixedProgram:
+    together = trials.of(names)
     alone = [one.sides[name][0].seconds for one in trials.of(name)]
     with_others = [one.sides[name][0].seconds for one in together]
     again = [each.seconds for one in together for each in one.sides[name][1:]]
@@ -135,7 +187,9 @@ def _program(order: MixOrder, name: str, trials: _Trials) -> MixedProgram:
         repetitions=[len(one.sides[name]) for one in together],
         again=round(fmean(again), 3) if again else None,
         data_local_alone=_local(trials.traced(name), name),
-        data_local_together=_local(trials.traced(trials.names), name),
+        data_local_together=_local(trials.traced(names), name),
+        network_alone=[_through_network(one) for one in trials.of(name)],
+        temporary_alone=[one.temporary for one in trials.traced(name)],
     )
 
 
@@ -145,15 +199,15 @@ def _local(traced: Sequence[_Traced], name: str) -> float | None:
     return round(sum(one.data_local for one in places) / maps, 4) if maps else None
 
 
-def _operations(trials: _Trials) -> list[GrownOperation]:
-    together = trials.traced(trials.names)
+def _operations(names: str, trials: _Trials) -> list[GrownOperation]:
+    together = trials.traced(names)
     if not together:
         return []
     found: list[GrownOperation] = []
-    for name in trials.names:
+    for name in names:
         alone = [one.times.get(name, {}) for one in trials.traced(name)]
         found += collide.grown(name, alone, [one.times.get(name, {}) for one in together])
     of_servers = [one.times.get(SHARED, {}) for one in together]
-    alone = [one.times.get(SHARED, {}) for name in trials.names for one in trials.traced(name)]
+    alone = [one.times.get(SHARED, {}) for name in names for one in trials.traced(name)]
     as_alone = [collide.as_alone(alone, one) for one in of_servers]
     return found + collide.grown(SHARED, as_alone, of_servers)

@@ -157,6 +157,11 @@ class MachineCpu:
         idle = words[3] + words[4]
         return Reading(((sum(words) - idle) / TICKS / (os.cpu_count() or 1),))
 
+    def seconds(self) -> float:
+        """CPU s of all cores since boot, what the host took left out."""
+        words = [int(word) for word in _text("/proc/stat").splitlines()[0].split()[1:8]]
+        return (sum(words) - words[3] - words[4]) / TICKS
+
 
 def resources(lab: Lab | None, groups: Sequence[Controller] = ()) -> list[Resource]:
     """Those of a lab, and of this machine; `groups`: controllers of its nodes."""

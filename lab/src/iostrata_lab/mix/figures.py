@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 
 from iostrata.analyse.changes import change
@@ -50,6 +50,13 @@ def of_pairs(pairs: Sequence[tuple[float, float]]) -> Ratio:
         return Ratio(math.exp(mean), None, None, trials)
     off = t_quantile(trials - 1) * error
     return Ratio(math.exp(mean), math.exp(mean - off), math.exp(mean + off), trials)
+
+
+def in_turn(times: Iterable[tuple[float, float]]) -> float:
+    """s of all together, beside those of the same work one after the other. `times`: s alone and
+    together of each; in a second together, a program does what takes it `alone / together` s alone.
+    """
+    return 1 / sum(alone / together for alone, together in times)
 
 
 def overlap(name: str, sides: Mapping[str, Sequence[Repetition]]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import geometric_mean
 
 from iostrata.analyse.parts import SHARED
@@ -15,10 +15,11 @@ from iostrata_lab.mix.result import (
     MixedProgram,
     MixOnLab,
     SharedResource,
+    TracingCost,
 )
 from iostrata_lab.studies.figure import Panel, panels
 from iostrata_lab.studies.interface import Table
-from iostrata_lab.studies.page import grid
+from iostrata_lab.studies.page import alike, grid
 
 MOST_RESOURCES, MOST_OPERATIONS, WIDTH = 8, 10, 100
 CACHED, MATTERS = 0.7, 0.1  # of the time alone, of the time together
@@ -37,7 +38,10 @@ def text(mix: MixDocument) -> list[str]:
             numbers = range(table.names, len(table.columns))
             lines += ["", *columns(table.columns, table.rows, numbers)]
         lines += ["", *(f"see all in one run: iostrata report {run}" for run in one.runs[-1:])]
-    return [*lines, *mix.incomplete]
+    if mix.costs:
+        table = cost_table(mix.costs)
+        lines += ["", table.title, "", *columns(table.columns, table.rows, range(3, 8))]
+    return [*lines, *_incomplete(mix)]
 
 
 def markdown(mix: MixDocument, command: str) -> str:
@@ -48,10 +52,48 @@ def markdown(mix: MixDocument, command: str) -> str:
         lines += ["", f"## {_where(one)}", "", *verdict(one)]
         for table in _tables(one):
             lines += ["", *grid(table)]
+    if mix.costs:
+        table = cost_table(mix.costs)
+        lines += ["", f"## {table.title}", "", *grid(table)]
     lines += ["", "![Bytes that servers moved](mix.svg)"]
     if mix.incomplete:
-        lines += ["", *(f"- {line}" for line in mix.incomplete)]
+        lines += ["", *(f"- {line}" for line in _incomplete(mix))]
     return "\n".join(lines) + "\n"
+
+
+def cost_table(costs: Sequence[TracingCost], called: Mapping[str, str] | None = None) -> Table:
+    """Recorded beside untraced; `called`: programs by their letters."""
+
+    def name(letters: str) -> str:
+        return " and ".join((called or {}).get(one, one) for one in letters)
+
+    rows = [
+        [
+            one.lab or "here",
+            name(one.program),
+            "" if one.together == one.program else name(one.together.replace(one.program, "")),
+            *ratio_cells(one.time),
+            *(("", "") if one.cpu is None else ratio_cells(one.cpu)),
+            f"{one.bytes_per_call:.1f}",
+        ]
+        for one in costs
+    ]
+    heads = [
+        "on",
+        "program",
+        "beside",
+        "time",
+        "95 %",
+        "CPU of the machine",
+        "95 %",
+        "bytes a call",
+    ]
+    return Table("What recording costs: recorded beside untraced", heads, rows, names=3)
+
+
+def _incomplete(mix: MixDocument) -> list[str]:
+    parted = [line.partition(": ") for line in mix.incomplete]
+    return alike([(run, line) for run, _, line in parted])
 
 
 def figure(mix: MixDocument) -> str:
@@ -136,15 +178,16 @@ def _head(mix: MixDocument) -> list[str]:
     lines += [f"before the first trial: {mix.setup}"] * bool(mix.setup)
     lines += [f"before each trial: {mix.prepare}"] * bool(mix.prepare)
     caches = "caches dropped before each" if mix.dropped else "caches warm: only root drops them"
-    traced = f"each recorded with a budget of {mix.budget}" if mix.recorded else "none recorded"
-    number = len(mix.commands) + 1
-    trials = plural(mix.repeats * number * len(mix.labs), "trial")
-    lines.append(f"{trials} in random order (seed {mix.seed}), {caches}, {traced}")
+    which = "half of them" if mix.costs else "each"
+    traced = f"{which} recorded with a budget of {mix.budget}" if mix.recorded else "none recorded"
+    lines.append(
+        f"{plural(mix.trials, 'trial')} in random order (seed {mix.seed}), {caches}, {traced}"
+    )
     return lines
 
 
 def _where(one: MixOnLab) -> str:
-    return f"on {one.lab}" if one.lab else "on this machine"
+    return f"{_and(one.together)} {f'on {one.lab}' if one.lab else 'on this machine'}"
 
 
 def _tables(one: MixOnLab) -> list[Table]:
@@ -156,11 +199,11 @@ def _programs(one: MixOnLab) -> Table:
     has_maps = any(each.data_local_alone is not None for each in one.programs)
     rows = []
     for each in one.programs:
-        row = [each.name, _time(each.alone), _time(each.together), *_ratio(each.slowdown)]
+        row = [each.name, _time(each.alone), _time(each.together), *ratio_cells(each.slowdown)]
         row += [percent(each.overlap), ", ".join(map(str, each.repetitions))]
         local = [each.data_local_alone, each.data_local_together] if has_maps else []
         rows.append([*row, *("" if share is None else percent(share) for share in local)])
-    turn = ["together / in turn", "", "", *_ratio(one.in_turn), "", ""]
+    turn = ["together / in turn", "", "", *ratio_cells(one.in_turn), "", ""]
     titles += ["data-local alone", "together"] * has_maps
     return Table("", titles, [*rows, turn + ["", ""] * has_maps])
 
@@ -169,7 +212,8 @@ def _time(values: Sequence[float]) -> str:
     return f"{geometric_mean(values):.2f} s"
 
 
-def _ratio(of: Ratio) -> list[str]:
+def ratio_cells(of: Ratio) -> list[str]:
+    """Value and interval, the latter '' where there is none."""
     if of.low is None or of.high is None:
         return [f"{of.value:.2f}", ""]
     return [f"{of.value:.2f}", f"{of.low:.2f} to {of.high:.2f}"]

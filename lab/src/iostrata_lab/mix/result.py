@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostrata.records import Count, Ns, Record, Share
+from iostrata.records import Bytes, Count, Ns, Record, Share
 from iostrata_lab.mix.counters import Kind, MovedSeries
 from iostrata_lab.mix.figures import Ratio
 
@@ -14,7 +14,9 @@ class MixedProgram(Record, frozen=True):
     `again` is the mean of its other repetitions, null where there are none: if that is far below
     `alone`, they found what they read in a cache, and were less of a load for the others.
     `data_local`: part of the maps of its jobs that ran on a node with their input; null where it
-    has none.
+    has none. Of trials in which it is alone: bytes that went through networks of nodes (both ends
+    count), and that tasks wrote to and read from local files for their own use, spilled or
+    shuffled; the latter none of trials that are not recorded.
     """
 
     name: str
@@ -27,6 +29,8 @@ class MixedProgram(Record, frozen=True):
     again: float | None
     data_local_alone: Share | None
     data_local_together: Share | None
+    network_alone: list[Bytes] = []  # noqa: RUF012 - msgspec copies it
+    temporary_alone: list[Bytes] = []  # noqa: RUF012
 
 
 class SharedResource(Record, frozen=True):
@@ -64,15 +68,16 @@ class GrownOperation(Record, frozen=True):
 
 
 class MixOnLab(Record, frozen=True):
-    """A mix on a lab, '' for none.
+    """Programs `together` (`AB`) on a lab, '' for none.
 
-    `in_turn`: time until all have ended once, beside that of one after the other. `collision`:
+    `in_turn`: time of all together, beside that of the same work one after the other. `collision`:
     the resource that they collide in, if one of those that were measured is used up; `layers`: by
     program the operation that grows most, the deepest one of those that explain it. `series`: what
     servers moved in the last trial together. `runs`: those recorded of all together.
     """
 
     lab: str
+    together: str
     programs: list[MixedProgram]
     in_turn: Ratio
     resources: list[SharedResource]
@@ -83,6 +88,26 @@ class MixOnLab(Record, frozen=True):
     runs: list[str]
 
 
+class TracingCost(Record, frozen=True):
+    """What a recording costs a program on a lab, alone (`together` is its own name) or together.
+
+    s of its first repetition, `bare` and `recorded`, and their quotient; likewise CPU s of the
+    whole machine of trials in which it is alone, the collector's included. `bytes_per_call`: of
+    the trace in the store, calls of all processes of the run.
+    """
+
+    lab: str
+    together: str
+    program: str
+    bare: list[float]
+    recorded: list[float]
+    time: Ratio
+    cpu_bare: list[float]
+    cpu_recorded: list[float]
+    cpu: Ratio | None
+    bytes_per_call: float
+
+
 class MixDocument(Record, frozen=True):
     """A mix. `dropped`: caches, before every trial; `incomplete`: what runs do not have."""
 
@@ -91,9 +116,11 @@ class MixDocument(Record, frozen=True):
     setup: str
     prepare: str
     repeats: Count
+    trials: Count
     seed: Count
     recorded: bool
     budget: str
     dropped: bool
     labs: list[MixOnLab]
     incomplete: list[str]
+    costs: list[TracingCost] = []  # noqa: RUF012 - msgspec copies it

@@ -17,13 +17,14 @@ import msgspec
 from iostrata.cli.recording import request_for
 from iostrata.cli.recordline import RecordOptions
 from iostrata.errors import UserError
+from iostrata.record.collector import run_key
 from iostrata.record.command import Signals
-from iostrata.record.session import Recorded, record
+from iostrata.record.session import Recorded, RecordRequest, record
 from iostrata.records import builtins
 from iostrata_lab.clusters.cgroups import controllers
 from iostrata_lab.clusters.hadoop.lab import HadoopLab
 from iostrata_lab.clusters.lab import Lab
-from iostrata_lab.mix.counters import resources
+from iostrata_lab.mix.counters import MachineCpu, resources
 from iostrata_lab.mix.schedule import NAMES, Trial, trials
 from iostrata_lab.mix.trial import (
     Folders,
@@ -55,6 +56,18 @@ class MixOrder:
     recorded: bool = True
     budget: str = "1%"
     name: str = ""
+    together: Sequence[str] = ()  # combinations as `AB`; none: all of them
+    cost: bool = False  # each trial is also run untraced
+
+    @property
+    def combinations(self) -> Sequence[str]:
+        """Programs that run at the same time, by name."""
+        return self.together or [NAMES[: len(self.commands)]]
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """What a trial may be of: each program alone, and each combination."""
+        return (*sorted(set("".join(self.combinations))), *self.combinations)
 
     @property
     def programs(self) -> MixPrograms:
@@ -62,7 +75,7 @@ class MixOrder:
 
     @property
     def trials(self) -> list[Trial]:
-        return trials(self.repeats, self.labs, len(self.commands), self.seed)
+        return trials(self.repeats, self.labs, self.kinds, self.seed, self.cost)
 
     @property
     def called(self) -> str:
@@ -82,6 +95,15 @@ def check(order: MixOrder) -> None:
     for command in order.commands:
         if not command.strip():
             raise UserError("a command is empty", "name a program")
+    known = NAMES[: len(order.commands)]
+    for programs in order.together:
+        if len(programs) < 2 or "".join(sorted(set(programs) & set(known))) != programs:
+            raise UserError(
+                f"{programs!r} is no combination of programs",
+                f"two or more of {', '.join(known)} in this order, as {known[:2]}",
+            )
+    if order.cost and not order.recorded:
+        raise UserError("--cost compares with trials that are recorded", "leave --untraced out")
     if len(set(order.labs)) < len(order.labs):
         raise UserError("a lab is named twice", "name each once")
     for lab in order.labs:
@@ -195,8 +217,7 @@ def _performed(order: MixOrder, kept: Kept, say: Say) -> list[TrialOutcome]:
     planned = order.trials
     try:
         for number, trial in enumerate(planned, 1):
-            who = " and ".join(trial.programs) + ("" if len(trial.programs) > 1 else " alone")
-            what = f"{number}/{len(planned)} {trial.lab or 'here'}, repeat {trial.repeat}: {who}"
+            what = f"{number}/{len(planned)} {trial.said}"
             known = kept.outcomes.get(trial.key)
             if known is None or (known.run and not (order.store / known.run).exists()):
                 known = _tried(places[trial.lab], trial)
@@ -220,13 +241,16 @@ def _tried(place: _OnLab, trial: Trial) -> TrialOutcome:
     running = RunningTrial(trial, order.programs, place.folders, place.logs, used)
     for name in trial.programs:
         running.log(name).unlink(missing_ok=True)
-    dropped = drop_caches()
+    dropped, cpu = drop_caches(), MachineCpu()
+    before = cpu.seconds()
     try:
-        outcome = _recorded(running, order) if order.recorded else _plain(running, place)
+        is_recorded = order.recorded and not trial.bare
+        outcome = _recorded(running, order) if is_recorded else _plain(running, place)
     finally:
         place.clear(f"{trial.key}-")
     running.check(outcome)
-    return msgspec.structs.replace(outcome, dropped=dropped)
+    took = round(cpu.seconds() - before, 2)
+    return msgspec.structs.replace(outcome, dropped=dropped, cpu=took)
 
 
 def _plain(running: RunningTrial, place: _OnLab) -> TrialOutcome:
@@ -243,15 +267,16 @@ def _recorded(running: RunningTrial, order: MixOrder) -> TrialOutcome:
     options = RecordOptions(
         ["iostrata", "mix", *commands],
         lab=trial.lab or None,
-        run=_free(order.store, f"mix-{order.called}-{trial.key}"),
         store=order.store,
         tag=[f"mix={order.called}", f"trial={trial.key}"],
         native=True,
         budget=order.budget,
         private=not trial.lab,
     )
+    asked = request_for(options)
     request = replace(
-        request_for(options),
+        asked,
+        run=free_name(asked, f"mix-{order.called}-{trial.key}"),
         title=" | ".join(f"{name}: {order.programs.commands[name]}" for name in trial.programs),
         act=lambda _collector, environment, signals, tick: running.act(
             environment, signals, kept, tick
@@ -265,9 +290,18 @@ def _recorded(running: RunningTrial, order: MixOrder) -> TrialOutcome:
     return msgspec.structs.replace(kept[0], run=recorded.run)
 
 
-def _free(store: Path, name: str) -> str:
-    """A name that no run has: one that failed keeps its own."""
-    return next(tried for tried in numbered(name) if not os.path.lexists(store / tried))
+def free_name(asked: RecordRequest, name: str) -> str:
+    """A name that no run has, in the store of the collector either: one that failed keeps its own,
+    and so does one that is no longer in ours.
+    """
+
+    def is_free(tried: str) -> bool:
+        known = [asked.store / tried]
+        if asked.collector:
+            known.append(asked.collector.store / run_key(asked.collector, tried))
+        return not any(map(os.path.lexists, known))
+
+    return next(filter(is_free, numbered(name)))
 
 
 def forget(order: MixOrder) -> None:

@@ -25,7 +25,8 @@ _LAST = 400  # characters of a log that are shown
 
 class TrialOutcome(Record, frozen=True):
     """What a trial came to: s, each program's repetitions, how far resources were in use; the name
-    of the run that was recorded of it, '' where none was; `dropped` caches before it.
+    of the run that was recorded of it, '' where none was; `dropped` caches before it; CPU s of the
+    whole machine, until what was recorded is published.
     """
 
     key: str
@@ -35,6 +36,7 @@ class TrialOutcome(Record, frozen=True):
     series: list[MovedSeries]
     run: str
     dropped: bool
+    cpu: float = 0.0
 
 
 @dataclass(frozen=True)

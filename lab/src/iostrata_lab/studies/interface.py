@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from iostrata.records import Record
 from iostrata.store.opened import OpenedRun
@@ -101,6 +101,22 @@ class StudyDocument(Record, frozen=True):
     tables: Sequence[Table]
     claims: Sequence[Claim]
     samples: Sequence[StudyRun]
+
+
+class Described(Protocol):
+    """A study of any kind, as pages name it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def about(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def differences(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from iostrata.text import columns, count, plural
-from iostrata_lab.studies.interface import Outcome, Study, StudyDocument, StudyRun, Table
+from iostrata_lab.studies.interface import Described, Outcome, StudyDocument, StudyRun, Table
+
+_PID = re.compile(r"\bpid \d+")
 
 
-def text(study: Study, outcome: Outcome, samples: Sequence[StudyRun]) -> list[str]:
+def text(study: Described, outcome: Outcome, samples: Sequence[StudyRun]) -> list[str]:
     """For a terminal: tables, then a line for each claim and its reason."""
     lines = [f"{study.name}: {study.about} ({study.source})"]
     lines += ["", *_traced(samples)]
@@ -22,7 +25,7 @@ def text(study: Study, outcome: Outcome, samples: Sequence[StudyRun]) -> list[st
     return lines
 
 
-def markdown(study: Study, outcome: Outcome, samples: Sequence[StudyRun], command: str) -> str:
+def markdown(study: Described, outcome: Outcome, samples: Sequence[StudyRun], command: str) -> str:
     """A page of its own, with the figure `NAME.svg` beside it."""
     lines = [f"# {study.about[:1].upper()}{study.about[1:]}", "", f"After {study.source}."]
     lines += ["", f"    {command}", "", *_traced(samples)]
@@ -38,7 +41,7 @@ def markdown(study: Study, outcome: Outcome, samples: Sequence[StudyRun], comman
     return "\n".join(lines) + "\n"
 
 
-def document(study: Study, outcome: Outcome, samples: Sequence[StudyRun]) -> StudyDocument:
+def document(study: Described, outcome: Outcome, samples: Sequence[StudyRun]) -> StudyDocument:
     """What was measured in each run, and what it comes to."""
     return StudyDocument(
         study=study.name,
@@ -61,8 +64,21 @@ def _traced(samples: Sequence[StudyRun]) -> list[str]:
         f"{of('traced')} of {of('processes')} processes traced, "
         f"{of('dropped')} calls dropped, {of('collapsed')} collapsed, {of('lost')} lost."
     ]
-    missing = [f"- {one.run}: {line}" for one in samples for line in one.traced["missing"]]
-    return lines + [""] * bool(missing) + missing
+    missing = alike([(one.run, line) for one in samples for line in one.traced["missing"]])
+    return lines + [""] * bool(missing) + [f"- {line}" for line in missing]
+
+
+def alike(lines: Sequence[tuple[str, str]]) -> list[str]:
+    """Lines of runs; those that differ in pids only, as those of a daemon in each run, are one."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for run, line in lines:
+        groups.setdefault(_PID.sub("pid …", line), []).append((run, line))
+    return [
+        f"{found[0][0]}: {found[0][1]}"
+        if len(found) == 1
+        else f"{plural(len({run for run, _ in found}), 'run')}, {len(found)} times: {line}"
+        for line, found in groups.items()
+    ]
 
 
 def grid(table: Table) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from iostrata.api import TracedRun, open_run
 from iostrata.errors import UserError
 from iostrata.records import builtins
+from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, list_runs
 from iostrata_lab.studies.interface import Row, Study, StudyRun, Wanted
 from iostrata_lab.workload.catalog import WORKLOADS
@@ -96,15 +97,26 @@ def _check(store: Path, name: str) -> None:
 
 
 def _sample(request: StudyOrder, one: Planned, name: str) -> StudyRun:
-    facts = _runs(request.store)[name]
-    with open_run(facts) as run:
-        measured = request.study.measure(run.opened)
-        traced = _traced(run)
     said = json.loads(_noted(request.store, name).read_text())
+    label, measure = one.wanted.label, request.study.measure
+    return sample_of(request.store, name, label, one.repeat, said["result"], measure)
+
+
+def sample_of(
+    store: Path,
+    name: str,
+    label: str,
+    repeat: int,
+    result: Row,
+    measure: Callable[[OpenedRun], Row] = lambda _: {},
+) -> StudyRun:
+    """A recorded run as one of a study."""
+    facts = _runs(store)[name]
+    with open_run(facts) as run:
+        measured, traced = measure(run.opened), _traced(run)
     start = datetime.fromtimestamp(facts.start // 10**9, UTC).isoformat()
     seconds = round((facts.end - facts.start) / 1e9, 3)
-    label, result = one.wanted.label, said["result"]
-    return StudyRun(label, one.repeat, name, start, seconds, result, measured, traced)
+    return StudyRun(label, repeat, name, start, seconds, result, measured, traced)
 
 
 def _traced(run: TracedRun) -> Row:

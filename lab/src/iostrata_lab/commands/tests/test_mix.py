@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from iostrata_lab.mix.runner import MixOrder, check
+from iostrata.record.collector import Collector
+from iostrata.record.session import RecordRequest
+from iostrata_lab.mix.runner import MixOrder, check, free_name
 
 SHORT = ("sleep 0.2; test -d $MIX_OWN", "echo $MIX_REPETITION > $MIX_OWN/number; sleep 0.1")
 
@@ -43,6 +47,19 @@ def test_programs_are_slower_together_or_nobody_knows(tmp_path: Path) -> None:
     assert {"machine CPU"} <= {one["kind"] for one in here["resources"]}
     assert (tmp_path / "out/mix.md").read_text().startswith("# Programs alone and together")
     assert left(tmp_path) == []
+
+
+def test_each_combination_is_beside_the_same_programs_alone(tmp_path: Path) -> None:
+    words = ("--together", "AB", "--together", "AC", "--repeats", "1", "--json", "--quiet")
+    done = mix(tmp_path, "sleep 0.1", "sleep 0.2", "sleep 0.3", *words)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["trials"] == 5
+    first, second = said["labs"]
+    assert (first["together"], second["together"]) == ("AB", "AC")
+    assert [one["name"] for one in second["programs"]] == ["A", "C"]
+    assert first["programs"][0]["alone"] == second["programs"][0]["alone"]
+    assert first["programs"][0]["together"] != second["programs"][0]["together"]
 
 
 def test_a_mix_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -84,6 +101,8 @@ def test_one_that_fails_ends_the_mix_and_says_why(tmp_path: Path) -> None:
         (("true",), "1 programs are no mix: it takes 2 to 8"),
         (("true", " "), "a command is empty"),
         (("true", "true", "--on", "nowhere"), "no lab 'nowhere'"),
+        (("true", "true", "--together", "BA"), "'BA' is no combination of programs"),
+        (("true", "true", "--together", "AC"), "'AC' is no combination of programs"),
         (("true", "true", "--budget", "much"), "budget"),
         (("true", "true", "--setup", "exit 4"), "--setup failed with 4: it said nothing"),
     ],
@@ -120,6 +139,20 @@ def test_a_link_in_place_of_its_folder_is_not_followed(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "iostrata-mix-mine: File exists · remove it" in done.stderr
     assert list(elsewhere.iterdir()) == []
+
+
+def test_a_run_has_a_name_that_the_collector_has_not_either(tmp_path: Path) -> None:
+    """GIVEN runs that are no longer in a user's store, and one that is."""
+    own, theirs = tmp_path / "own", tmp_path / "theirs"
+    uid = os.geteuid()
+    collector = Collector(tmp_path, theirs, 1, 1, uid, "", "")
+    for path in (theirs / "m", own / "m.2", theirs / f"m.3.{uid}"):
+        path.mkdir(parents=True)
+    asked = RecordRequest([], own, "", collector)
+    assert free_name(asked, "m") == "m.3"
+    (theirs / "m.3").mkdir()
+    assert free_name(asked, "m") == "m.4"
+    assert free_name(replace(asked, collector=replace(collector, uid=uid + 1)), "m") == "m"
 
 
 def test_the_same_mix_has_the_same_name(tmp_path: Path) -> None:

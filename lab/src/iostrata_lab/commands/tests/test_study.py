@@ -9,6 +9,7 @@ import pytest
 
 from iostrata.cli.tests.test_commands import iostrata
 from iostrata.store.tests.made import START, make_run, row_of_sum
+from iostrata_lab.mix.catalog import MIX_STUDIES
 from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.runner import NOTES, StudyOrder, plan
 from iostrata_lab.workload.parameters import values
@@ -20,7 +21,8 @@ def test_studies_are_listed_and_described(tmp_path: Path) -> None:
     listed = iostrata(tmp_path, "study", "list").stdout.splitlines()
     assert [line.split()[0] for line in listed] == [
         "study",
-        *(one.name for one in STUDIES.values()),
+        *STUDIES,
+        *MIX_STUDIES,
     ]
     assert (
         json.loads(iostrata(tmp_path, "study", "list", "--json").stdout)[0]["name"] == "functions"
@@ -38,6 +40,7 @@ def test_studies_are_listed_and_described(tmp_path: Path) -> None:
         (("functions", "--set", "jobs=pi"), "jobs: no job pi · teragen, "),
         (("layers", "--out", "/dev/null/x"), "/dev/null/x: Not a directory · name another folder"),
         (("layers", "--lab", "nowhere"), "no lab 'nowhere'"),
+        (("mix-paper", "--lab", "any"), "mix-paper has labs of its own · leave out --lab"),
     ],
 )
 def test_what_cannot_work_is_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:

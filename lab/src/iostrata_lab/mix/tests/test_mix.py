@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from iostrata_lab.mix.figures import Ratio, of_pairs, overlap, ratio
+from iostrata_lab.mix.figures import Ratio, in_turn, of_pairs, overlap, ratio
 from iostrata_lab.mix.schedule import trials
 from iostrata_lab.mix.together import Repetition, Side, Together
 
@@ -19,7 +19,7 @@ def always() -> bool:
 
 
 def test_each_repeat_has_each_trial_once_in_an_order_of_its_own() -> None:
-    found = trials(5, ["moosefs", "cephfs"], 2, seed=1)
+    found = trials(5, ["moosefs", "cephfs"], ["A", "B", "AB"], seed=1)
     assert Counter((one.programs, one.lab) for one in found) == {
         (programs, lab): 5 for programs in ("A", "B", "AB") for lab in ("moosefs", "cephfs")
     }
@@ -27,9 +27,9 @@ def test_each_repeat_has_each_trial_once_in_an_order_of_its_own() -> None:
         tuple((one.programs, one.lab) for one in found[at : at + 6]) for at in range(0, 30, 6)
     }
     assert len(orders) > 1
-    assert trials(5, ["moosefs", "cephfs"], 2, seed=1) == found
-    assert {one.key for one in trials(1, [], 3, 1)} == {
-        "here-1-A", "here-1-B", "here-1-C", "here-1-ABC",
+    assert trials(5, ["moosefs", "cephfs"], ["A", "B", "AB"], seed=1) == found
+    assert {one.key for one in trials(1, [], ["A", "AB"], 1, cost=True)} == {
+        "here-1-A", "here-1-AB", "here-1-A-bare", "here-1-AB-bare",
     }  # fmt: skip
 
 
@@ -61,6 +61,15 @@ def test_few_trials_have_no_interval() -> None:
     assert of_pairs([(3.0, 2.0)]).low is None
     assert ratio([3.0, 3.1, 3.2], [1.0, 1.1, 1.2]).says == 1
     assert ratio([1.0, 1.1, 1.2], [3.0, 3.1, 3.2]).says == -1
+
+
+def test_together_is_compared_with_the_same_work_one_after_the_other() -> None:
+    # nobody is in the other's way; each takes half of what there is; one takes all of it
+    assert in_turn([(10, 10), (2, 2)]) == 0.5
+    assert in_turn([(10, 20), (2, 4)]) == 1.0
+    assert in_turn([(10, 30), (2, 6)]) == 1.5
+    # in 20 s together one is done, and the other ten times
+    assert in_turn([(10, 20), (1, 2)]) == 20 / (10 + 10 * 1)
 
 
 def test_what_overlaps() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from iostrata.records import builtins
 from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.interface import Claim, ClaimVerdict, Outcome, StudyRun, Table
-from iostrata_lab.studies.page import document, markdown, text
+from iostrata_lab.studies.page import alike, document, markdown, text
 from iostrata_lab.studies.tests.made import WHOLE, sample
 
 STUDY = replace(STUDIES.named("layers"), differences=("one machine",))
@@ -77,3 +77,13 @@ def test_samples_come_back_from_the_document() -> None:
     said = json.loads(json.dumps(builtins(document(STUDY, OUTCOME, samples))))
     assert [StudyRun(**row) for row in said["samples"]] == samples
     assert said["claims"] == [{"says": "more above", "verdict": "agrees", "because": "12 over 3"}]
+
+
+def test_what_is_missing_in_many_runs_is_one_line() -> None:
+    daemon = "not traced: NodeManager pid {} (no agent)"
+    lines = [("a", daemon.format(7)), ("a", daemon.format(8)), ("b", daemon.format(7))]
+    assert alike([*lines, ("b", "3 calls dropped")]) == [
+        "2 runs, 3 times: not traced: NodeManager pid … (no agent)",
+        "b: 3 calls dropped",
+    ]
+    assert alike([]) == []
