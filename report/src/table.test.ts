@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosen, said } from "./table.ts";
+import { chosen, room, said } from "./table.ts";
 
 const ROWS = [
   { path: "/part-10", bytes: 5 },
@@ -35,4 +35,11 @@ test("a table says what it leaves out, and nothing when it shows all", () => {
   );
   // found by a search and then shown in part: what was found counts
   assert.equal(said(12, 40, 1400), "12 of 40 rows found, of 1 400");
+});
+
+test("bars leave as much room as the longest text needs", () => {
+  const column = { cell: (row: { path: string }) => row.path };
+  assert.equal(room(column, ROWS), "/logs/<b>".length);
+  assert.equal(room({ cell: () => null }, ROWS), 0);
+  assert.equal(room(column, []), 0);
 });

@@ -39,6 +39,7 @@ interface State {
 export function table<T>(columns: Column<T>[], rows: T[], options: Options<T>): HTMLElement {
   const state: State = { column: -1, down: true, words: "", most: options.most ?? 12 };
   const body = h("tbody");
+  const rooms = columns.map((column) => (column.bar ? room(column, rows) : 0));
   const heads = columns.map((column, place) => head(column, () => sortBy(place)));
   const status = h("p", { class: "status", role: "status" });
   const more = h("button", { type: "button", class: "more", onclick: () => showMore() });
@@ -58,7 +59,7 @@ export function table<T>(columns: Column<T>[], rows: T[], options: Options<T>): 
     const kept = options.kept ? rows.filter(options.kept.row) : rows;
     const found = chosen(columns, kept, state, options.search);
     const shown = found.slice(0, state.most);
-    body.replaceChildren(...shown.map((row) => line(columns, row)));
+    body.replaceChildren(...shown.map((row) => line(columns, rooms, row)));
     heads.forEach((element, place) => {
       const order = state.down ? "descending" : "ascending";
       if (place === state.column) element.setAttribute("aria-sort", order);
@@ -132,12 +133,21 @@ function head<T>(column: Column<T>, sort: () => void): HTMLElement {
   return h("th", { scope: "col", class: kind }, title);
 }
 
-function line<T>(columns: Column<T>[], row: T): HTMLElement {
-  const cells = columns.map((column) => {
+/** Characters that the texts of a column need, which bars leave free. */
+export function room<T>(column: Pick<Column<T>, "cell">, rows: T[]): number {
+  return rows.reduce((most, row) => {
+    const shown = column.cell(row);
+    return Math.max(most, typeof shown === "string" ? shown.length : 0);
+  }, 0);
+}
+
+function line<T>(columns: Column<T>[], rooms: number[], row: T): HTMLElement {
+  const cells = columns.map((column, place) => {
     const cell = h("td", { class: column.number ? "number" : "" }, column.cell(row));
     if (column.bar) {
       cell.classList.add("bar");
       cell.style.setProperty("--share", String(Math.max(0, Math.min(1, column.bar(row)))));
+      cell.style.setProperty("--room", `${rooms[place] ?? 0}ch`);
     }
     return cell;
   });
