@@ -50,7 +50,7 @@ LAYOUTS = (
 )  # fmt: skip
 TABLES = (
     "columns", "process_columns", "child_columns", "thread_columns",
-    "usage_columns", "system_columns",
+    "usage_columns", "system_columns", "device_columns",
 )  # fmt: skip
 # Bytes of an operation that are those of another one around it, as PointTable.java has it.
 SAME_FLOW = {"transfer": "read", "raw_write": "write"}

@@ -84,7 +84,7 @@ export interface ReportCompleteness {
    */
   total: number;
   silent_layers: string[];
-  absent_layers: string[];
+  unasked_layers: string[];
   /**
    * a number of things
    */

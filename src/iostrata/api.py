@@ -139,6 +139,11 @@ class TracedRun:
         """CPU, memory, disks and network of each host, a row a second."""
         return self.connection.table("system")
 
+    @property
+    def devices(self) -> ir.Table:
+        """Requests and bytes of each block device that is mounted, a row a second."""
+        return self.connection.table("devices")
+
     def ask(self, expression: ir.Table, kind: type[_R]) -> list[_R]:
         """The rows of an analysis as its records: see docs/guide/analyses.md."""
         from iostrata.analyse.engine import DuckDb

@@ -405,7 +405,7 @@ def test_as_many_pauses_as_the_jvm_says(
     assert 0 < pauses["max"] <= pauses["time"]
     # AND each individually, in no layer of I/O
     assert "jvm" not in {row["layer"] for row in found["layers"]}
-    assert "jvm" not in found["silent_layers"] + found["absent_layers"]
+    assert "jvm" not in found["silent_layers"] + found["unasked_layers"]
     sql = "SELECT count(*)::BIGINT AS n, min(dur) AS least FROM pauses WHERE kind = 'call'"
     (one,) = json.loads(iostrata("query", sql, "--run", "r", "--format", "json").stdout)
     assert one["n"] == len(said)

@@ -82,6 +82,11 @@ def cluster(kind: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
     assert left(found) == []
 
 
+def of_device(number: str) -> int:
+    """Bytes that were written to a block device."""
+    return int(Path(f"/sys/dev/block/{number}/stat").read_text().split()[6]) * 512
+
+
 def asked(cluster: Cluster, sql: str) -> list[dict[str, Any]]:
     done = cluster.iostrata("query", sql, "--format", "json")
     assert done.returncode == 0, done.stderr
@@ -129,8 +134,20 @@ def test_servers_are_traced_as_the_kernel_counts(
     command = ("dd", f"if={source}", f"of={target}", "bs=1M", "conv=fsync")
     pids = [daemon.pid for daemon in lab.daemons() if daemon.role.startswith(kind.server)]
     before = {pid: written(pid, kind.counter) for pid in pids}
+    on_disks = {node.name: of_device(node.device) for node in lab.nodes()}
     said = cluster.record("counted", *command, options=("--native",))
     after = {pid: written(pid, kind.counter) for pid in pids}
+    grown = {node.name: of_device(node.device) - on_disks[node.name] for node in lab.nodes()}
+    # Each node's disk is listed, and did what the kernel says of it, but for what is outside of
+    # the run.
+    devices = asked(
+        cluster,
+        "SELECT host, mount, sum(written)::BIGINT AS bytes FROM devices "
+        "WHERE host <> (SELECT any_value(host) FROM system) GROUP BY ALL",
+    )
+    assert {row["host"] for row in devices} == grown.keys()
+    assert {Path(row["mount"]).name for row in devices} == {"disk"}
+    assert all(0 <= row["bytes"] <= grown[row["host"]] for row in devices)
     sql = (
         f"SELECT pid, sum(bytes)::BIGINT AS bytes FROM sums WHERE role = '{kind.server}' "
         f"AND {kind.counted} GROUP BY pid"

@@ -41,9 +41,7 @@ function completeness(run: ReportDocument): HTMLElement {
   if (found.more_lines) box.append(h("p", {}, `and ${count(found.more_lines)} more lines`));
   const layers = [
     found.silent_layers.length ? `no calls seen: ${found.silent_layers.join(", ")}` : "",
-    found.absent_layers.length
-      ? `not traced by this version: ${found.absent_layers.join(", ")}`
-      : "",
+    found.unasked_layers.length ? `only where asked for: ${found.unasked_layers.join(", ")}` : "",
   ].filter(Boolean);
   if (layers.length) box.append(list(layers) ?? "");
   return box;

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// `/proc/diskstats` counts in these, whatever the disk's own sectors are.
-const SECTOR: u64 = 512;
+use crate::devices::{BlockDevice, MountedDevices, SECTOR, devices};
+
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 /// Devices whose bytes another one moves again, or that are memory.
@@ -34,6 +34,9 @@ pub struct Reading {
     /// Not in a spool of a collector that did not know it.
     #[serde(default)]
     pub pressure: Pressure,
+    /// Likewise.
+    #[serde(default)]
+    pub devices: Vec<BlockDevice>,
 }
 
 /// Ns in which at least one thread of the host was stalled for it, since boot; `None` where the
@@ -75,14 +78,16 @@ pub struct DeviceCounters {
 }
 
 impl Reading {
-    /// `places`: one directory on each file system whose space counts.
-    pub fn take(now: u64, places: &[PathBuf]) -> Reading {
+    /// `places`: one directory on each file system whose space counts; `mounted`: devices that are
+    /// listed singly.
+    pub fn take(now: u64, places: &[PathBuf], mounted: &MountedDevices) -> Reading {
         let text = |path| fs::read_to_string(path).unwrap_or_default();
+        let diskstats = text("/proc/diskstats");
         Reading {
             now,
             cpu: cpu(&text("/proc/stat"), ticks_per_second()),
             memory: memory(&text("/proc/meminfo")),
-            disks: disks(&text("/proc/diskstats")),
+            disks: disks(&diskstats),
             interfaces: interfaces(&text("/proc/net/dev")),
             space: places.iter().filter_map(|place| space(place)).fold(Amount::default(), add),
             pressure: Pressure {
@@ -90,6 +95,7 @@ impl Reading {
                 memory: stalled(&text("/proc/pressure/memory")),
                 io: stalled(&text("/proc/pressure/io")),
             },
+            devices: devices(&diskstats, mounted),
         }
     }
 }
@@ -354,7 +360,7 @@ mod tests {
 
     #[test]
     fn this_host_can_be_read() {
-        let reading = Reading::take(1, &places(Path::new("/")));
+        let reading = Reading::take(1, &places(Path::new("/")), &MountedDevices::new());
         assert!(reading.cpu.cores > 0 && reading.cpu.idle > 0, "{reading:?}");
         assert!(reading.memory.total > reading.memory.used, "{reading:?}");
         assert!(reading.space.total >= reading.space.used, "{reading:?}");

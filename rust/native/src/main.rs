@@ -16,6 +16,7 @@ mod arrows;
 mod calltree;
 mod clock;
 mod collect;
+mod devices;
 mod histogram;
 mod host;
 mod listing;

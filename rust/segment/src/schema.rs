@@ -490,3 +490,16 @@ pub const SYSTEM_COLUMNS: &[(&str, &str)] = &[
     ("memory_pressure", "i64"),
     ("io_pressure", "i64"),
 ];
+pub const DEVICE_COLUMNS: &[(&str, &str)] = &[
+    ("host", "string"),
+    ("device", "string"),
+    ("mount", "string"),
+    ("time", "i64"),
+    ("interval", "i64"),
+    ("reads", "i64"),
+    ("writes", "i64"),
+    ("read", "i64"),
+    ("written", "i64"),
+    ("busy", "i64"),
+    ("waited", "i64"),
+];

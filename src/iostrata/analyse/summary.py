@@ -13,6 +13,7 @@ from iostrata.analyse import sample, sampled
 from iostrata.analyse.children import ChildProgram, child_programs
 from iostrata.analyse.completeness import Completeness, completeness
 from iostrata.analyse.cost import Cost, cost
+from iostrata.analyse.devices import DeviceTotal, device_totals
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostTotal, host_totals
 from iostrata.analyse.latencies import Latency, latencies
@@ -49,8 +50,9 @@ SUMMARY_STEPS = ("sums", "sample", "latencies", "targets", "totals")
 # All but the one that holds pauses.
 IO_LAYERS = tuple(layer for layer in LAYER if layer != "jvm")
 _HOTTEST = 20  # targets
-# Native programs are recorded where that was asked for only: no call of them is no silence.
-_TRACED = {point.layer for point in POINTS if point.makes_rows} - {"posix"}
+# Recorded where that was asked for only, by an option of `record`: no call of them is no silence.
+ASKED_BY = {"posix": "--native", "device": "--devices"}
+_TRACED = {point.layer for point in POINTS if point.makes_rows} - ASKED_BY.keys()
 
 
 class Sizes(
@@ -98,7 +100,7 @@ class Summary(Completeness, frozen=True):
     children: list[ChildProgram]  # likewise, those that have ended
     layers: list[LayerTotal]
     silent_layers: list[str]  # that have points, none of which was called
-    absent_layers: list[str]  # that this version has no points for
+    unasked_layers: list[str]  # likewise, that are recorded where that is asked for (ASKED_BY)
     ops: list[OperationTotal]
     latencies: list[Latency]
     targets: list[Target]
@@ -110,6 +112,7 @@ class Summary(Completeness, frozen=True):
     sizes: list[Sizes]
     pauses: list[Pauses]
     hosts: list[HostTotal]
+    devices: list[DeviceTotal]  # that are mounted, the busiest first
     lost_datanodes: list[LostDataNode]  # that left write pipelines, of calls recorded individually
 
 
@@ -141,7 +144,7 @@ def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = si
         children=engine.records(child_programs, ChildProgram),
         layers=layers,
         silent_layers=_layers(opened.run, _TRACED - seen),
-        absent_layers=_layers(opened.run, set(IO_LAYERS) - _TRACED - seen),
+        unasked_layers=_layers(opened.run, ASKED_BY.keys() - seen),
         ops=_in_order(engine.records(by_operation, OperationTotal)),
         latencies=times,
         targets=hottest,
@@ -153,6 +156,7 @@ def summary(opened: OpenedRun, most_targets: int = _HOTTEST, step: Progress = si
         sizes=_in_order(sizes(opened)),
         pauses=engine.records(pauses, Pauses),
         hosts=engine.records(host_totals, HostTotal),
+        devices=engine.records(device_totals, DeviceTotal),
         lost_datanodes=engine.records(lost_datanodes, LostDataNode),
     )
 

@@ -24,6 +24,7 @@ CHILDREN = _table("children", columns.CHILDREN)
 THREADS = _table("threads", columns.THREADS)
 USAGE = _table("usage", columns.USAGE)
 SYSTEM = _table("system", columns.SYSTEM)
+DEVICES = _table("devices", columns.DEVICES)
 
 
 def program_cpu(processes: ir.Table) -> ir.IntegerValue:

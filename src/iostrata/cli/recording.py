@@ -164,6 +164,7 @@ def request_for(options: RecordOptions) -> RecordRequest:
         detail=detail,
         tags=tags,
         native=options.native,
+        devices=options.devices,
     )
 
 

@@ -35,9 +35,13 @@ class RecordOptions:
     private: bool = False
     quiet: bool = False
     native: bool = False
+    devices: bool = False
 
 
-FLAGS = {"--native": "native", "--private": "private", "--quiet": "quiet", "-q": "quiet"}
+FLAGS = {
+    **{f"--{name}": name for name in ("native", "devices", "private", "quiet")},
+    "-q": "quiet",
+}
 _NAMES = (
     *("dir", "lab", "run", "store", "tag", "without_point"),
     *("level", "budget", "sampling", "points"),

@@ -2,8 +2,8 @@
 
 record RUN          asked at the door (record/door.py), which writes DIR/runs/RUN.run:
                     recorder_pid, recorder_start, command, expect=ROLE:PID, points_off=ID,
-                    level=NAME, sampling=N (of ALL_REQUESTS), budget=MILLIONTHS; and before it
-                    RUN.points: points of its user, as agents read them
+                    level=NAME, sampling=N (of ALL_REQUESTS), budget=MILLIONTHS, devices=1; and
+                    before it RUN.points: points of its user, as agents read them
 stop RUN            asked at the door: exit=CODE
 withdraw RUN        asked at the door: as if it had not been asked for
 STORE/RUN/progress.json   the collector's answer: state (stuck: it cannot publish now), events,
@@ -94,6 +94,8 @@ def announce(
     points_off: Iterable[int] = (),
     detail: Detail = AS_USUAL,
     points: Sequence[Mapping[str, str]] = (),
+    *,
+    devices: bool = False,
 ) -> None:
     """Asks the collector to record a run of this process; `points` are rows of schema.users."""
     lines = [f"recorder_pid={os.getpid()}", f"recorder_start={start_ticks(os.getpid())}"]
@@ -101,6 +103,7 @@ def announce(
     lines.append(f"command={shown}")
     lines += [f"expect={role}:{pid}" for role, pid in expect]
     lines += [f"points_off={point}" for point in points_off]
+    lines += ["devices=1"] * devices
     lines += detail.lines()
     brought = ""
     if points:

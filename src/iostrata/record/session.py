@@ -54,7 +54,7 @@ Act = Callable[[Collector, Mapping[str, str], Signals, Callable[[], None] | None
 class RecordRequest:
     """What to record. `points` are rows of schema.users; `title` and `tags` as in store.runs.Run.
     With `act`, that is done in place of the command. With `native`, programs that are no JVM are
-    recorded, too.
+    recorded, too; with `devices`, requests of processes to block devices.
 
     `collector` is a live one to use; without it a private one is started.
     """
@@ -73,6 +73,7 @@ class RecordRequest:
     tags: dict[str, str] = field(default_factory=dict)
     act: Act | None = None
     native: bool = False
+    devices: bool = False
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,7 @@ class _Recording:
             request.points_off,
             request.detail,
             request.points,
+            devices=request.devices,
         )
         answer = protocol.wait_for(collector, self.key, ("recording",), START_TIMEOUT)
         if answer is not None and not self.signals.received:

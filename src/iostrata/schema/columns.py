@@ -5,6 +5,7 @@ from __future__ import annotations
 from iostrata.schema.events import (
     CHILD_COLUMNS,
     COLUMNS,
+    DEVICE_COLUMNS,
     PROCESS_COLUMNS,
     SYSTEM_COLUMNS,
     THREAD_COLUMNS,
@@ -26,3 +27,4 @@ CHILDREN = as_read(CHILD_COLUMNS)
 THREADS = as_read(THREAD_COLUMNS)
 USAGE = as_read(USAGE_COLUMNS)
 SYSTEM = as_read(SYSTEM_COLUMNS)
+DEVICES = as_read(DEVICE_COLUMNS)

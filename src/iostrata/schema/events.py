@@ -264,6 +264,19 @@ SYSTEM_COLUMNS = {
     "memory_pressure": "i64",
     "io_pressure": "i64",
 }
+DEVICE_COLUMNS = {
+    "host": "string",
+    "device": "string",
+    "mount": "string",
+    "time": "i64",
+    "interval": "i64",
+    "reads": "i64",
+    "writes": "i64",
+    "read": "i64",
+    "written": "i64",
+    "busy": "i64",
+    "waited": "i64",
+}
 EXTRACTOR = {
     "file": "target",
     "asynchronous": "target",

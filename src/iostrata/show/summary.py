@@ -9,13 +9,14 @@ from datetime import datetime
 from iostrata.analyse.cost import Cost, OverBudget
 from iostrata.analyse.intervals import LEAST
 from iostrata.analyse.latencies import Latency
-from iostrata.analyse.summary import SIZES, Sizes, Summary
+from iostrata.analyse.summary import ASKED_BY, SIZES, Sizes, Summary
 from iostrata.analyse.targets import Target
 from iostrata.analyse.totals import TaskTotal, Total
 from iostrata.schema.detail import budget_text, sampling_text
 from iostrata.schema.names import left_out
 from iostrata.show.children import child_line, child_table
 from iostrata.show.completeness import Picture, completeness_lines, why_empty
+from iostrata.show.devices import device_table
 from iostrata.show.parts import part_table
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.ranks import rank_table
@@ -76,6 +77,7 @@ def summary_lines(summary: Summary) -> list[str]:
         *(part_table(summary.parts), rank_table(summary.ranks)),
         *(_process_times(summary), thread_table(summary.threads)),
         *(share_table(summary.traced_shares), child_table(summary.children)),
+        device_table(summary.devices),
     ):
         lines += ["", *part] if part else []
     return lines
@@ -245,8 +247,9 @@ def _other_layers(summary: Summary) -> list[str]:
     lines = []
     if summary.silent_layers:
         lines.append(f"no calls seen: {', '.join(summary.silent_layers)}")
-    if summary.absent_layers:
-        lines.append(f"not traced by this version: {', '.join(summary.absent_layers)}")
+    if summary.unasked_layers:
+        options = [f"{layer} (record {ASKED_BY[layer]})" for layer in summary.unasked_layers]
+        lines.append(f"only where asked for: {', '.join(options)}")
     pauses = [
         f"pauses of whole JVMs, in no layer: {row.op} {count(row.count)} in "
         f"{plural(row.processes, 'process')}, {seconds(row.time)} together, "

@@ -20,6 +20,7 @@ from iostrata.schema.events import (
     ADDED,
     CHILD_COLUMNS,
     COLUMNS,
+    DEVICE_COLUMNS,
     PROCESS_COLUMNS,
     SYSTEM_COLUMNS,
     THREAD_COLUMNS,
@@ -40,6 +41,7 @@ TABLES = {
     "threads": ("*.parquet", THREAD_COLUMNS),
     "usage": ("HOST/*.parquet", USAGE_COLUMNS),
     "system": ("HOST/*.parquet", SYSTEM_COLUMNS),
+    "devices": ("HOST/*.parquet", DEVICE_COLUMNS),
 }
 _SECTION = {
     "events": "columns",
@@ -48,6 +50,7 @@ _SECTION = {
     "threads": "thread_columns",
     "usage": "usage_columns",
     "system": "system_columns",
+    "devices": "device_columns",
 }
 # What is a call or a sum of calls; pauses of whole JVMs are no I/O, and in neither of the two.
 VIEWS = {

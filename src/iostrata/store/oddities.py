@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from iostrata.schema.columns import CHILDREN, EVENTS, PROCESSES, SYSTEM, THREADS, USAGE
+from iostrata.schema.columns import CHILDREN, DEVICES, EVENTS, PROCESSES, SYSTEM, THREADS, USAGE
 
 _MOST = 1 << 62  # bytes, ns since the epoch, and calls
 # Any 64 bits: what they say is which, and not how much.
@@ -21,6 +21,7 @@ _NEEDED = {
     "threads": {"proc", "tid", "end", "cpu", "queued"},
     "usage": {"proc", "time", "interval", "cpu"},
     "system": set(SYSTEM),
+    "devices": set(DEVICES),
 }
 _POINT = r"\d{1,9} \w+ [^,]+"
 _SHAPES = {"user_points": f"(?:{_POINT}(?:,{_POINT})*)?"}
@@ -36,6 +37,7 @@ def oddity(rows: Rows) -> str:
         "threads": THREADS,
         "usage": USAGE,
         "system": SYSTEM,
+        "devices": DEVICES,
     }
     for table, columns in tables.items():
         asked = [

@@ -3,8 +3,8 @@
 Views: `events`, `sums` (kind sum), `calls` (kind call), `pauses` (of whole JVMs, which are no I/O
 in neither of the two), `processes`, `children` (that they have waited for), `threads` (what each
 took that made a call), `usage` (what each process took, one row a second), `system` (what each host
-did, likewise); columns as in schema/events.toml, by the names of `schema.columns`, times in integer
-ns.
+did, likewise), `devices` (what each block device did, likewise); columns as in schema/events.toml,
+by the names of `schema.columns`, times in integer ns.
 """
 
 from __future__ import annotations

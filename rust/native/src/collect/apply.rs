@@ -38,6 +38,7 @@ impl State {
                 block::json(payload).map(|process| self.owners.add_untraced(process))
             }
             BlockKind::Host => block::json(payload).map(|reading| self.host.add(reading)),
+            BlockKind::Requests => block::json(payload).map(|counts| self.requests(&counts)),
         };
         self.rejected.blocks += u64::from(applied.is_none());
     }

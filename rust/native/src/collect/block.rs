@@ -47,9 +47,11 @@ pub enum BlockKind {
     Base = 13,
     /// JSON [`crate::host::Reading`].
     Host = 14,
+    /// JSON [`crate::model::requests::RequestCounts`].
+    Requests = 15,
 }
 
-pub const KINDS: [BlockKind; 14] = [
+pub const KINDS: [BlockKind; 15] = [
     BlockKind::Snapshot,
     BlockKind::Ready,
     BlockKind::Process,
@@ -64,6 +66,7 @@ pub const KINDS: [BlockKind; 14] = [
     BlockKind::Untraced,
     BlockKind::Base,
     BlockKind::Host,
+    BlockKind::Requests,
 ];
 
 /// Bytes of an [`Origin`].

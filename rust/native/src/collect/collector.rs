@@ -19,7 +19,7 @@ use super::pipeline::Pipeline;
 use super::procfs::is_alive;
 use super::progress;
 use super::publisher::{self, Publisher};
-use super::runs::{Phase, Runs};
+use super::runs::{ActiveRun, Phase, Runs};
 use super::sampler::HostSampler;
 use super::sources::Sources;
 use super::trouble::{Trouble, log};
@@ -141,8 +141,12 @@ impl<'a> Collector<'a> {
         }
         self.sources.bury(&mut self.pipeline, now);
         self.advance_runs(looks_for_deaths, now);
+        self.sampler.requests.read(now);
         if self.sampler.is_due(now) {
             self.sampler.sample(&mut self.pipeline);
+        }
+        if let Some(why) = self.sampler.requests.given_up() {
+            self.say_of_devices(&why);
         }
         if self.publisher.is_due(&self.pipeline, now) {
             let outcome = self.rotate(now);
@@ -243,6 +247,31 @@ impl<'a> Collector<'a> {
     ) {
         self.switch_control(order.has_points);
         self.runs.begin(&order.run, directory, modified, now);
+        if order.devices {
+            self.begin_requests(order, now);
+        }
+    }
+
+    fn begin_requests(&mut self, order: &RunOrder, now: u64) {
+        let begun = if may_have_requests(order) {
+            self.sampler.requests.begin(now)
+        } else {
+            Err("only the collector's own user may ask for them, for they cost everybody".into())
+        };
+        if let Err(why) = begun {
+            self.say_of_devices(&why);
+        }
+    }
+
+    /// To the runs that asked for requests to devices: why there are none.
+    fn say_of_devices(&mut self, why: &str) {
+        let known = &self.pipeline.state().owners.runs;
+        for (name, active) in &mut self.runs.active {
+            if known.get(name).is_some_and(|run| run.order.devices) {
+                log(&format!("run {name}: requests to devices: {why}"));
+                active.devices = format!("requests to devices: {why}");
+            }
+        }
     }
 
     fn finish_run(&mut self, name: &str, now: u64, message: &str) {
@@ -308,13 +337,17 @@ impl<'a> Collector<'a> {
         self.drain(uid, now);
         self.sampler.sample(&mut self.pipeline);
         let Some(run) = self.pipeline.state().owners.runs.get(name) else { return };
-        let active = self.runs.active.get(name).map(|run| run.message.as_str());
-        let message = [active.unwrap_or_default(), &self.unread(run.order.uid)].join("");
+        let active = self.runs.active.get(name).map(ActiveRun::said);
+        let message = [active.unwrap_or_default(), self.unread(run.order.uid)].join("");
         // of now, not of this round's begin: the last sample is within the run
         let ended = clock::monotonic();
         let order = RunOrder { ended: true, now: ended, message, ..run.order.clone() };
         if self.pipeline.commit_json(BlockKind::Run, &order) {
             self.runs.end(name, now);
+            let mut others = self.pipeline.state().owners.runs.values();
+            if !others.any(|run| may_have_requests(&run.order) && !run.order.ended) {
+                self.sampler.requests.end();
+            }
             // before agents look again: its points end with it
             orders::remove(&self.directory.runs, name, &["points"]);
             self.switch_control(order.has_points);
@@ -399,4 +432,9 @@ impl<'a> Collector<'a> {
         ));
         published
     }
+}
+
+/// An event costs whoever makes a request, so that users cannot ask a collector of all for them.
+fn may_have_requests(order: &RunOrder) -> bool {
+    order.devices && order.uid == rustix::process::geteuid().as_raw()
 }

@@ -86,6 +86,7 @@ fn collect(directory: OwnedFd) -> State {
         sampling: 0,
         budget: 0,
         has_points: false,
+        devices: false,
         now: 900,
         ended: false,
         message: String::new(),

@@ -9,6 +9,7 @@
 | runs are asked for, begin, record and finish | [`door`], [`orders`], [`runs`] |
 | processes that should be traced and are not | [`census`], [`untraced`], [`procfs`], [`hosts`] |
 | the host, once a second while a run records | [`sampler`] |
+| requests to block devices, where a run asks for them | [`requests`] |
 | what a run does at this moment | [`reports`], [`progress`], [`live`] |
 | what an event costs | [`cost`] |
 | all of these, round after round, and the naps between | [`collector`], [`pace`], [`waker`] |
@@ -42,6 +43,7 @@ mod progress;
 mod publisher;
 mod reader;
 mod reports;
+mod requests;
 mod runs;
 mod sampler;
 mod shares;

@@ -148,6 +148,7 @@ pub fn parse(name: &str, uid: u32, text: &str, now: u64) -> Result<RunOrder, Str
         sampling: values("sampling").next().map_or(Ok(0), sampling)?,
         budget: number("budget").unwrap_or(0).min(u64::from(u32::MAX)) as u32,
         has_points: false,
+        devices: number("devices") == Some(1),
         now,
         ended: false,
         message: String::new(),

@@ -18,7 +18,7 @@ use crate::model::run::Run;
 use crate::model::state::State;
 use crate::model::usage::Usage;
 use crate::store::directory::StoreDirectory;
-use crate::store::{children, events, processes, system, threads, usage};
+use crate::store::{children, devices, events, processes, system, threads, usage};
 
 const MAX_AGE: u64 = 30 * SECOND;
 /// A spool that has grown so much is begun anew even if it made no rows, and what can be made so
@@ -123,6 +123,7 @@ impl Publisher {
             self.publish_processes(state, run)
                 .and_then(|()| self.publish_usage(state, run, number))
                 .and_then(|()| self.publish_system(state, run, number))
+                .and_then(|()| self.publish_devices(state, run, number))
                 .or_else(|error| published.fail(run, &error, 0))
                 .with_context(|| of_run(run))?;
         }
@@ -230,6 +231,18 @@ impl Publisher {
         }
         self.publish_share(state, name, "system", number, |out| {
             system::write(out, &self.host, self.anchor, &samples)
+        })
+    }
+
+    /// The same of the devices that are mounted.
+    fn publish_devices(&self, state: &State, name: &str, number: u32) -> io::Result<()> {
+        let Some(run) = state.owners.runs.get(name) else { return Ok(()) };
+        let rows = devices::of_run(state, run);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.publish_share(state, name, "devices", number, |out| {
+            devices::write(out, &self.host, self.anchor, &rows)
         })
     }
 
@@ -360,7 +373,10 @@ pub fn next_part(store: &StoreDirectory) -> u32 {
         files.list().iter().filter_map(|host| of_host(&files, host)).max()
     };
     let of_run = |run: &String| {
-        ["events", "usage", "system"].iter().filter_map(|table| of_table(run, table)).max()
+        ["events", "usage", "system", "devices"]
+            .iter()
+            .filter_map(|table| of_table(run, table))
+            .max()
     };
     store.list().iter().filter_map(of_run).max().unwrap_or(0) + 1
 }

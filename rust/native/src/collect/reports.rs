@@ -35,7 +35,7 @@ impl Collector<'_> {
         let live_text = live.text(self.view(now), name);
         self.live = live;
         let Some(active) = self.runs.active.get(name) else { return };
-        let progress = progress::text(self.view(now), name, active.phase.name(), &active.message);
+        let progress = progress::text(self.view(now), name, active.phase.name(), &active.said());
         let Some(active) = self.runs.active.get_mut(name) else { return };
         let live_name = live::file_name(&self.publisher.host);
         match active.report(progress, &live_name, &live_text, now) {

@@ -33,6 +33,8 @@ pub enum Phase {
 pub struct ActiveRun {
     pub phase: Phase,
     pub message: String,
+    /// Why it has no requests to devices, if it asked for them.
+    pub devices: String,
     /// When its progress was reported, and as which text.
     pub reported: u64,
     pub progress: Vec<u8>,
@@ -88,8 +90,9 @@ impl Runs {
     pub fn begin(&mut self, name: &str, directory: StoreDirectory, modified: (i64, u64), now: u64) {
         self.had_run = true;
         let phase = Phase::Waiting { since: now };
-        let (message, reported, progress) = (String::new(), 0, Vec::new());
-        let run = ActiveRun { phase, message, reported, progress, modified, directory };
+        let (message, devices) = (String::new(), String::new());
+        let (reported, progress) = (0, Vec::new());
+        let run = ActiveRun { phase, message, devices, reported, progress, modified, directory };
         self.active.insert(name.to_owned(), run);
     }
 
@@ -141,6 +144,11 @@ impl ActiveRun {
         true
     }
 
+    /// All there is to say of it.
+    pub fn said(&self) -> String {
+        joined(&self.message, &self.devices)
+    }
+
     /// True if it did not finish before.
     pub fn finish(&mut self, name: &str, message: &str, now: u64) -> bool {
         if matches!(self.phase, Phase::Finishing { .. }) {
@@ -161,14 +169,18 @@ impl ActiveRun {
         let Some(quiet) = quiet else {
             if has_processes {
                 let more = "processes of the run still lived when it ended";
-                let joint = if self.message.is_empty() { "" } else { "; " };
-                self.message = format!("{}{joint}{more}", self.message);
+                self.message = joined(&self.message, more);
             }
             self.phase = Phase::Finishing { since, quiet: Some(now) };
             return false;
         };
         now - quiet >= SETTLE
     }
+}
+
+fn joined(first: &str, second: &str) -> String {
+    let joint = if first.is_empty() || second.is_empty() { "" } else { "; " };
+    format!("{first}{joint}{second}")
 }
 
 /// `2 JVMs did not answer: pid 7, 8`.

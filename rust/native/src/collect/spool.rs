@@ -292,6 +292,7 @@ mod tests {
             sampling: 0,
             budget: 0,
             has_points: false,
+            devices: false,
             now: 1,
             ended: false,
             message: String::new(),

@@ -32,6 +32,7 @@ mod outline;
 pub mod owners;
 pub mod page;
 pub mod process;
+pub mod requests;
 pub mod rows;
 pub mod run;
 pub mod sample;

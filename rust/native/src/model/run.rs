@@ -27,6 +27,9 @@ pub struct RunOrder {
     /// It brings points of its own, `RUN.points`.
     #[serde(default)]
     pub has_points: bool,
+    /// It wants requests to block devices, too.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub devices: bool,
     pub now: u64,
     pub ended: bool,
     pub message: String,

@@ -4,6 +4,7 @@
 //! in which nobody looked.
 
 use super::run::Run;
+use crate::devices::{self, BlockDevice};
 use crate::host::{Amount, DeviceCounters, Pressure, Reading};
 
 const LOOPBACK: &str = "lo";
@@ -28,6 +29,7 @@ pub struct HostSample {
     pub net_loopback: u64,
     pub space: Amount,
     pub pressure: Pressure,
+    pub devices: Vec<BlockDevice>,
 }
 
 impl HostSample {
@@ -62,6 +64,7 @@ impl HostSample {
                 memory: grown(before.pressure.memory, after.pressure.memory),
                 io: grown(before.pressure.io, after.pressure.io),
             },
+            devices: devices::growth(&before.devices, &after.devices),
         })
     }
 }
@@ -129,7 +132,12 @@ mod tests {
             interfaces: vec![flow("lo", grown, grown, 0), flow("eth0", 5 * grown, 7 * grown, 0)],
             space: Amount { used: grown, total: 1000 },
             pressure: Pressure { cpu: Some(grown), memory: Some(3 * grown), io: None },
+            devices: vec![device(grown)],
         }
+    }
+
+    fn device(read: u64) -> BlockDevice {
+        BlockDevice { name: "sda".into(), read, ..BlockDevice::default() }
     }
 
     #[test]
@@ -151,6 +159,7 @@ mod tests {
             net_loopback: 2,
             space: Amount { used: 7, total: 1000 },
             pressure: Pressure { cpu: Some(2), memory: Some(6), io: None },
+            devices: vec![device(2)],
         };
         assert_eq!(HostSample::between(&reading(10, 5), &reading(30, 7)), Some(expected));
     }
@@ -168,6 +177,7 @@ mod tests {
             memory: after.memory,
             space: after.space,
             pressure: Pressure { cpu: Some(0), memory: Some(0), io: None },
+            devices: vec![device(0)],
             ..HostSample::default()
         };
         assert_eq!(sample, counts);

@@ -1,6 +1,7 @@
 //! The store: plain Parquet files below one directory per run.
 
 pub mod children;
+pub mod devices;
 pub mod directory;
 mod errno;
 pub mod events;

@@ -40,6 +40,7 @@ NOTHING = {
     *(
         "attempt_usage",
         "child_programs",
+        "device_totals",
         "gaps",
         "hdfs_requests",
         "job_usage",

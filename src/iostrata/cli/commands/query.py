@@ -38,7 +38,8 @@ def query(
 
     Views are sums (totals of every call), calls (one row per call that was recorded individually),
     events (both), processes, children (of these, not traced), threads (of these, with their CPU
-    time), usage (of each process, one row per second), system (likewise of each host) and pauses.
+    time), usage (of each process, one row per second), system (likewise of each host), devices (of
+    each block device that is mounted) and pauses.
     Times are in ns, sizes in bytes; flag 1 marks calls that are nested in a call of the same layer.
     The SQL can read the run and nothing else, and cannot write.
     """

@@ -20,6 +20,7 @@ from iostrata.cli.recordline import BUDGET, RecordOptions
     "iostrata record --sampling 1/100 -- ./job.sh      one request of a hundred in detail",
     "iostrata record --points mine.toml -- java -jar program.jar",
     "iostrata record --native -- ./program",
+    "sudo iostrata record --native --devices -- ./program",
     "iostrata record --lab lab -- hadoop jar examples.jar wordcount in out",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
@@ -72,6 +73,13 @@ def record(
         bool,
         typer.Option(help="Record native programs, too: what they call of the C library."),
     ] = False,
+    devices: Annotated[
+        bool,
+        typer.Option(
+            help="Record requests to block devices, too, each process's own; needs a collector of "
+            "root."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Runs a command and records the I/O of every Java process that it starts.
@@ -95,5 +103,6 @@ def record(
             private=private,
             quiet=quiet,
             native=native,
+            devices=devices,
         )
     )

@@ -18,8 +18,9 @@ TABLES = {
     "threads": (),
     "usage": ("--from", "--to"),
     "system": ("--from", "--to"),
+    "devices": ("--from", "--to"),
 }
-_SECONDS = ("usage", "system")
+_SECONDS = ("usage", "system", "devices")
 _SECOND = 1_000_000_000
 
 

@@ -193,7 +193,7 @@ def _completeness(known: Summary) -> ReportCompleteness:
         traced=covered.traced,
         total=covered.total,
         silent_layers=known.silent_layers,
-        absent_layers=known.absent_layers,
+        unasked_layers=known.unasked_layers,
         unfinished=known.unfinished,
         faulted_points=known.faulted_points,
         losses=ReportLosses(**{name: getattr(known, name) for name in names}),

@@ -85,7 +85,7 @@ class ReportCompleteness(Record, frozen=True):
     traced: Count
     total: Count
     silent_layers: list[str]
-    absent_layers: list[str]
+    unasked_layers: list[str]
     unfinished: Count
     faulted_points: list[str]
     losses: ReportLosses

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from iostrata.schema.events import (
     CHILD_COLUMNS,
     COLUMNS,
+    DEVICE_COLUMNS,
     PROCESS_COLUMNS,
     SYSTEM_COLUMNS,
     THREAD_COLUMNS,
@@ -72,6 +73,13 @@ def sample(time: int, **more: Any) -> dict[str, Any]:
     return {"host": "node", "cores": 2, **given, **more}
 
 
+def device(name: str, time: int, **more: Any) -> dict[str, Any]:
+    """A second of a block device that did nothing but what `more` says; `time` in seconds."""
+    given = dict.fromkeys((name for name, kind in DEVICE_COLUMNS.items() if kind == "i64"), 0)
+    given |= {"time": START + time * SECOND, "interval": SECOND}
+    return {"host": "node", "device": name, "mount": "/", **given, **more}
+
+
 def make_run(
     store: Path,
     name: str,
@@ -81,6 +89,7 @@ def make_run(
     children: list[dict[str, Any]] | None = None,
     threads: list[dict[str, Any]] | None = None,
     usages: list[dict[str, Any]] | None = None,
+    devices: list[dict[str, Any]] | None = None,
     level: str = "record",
     sampling: int = 0,
     **facts: Any,
@@ -116,6 +125,8 @@ def make_run(
         write(run_dir / "threads/host=node.parquet", threads, THREAD_COLUMNS)
     if usages is not None:
         write(run_dir / "usage/host=node/part-000001.parquet", usages, USAGE_COLUMNS)
+    if devices is not None:
+        write(run_dir / "devices/host=node/part-000001.parquet", devices, DEVICE_COLUMNS)
     if system is not None:
         write(run_dir / "system/host=node/part-000001.parquet", system, SYSTEM_COLUMNS)
     return run_dir

@@ -9,7 +9,15 @@ from iostrata.errors import UserError
 from iostrata.schema import columns
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import find_run
-from iostrata.store.tests.made import make_run, process, row_of_call, row_of_sum, sample, usage
+from iostrata.store.tests.made import (
+    device,
+    make_run,
+    process,
+    row_of_call,
+    row_of_sum,
+    sample,
+    usage,
+)
 
 
 def opened(store: Path, name: str = "r") -> OpenedRun:
@@ -26,17 +34,18 @@ def test_views_hold_their_kind_of_row(tmp_path: Path) -> None:
     # GIVEN
     events = [row_of_sum("java", "read", count=3), row_of_call("java", "read", "/a")]
     make_run(
-        tmp_path, "r", events, [process("client", 7)], [sample(0), sample(1)], usages=[usage(7, 0)]
-    )
+        tmp_path, "r", events, [process("client", 7)], [sample(0), sample(1)], usages=[usage(7, 0)],
+        devices=[device("sda", 0)],
+    )  # fmt: skip
     # WHEN
     with opened(tmp_path) as run:
         counts = {
             view: run.user_query(f"SELECT count(*) FROM {view}")[1][0][0]
-            for view in ("events", "sums", "calls", "processes", "usage", "system")
+            for view in ("events", "sums", "calls", "processes", "usage", "system", "devices")
         }
     # THEN
     assert counts == {
-        "events": 2, "sums": 1, "calls": 1, "processes": 1, "usage": 1, "system": 2,
+        "events": 2, "sums": 1, "calls": 1, "processes": 1, "usage": 1, "system": 2, "devices": 1,
     }  # fmt: skip
 
 

@@ -215,8 +215,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 427;
-  public static final long POINTS_HASH = 6284764673838610227L;
+  public static final int POINT_COUNT = 431;
+  public static final long POINTS_HASH = 362890896793578663L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
