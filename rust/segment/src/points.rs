@@ -18,7 +18,7 @@ pub struct Point {
     pub summable: bool,
 }
 
-pub const POINTS_HASH: u64 = 362890896793578663;
+pub const POINTS_HASH: u64 = 3792935277159948012;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -449,8 +449,8 @@ pub const POINTS: &[Point] = &[
     Point { id: 838, layer: "fs", op: "write", class: "tfs", method: "write", counted_only: false, woven: false, direction: 6, summable: true },
     Point { id: 839, layer: "fs", op: "sync", class: "tfs", method: "sync", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 840, layer: "fs", op: "close", class: "tfs", method: "close", counted_only: false, woven: false, direction: 0, summable: false },
-    Point { id: 860, layer: "device", op: "read", class: "kernel", method: "block_read", counted_only: false, woven: false, direction: 48, summable: false },
-    Point { id: 861, layer: "device", op: "write", class: "kernel", method: "block_write", counted_only: false, woven: false, direction: 49, summable: false },
+    Point { id: 860, layer: "device", op: "read", class: "kernel", method: "block_read", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 861, layer: "device", op: "write", class: "kernel", method: "block_write", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 862, layer: "device", op: "sync", class: "kernel", method: "block_flush", counted_only: false, woven: false, direction: 0, summable: false },
-    Point { id: 863, layer: "device", op: "discard", class: "kernel", method: "block_discard", counted_only: false, woven: false, direction: 50, summable: false },
+    Point { id: 863, layer: "device", op: "discard", class: "kernel", method: "block_discard", counted_only: false, woven: false, direction: 0, summable: false },
 ];

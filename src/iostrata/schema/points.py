@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 362890896793578663
+POINTS_HASH = 3792935277159948012
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -461,8 +461,8 @@ POINTS = (
     Point(838, "fs", "write", "tfs", "write", "(Ljava/lang/Object;J)J", "own", "ret", "", "", (), ""),
     Point(839, "fs", "sync", "tfs", "sync", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
     Point(840, "fs", "close", "tfs", "close", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
-    Point(860, "device", "read", "kernel", "block_read", "(J)V", "own", "arg1", "", "", (), ""),
-    Point(861, "device", "write", "kernel", "block_write", "(J)V", "own", "arg1", "", "", (), ""),
+    Point(860, "device", "read", "kernel", "block_read", "()V", "own", "", "", "", (), ""),
+    Point(861, "device", "write", "kernel", "block_write", "()V", "own", "", "", "", (), ""),
     Point(862, "device", "sync", "kernel", "block_flush", "()V", "own", "", "", "", (), ""),
-    Point(863, "device", "discard", "kernel", "block_discard", "(J)V", "own", "arg1", "", "", (), ""),
+    Point(863, "device", "discard", "kernel", "block_discard", "()V", "own", "", "", "", (), ""),
 )

@@ -434,9 +434,9 @@ final class PointText {
         + "838\tfs\twrite\ttfs\twrite\t(Ljava/lang/Object;J)J\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
         + "839\tfs\tsync\ttfs\tsync\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "840\tfs\tclose\ttfs\tclose\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
-        + "860\tdevice\tread\tkernel\tblock_read\t(J)V\town\t0\t0\targ1\t\t\t\t\t\t\t\t\n"
-        + "861\tdevice\twrite\tkernel\tblock_write\t(J)V\town\t0\t0\targ1\t\t\t\t\t\t\t\t\n"
+        + "860\tdevice\tread\tkernel\tblock_read\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "861\tdevice\twrite\tkernel\tblock_write\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "862\tdevice\tsync\tkernel\tblock_flush\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
-        + "863\tdevice\tdiscard\tkernel\tblock_discard\t(J)V\town\t0\t0\targ1\t\t\t\t\t\t\t\t\n";
+        + "863\tdevice\tdiscard\tkernel\tblock_discard\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n";
   }
 }

@@ -216,7 +216,7 @@ public final class Schema {
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
   public static final int POINT_COUNT = 431;
-  public static final long POINTS_HASH = 362890896793578663L;
+  public static final long POINTS_HASH = 3792935277159948012L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
