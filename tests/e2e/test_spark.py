@@ -183,10 +183,12 @@ def test_every_task_attempt_is_what_spark_says_of_it(
         assert 0 < on_path[name].time <= (stage_ms + 100) * MS
         assert on_path[name].time >= (task_ms // 2 - 100) * MS
         assert on_path[name].tasks > 0
-    # and where no task runs, through the driver, the starts of containers and an executor
-    assert {"driver", "start_container", "executor"} <= set(on_path)
+    # and where no task runs, through the driver, the starts of containers and an executor: how long
+    # each of them takes is the machine's, but hardly anything is left for anybody else
+    between = ("driver", "start_container", "executor", "appmaster")
+    assert set(between[:3]) <= set(on_path)
     outside = path.wall - sum(stage.time for stage in path.by_stage if stage.tasks)
-    assert on_path["driver"].time > outside // 3
+    assert sum(on_path[name].time for name in between if name in on_path) > 0.9 * outside
 
     shuffling = sum(row[5] > 0 for row in wanted.values())
     # every way to write and to spill at least once: how often is Spark's to decide
