@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from iostrata_lab.mix.figures import Ratio
-from iostrata_lab.mix.page import cost_table, ratio_cells
+from iostrata_lab.mix.page import cost_table, ratio_text
 from iostrata_lab.mix.paper import CALLED, HADOOP, TFIDF, plan
 from iostrata_lab.mix.programs import ON_ONE_MACHINE, PAPER_PARAMETERS
 from iostrata_lab.mix.result import MixDocument, TracingCost
@@ -63,7 +63,7 @@ def _of_program(one: TracingCost) -> list[Claim]:
 
 def _at_most(says: str, of: Ratio, most: float) -> Claim:
     """No verdict where chance alone leaves room for both."""
-    told = " · ".join(filter(None, ratio_cells(of)))
+    told = ratio_text(of)
     if of.low is None or of.high is None or of.low <= most < of.high:
         return Claim(says, ClaimVerdict.unknown, told)
     return Claim(says, ClaimVerdict.agrees if of.high <= most else ClaimVerdict.differs, told)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from iostrata_lab.mix.figures import Ratio, ratio
-from iostrata_lab.mix.page import ratio_cells
+from iostrata_lab.mix.figures import ratio
+from iostrata_lab.mix.page import ratio_text
 from iostrata_lab.mix.programs import (
     ON_ONE_MACHINE,
     PAPER_PARAMETERS,
@@ -18,7 +18,7 @@ from iostrata_lab.mix.programs import (
 )
 from iostrata_lab.mix.result import MixDocument, MixedProgram
 from iostrata_lab.mix.study import CEPHFS, MOOSEFS, MixPlan, MixStudy
-from iostrata_lab.mix.tables import Pictured, local
+from iostrata_lab.mix.tables import Pictured, beyond_chance, local
 from iostrata_lab.studies.interface import Claim, ClaimVerdict, Outcome
 from iostrata_lab.workload.parameters import Value
 
@@ -80,14 +80,8 @@ def _forced(lab: str, near: MixedProgram, far: MixedProgram) -> Claim:
 
 def _faster(says: str, near: Sequence[float], far: Sequence[float]) -> Claim:
     found = ratio(far, near)
-    told = f"away from it {' · '.join(filter(None, ratio_cells(found)))} times as long"
-    return Claim(says, _verdict(found), told)
-
-
-def _verdict(found: Ratio) -> ClaimVerdict:
-    """Whom chance alone could have made so has no verdict."""
-    verdicts = {1: ClaimVerdict.agrees, 0: ClaimVerdict.unknown, -1: ClaimVerdict.differs}
-    return verdicts[found.says]
+    told = f"away from it {ratio_text(found)} times as long"
+    return Claim(says, beyond_chance(found), told)
 
 
 MIX_LOCALITY = MixStudy(

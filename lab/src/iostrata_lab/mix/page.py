@@ -212,6 +212,11 @@ def _time(values: Sequence[float]) -> str:
     return f"{geometric_mean(values):.2f} s"
 
 
+def ratio_text(of: Ratio) -> str:
+    """`1.50 · 1.40 to 1.61`."""
+    return " · ".join(filter(None, ratio_cells(of)))
+
+
 def ratio_cells(of: Ratio) -> list[str]:
     """Value and interval, the latter '' where there is none."""
     if of.low is None or of.high is None:

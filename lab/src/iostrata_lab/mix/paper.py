@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from iostrata_lab.mix.figures import Ratio
-from iostrata_lab.mix.page import ratio_cells
+from iostrata_lab.mix.page import ratio_text
 from iostrata_lab.mix.programs import (
     ON_ONE_MACHINE,
     PAPER_PARAMETERS,
@@ -76,7 +76,7 @@ def _slowdowns(pictured: Pictured) -> list[Claim]:
                     f"{CALLED[each.name]} beside {beside} on {of_paper} takes {expected:g} times "
                     "as long",
                     _close(each.slowdown, expected),
-                    f"on {one.lab} {' · '.join(filter(None, ratio_cells(each.slowdown)))}",
+                    f"on {one.lab} {ratio_text(each.slowdown)}",
                 )
             )
     return claims

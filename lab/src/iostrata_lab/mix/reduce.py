@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from iostrata_lab.mix.figures import ratio
-from iostrata_lab.mix.page import ratio_cells
+from iostrata_lab.mix.page import ratio_text
 from iostrata_lab.mix.programs import (
     CHECKPOINT_PARAMETERS,
     ON_ONE_MACHINE,
@@ -15,7 +15,7 @@ from iostrata_lab.mix.programs import (
 )
 from iostrata_lab.mix.result import MixDocument, MixedProgram
 from iostrata_lab.mix.study import CEPHFS, MOOSEFS, MixPlan, MixStudy
-from iostrata_lab.mix.tables import Pictured
+from iostrata_lab.mix.tables import Pictured, beyond_chance
 from iostrata_lab.studies.interface import Claim, ClaimVerdict, Outcome, Table
 from iostrata_lab.workload.parameters import BYTES, Parameter, Value
 
@@ -95,9 +95,8 @@ def _network(lab: str, sort: MixedProgram, copy: MixedProgram) -> Claim:
     if not all((*sort.network_alone, *copy.network_alone)):
         return Claim(says, ClaimVerdict.unknown, "no bytes were counted")
     found = ratio(sort.network_alone, copy.network_alone)
-    verdicts = {1: ClaimVerdict.agrees, 0: ClaimVerdict.unknown, -1: ClaimVerdict.differs}
-    told = f"{' · '.join(filter(None, ratio_cells(found)))} times the bytes of the same job without"
-    return Claim(says, verdicts[found.says], told)
+    told = f"{ratio_text(found)} times the bytes of the same job without"
+    return Claim(says, beyond_chance(found), told)
 
 
 MIX_REDUCE = MixStudy(

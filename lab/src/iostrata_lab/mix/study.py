@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from iostrata.errors import UserError
@@ -100,7 +102,13 @@ class MixStudy:
             setup=plan.setup,
             together=plan.together,
             cost=plan.cost,
+            name=f"{self.name}-{_key(values, seed)}",
         )
+
+
+def _key(values: Mapping[str, Value], seed: int) -> str:
+    """Trials on other disks, or of other sizes, are not taken for these."""
+    return sha256(json.dumps([sorted(values.items()), seed]).encode()).hexdigest()[:8]
 
 
 def perform_study(

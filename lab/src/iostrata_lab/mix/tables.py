@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from iostrata_lab.mix.figures import Ratio
 from iostrata_lab.mix.page import ratio_cells, verdict
 from iostrata_lab.mix.result import MixDocument, MixedProgram, MixOnLab
 from iostrata_lab.studies.figure import Group, bars
-from iostrata_lab.studies.interface import Table
+from iostrata_lab.studies.interface import ClaimVerdict, Table
 
 _MB = 1e6
 
@@ -70,6 +71,12 @@ class Pictured:
                 for how, times in (("alone", each.alone), ("together", each.together))
             ],
         )
+
+
+def beyond_chance(found: Ratio) -> ClaimVerdict:
+    """Of a claim that a ratio is above 1; what chance alone could have made has no verdict."""
+    verdicts = {1: ClaimVerdict.agrees, 0: ClaimVerdict.unknown, -1: ClaimVerdict.differs}
+    return verdicts[found.says]
 
 
 def mean(times: Sequence[float], size: float) -> float:

@@ -107,6 +107,16 @@ def test_the_mix_is_each_checkpoint_beside_the_job(
     assert f"--set block={written} --set segments=1 " in n_n
 
 
+def test_a_mix_on_other_disks_is_another_one() -> None:
+    slow = values(MIX_PAPER.parameters, ["disk=1MB"])
+    names = [
+        MIX_PAPER.order(given, 5, seed, Path()).called
+        for given, seed in ((VALUES, 1), (VALUES, 1), (VALUES, 2), (slow, 1))
+    ]
+    assert len(set(names)) == 3
+    assert names[0] == names[1]
+
+
 def test_an_interval_that_holds_everything_says_nothing() -> None:
     found = mixed()
     (first, *others) = found.labs
