@@ -174,6 +174,25 @@ def test_a_node_with_a_brake_hands_out_its_bytes_no_faster(
     assert min(rates[NAMES[0]], rates[NAMES[1]]) > rates[NAMES[2]]
 
 
+def test_no_more_waits_for_the_disk_of_a_node_than_it_is_told(cluster: Cluster) -> None:
+    """Whoever writes more waits, without a sync; the other nodes write into memory."""
+    found = braked(cluster, "--disk", "4MB/s", "--dirty", "2MiB")
+    place = namespaces.Place(cluster.name, clusters.find(cluster.name).root, 0, {})
+    took = {}
+    for node in found:
+        argv = ["dd", "if=/dev/urandom", "of=waits", "bs=64K", "count=192", "status=none"]
+        began = time.monotonic()
+        entering = namespaces.entering(place, node, argv, place.disk, None)
+        subprocess.run(entering, check=True)
+        took[node.name] = time.monotonic() - began
+        (namespaces.on_disk(place, node) / "waits").unlink()
+    braked(cluster, "--off")
+    print({name: f"{seconds:.2f} s" for name, seconds in took.items()})
+    # 12 MiB, of which 10 MiB at least have passed at 4 MB/s
+    assert took[NAMES[2]] > 2.0
+    assert max(took[NAMES[0]], took[NAMES[1]]) < took[NAMES[2]]
+
+
 def test_a_node_with_a_brake_gets_no_more_of_the_processors(cluster: Cluster) -> None:
     found = braked(cluster, "--cpu", "0.02")
     place = namespaces.Place(cluster.name, clusters.find(cluster.name).root, 0, {})
@@ -189,15 +208,21 @@ def test_a_node_with_a_brake_gets_no_more_of_the_processors(cluster: Cluster) ->
 
 
 def test_status_shows_the_brakes(cluster: Cluster) -> None:
-    braked(cluster, "--disk", "20MB/s", "--disk-ops", "100", "--cpu", "0.5")
+    braked(cluster, "--disk", "20MB/s", "--disk-ops", "100", "--dirty", "32MB", "--cpu", "0.5")
     text = cluster.iostrata("lab", "status", cluster.name).stdout
     found = json.loads(cluster.iostrata("lab", "status", cluster.name, "--json").stdout)
     braked(cluster, "--off")
     (line,) = (line for line in text.splitlines() if line.split()[1:2] == [NAMES[2]])
-    assert line.endswith("disk 20 MB/s, disk 100 requests/s, cpu 0.5")
+    assert line.endswith("disk 20 MB/s, disk 100 requests/s, dirty 32 MB, cpu 0.5")
     on = {d["role"]: d["node"]["brake"] for d in found[cluster.name] if d["node"]}
-    assert on["datanode-3"] == {"disk": 20 * MB, "disk_ops": 100, "net": 0, "cpu": 0.5}
-    assert on["nodemanager-1"] == {"disk": 0, "disk_ops": 0, "net": 0, "cpu": 0}
+    assert on["datanode-3"] == {
+        "disk": 20 * MB,
+        "disk_ops": 100,
+        "dirty": 32 * MB,
+        "net": 0,
+        "cpu": 0.5,
+    }
+    assert on["nodemanager-1"] == {"disk": 0, "disk_ops": 0, "dirty": 0, "net": 0, "cpu": 0}
     assert {d["role"] for d in found[cluster.name] if d["node"] is None} == {
         "namenode",
         "resourcemanager",

@@ -168,6 +168,16 @@ def written(pid: int, counter: str) -> int:
     return int(dict(line.split(": ") for line in text.splitlines())[counter])
 
 
+def test_what_is_deleted_is_not_kept_for_a_day(kind: Kind, cluster: Cluster) -> None:
+    if kind.system != "moosefs":
+        pytest.skip(f"{kind.system} keeps nothing that was deleted")
+    file = mounted.mount_point(clusters.find(cluster.name).root) / "deleted"
+    file.write_bytes(b"x")
+    said = subprocess.check_output(["mfsgettrashtime", str(file)], text=True)
+    file.unlink()
+    assert said.split() == [f"{file}:", "0"]
+
+
 def test_what_was_killed_is_cleaned_up_by_the_next_start(kind: Kind, cluster: Cluster) -> None:
     """All processes end at once, and leave a mount that nobody serves."""
     name = f"{cluster.name}-killed"

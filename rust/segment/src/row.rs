@@ -22,6 +22,13 @@ pub struct Key {
     pub target: u32,
 }
 
+/// 0 for no bytes, else 1 + floor(log2(bytes)).
+#[inline]
+#[must_use]
+pub fn size_class(bytes: u64) -> u8 {
+    (u64::BITS - bytes.leading_zeros()) as u8
+}
+
 /// Cumulative values of a row since its segment was last reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Values {
@@ -196,5 +203,16 @@ impl CounterRow {
                 inside: word(ROW_INSIDE),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_class_is_the_number_of_bits() {
+        let classes = [0, 1, 2, 3, 4, 1 << 40, u64::MAX].map(size_class);
+        assert_eq!(classes, [0, 1, 2, 2, 3, 41, 64]);
     }
 }

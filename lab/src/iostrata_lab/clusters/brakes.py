@@ -1,7 +1,8 @@
 """Brakes of a node: how slow its disk, its wire and its processors are made.
 
-Disk: the kernel's throttle of block devices, on the loop device of the node. Wire: a token bucket
-(tc-tbf) at both ends of its veth. Processors: the quota of its cgroup.
+Disk: the kernel's throttle of block devices, on the loop device of the node, and the kernel's limit
+of the pages that wait in memory for that device. Wire: a token bucket (tc-tbf) at both ends of its
+veth. Processors: the quota of its cgroup.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from iostrata_lab.clusters.cgroups import Controller
 from iostrata_lab.clusters.errors import LabError
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
-RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmg]i?)?b/s", re.IGNORECASE)
+SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmg]i?)?b", re.IGNORECASE)
+LEAST_DIRTY = 1 << 20  # with less, a writer waits for single pages
 PERIOD = 100_000  # µs in which a cgroup may use its quota
 LEAST_CPU = 0.01  # the kernel takes no quota below 1 ms
 # A bucket holds what may pass in 10 ms, and at least a packet as large as a veth passes on.
@@ -29,6 +31,7 @@ class Brake:
 
     disk: int = 0  # bytes/s read, and as many written
     disk_ops: int = 0  # requests/s read, and as many written
+    dirty: int = 0  # bytes written that wait in memory for the disk; then who writes waits
     net: int = 0  # bytes/s sent, and as many received
     cpu: float = 0.0  # cores
 
@@ -36,6 +39,7 @@ class Brake:
         parts = [
             f"disk {rate_text(self.disk)}" if self.disk else "",
             f"disk {self.disk_ops} requests/s" if self.disk_ops else "",
+            f"dirty {size_text(self.dirty)}" if self.dirty else "",
             f"net {rate_text(self.net)}" if self.net else "",
             f"cpu {self.cpu:g}" if self.cpu else "",
         ]
@@ -46,8 +50,8 @@ def rate(text: str) -> int:
     """`20MB/s` (10⁶ bytes), `512KiB/s` (2¹⁰ bytes) or `off` as bytes/s."""
     if text == "off":
         return 0
-    found = RATE.fullmatch(text.strip())
-    value = int(float(found[1]) * UNITS[(found[2] or "").lower()]) if found else 0
+    amount, _, unit = text.strip().lower().rpartition("/")
+    value = _bytes(amount) if unit == "s" else 0
     if value < 1:
         raise LabError(f"{text!r} is no rate", "for example 20MB/s, 512KiB/s, or off")
     return value
@@ -55,10 +59,31 @@ def rate(text: str) -> int:
 
 def rate_text(value: int) -> str:
     """`20 MB/s`."""
+    return f"{size_text(value)}/s"
+
+
+def size(text: str) -> int:
+    """`32MB` (10⁶ bytes), `32MiB` (2²⁰ bytes) or `off` as bytes."""
+    if text == "off":
+        return 0
+    value = _bytes(text)
+    if value < LEAST_DIRTY:
+        raise LabError(f"{text!r} is no size of 1 MiB or more", "for example 32MB, or off")
+    return value
+
+
+def size_text(value: int) -> str:
+    """`20 MB`."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if value >= factor:
-            return f"{value / factor:.4g} {unit}/s"
-    return f"{value} B/s"
+            return f"{value / factor:.4g} {unit}"
+    return f"{value} B"
+
+
+def _bytes(text: str) -> int:
+    """Of `32MiB`; 0 for what is no size."""
+    found = SIZE.fullmatch(text.strip())
+    return int(float(found[1]) * UNITS[(found[2] or "").lower()]) if found else 0
 
 
 def operations(text: str) -> int:
@@ -86,6 +111,7 @@ def cores(text: str) -> float:
 READERS: Mapping[str, Callable[[str], float]] = {
     "disk": rate,
     "disk_ops": operations,
+    "dirty": size,
     "net": rate,
     "cpu": cores,
 }
@@ -127,6 +153,13 @@ def quota(controller: Controller, cpu: float) -> dict[str, str]:
     if controller.version == 2:
         return {"cpu.max": f"{share or 'max'} {PERIOD}"}
     return {"cpu.cfs_period_us": f"{PERIOD}", "cpu.cfs_quota_us": f"{share or -1}"}
+
+
+def cache(dirty: int) -> dict[str, str]:
+    """What is written to which files of the device among /sys/class/bdi, in this order."""
+    if not dirty:
+        return {"strict_limit": "0", "max_ratio": "100"}
+    return {"max_bytes": f"{dirty}", "strict_limit": "1"}
 
 
 def throttle(controller: Controller, device: str, brake: Brake) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 
@@ -23,11 +24,14 @@ from iostrata_lab.clusters.starting import LabOrder, started
 from iostrata_lab.clusters.state import State
 from iostrata_lab.clusters.systems import Launch, Stage, System
 
-PROGRAMS = ("mfsmaster", "mfschunkserver", "mfsmount", "mfssetgoal")
+PROGRAMS = ("mfsmaster", "mfschunkserver", "mfsmount", "mfssetgoal", "mfssettrashtime")
 EMPTY = b"MFSM NEW"  # metadata of a file system that is to be made
 STARTED = "daemon initialized properly"
 REGISTERED = re.compile(r"chunkserver register begin .* - ip: ([\d.]+)")
 CHUNKS, SERVER = "chunks", "chunkserver"  # folders on the disk of a node
+# What is deleted gives its room back some 12 minutes later, not a day: clients hold an inode for
+# eleven minutes after its last use, and the master looks for chunks without a file once a minute.
+LOOP = "CHUNKS_LOOP_MIN_TIME = 60\n"  # s, the least that it takes
 OWNER = "WORKING_USER = root\nWORKING_GROUP = root\nLOCK_MEMORY = 0\nNICE_LEVEL = 0\n"
 
 
@@ -68,7 +72,7 @@ def fill(known: State, root: Path) -> None:
     disk = root / DISK
     racks = sorted({node.rack for node in known.nodes})
     texts = {
-        "mfsmaster.cfg": f"{OWNER}DATA_PATH = {master}\n"
+        "mfsmaster.cfg": f"{OWNER}{LOOP}DATA_PATH = {master}\n"
         f"EXPORTS_FILENAME = {root}/conf/mfsexports.cfg\n"
         f"TOPOLOGY_FILENAME = {root}/conf/mfstopology.cfg\n"
         + "".join(f"MATO{who}_LISTEN_HOST = {known.head}\n" for who in ("ML", "CS", "CL")),
@@ -117,7 +121,8 @@ def stages(known: State, root: Path, first: bool) -> Iterator[Stage]:
     )
     yield from mounted.mounting(known, root, "mfsmount", _client(known, root))
     if first:
-        yield Stage((), (lambda: _set_copies(known, root),))
+        for tool, value in (("mfssetgoal", known.copies), ("mfssettrashtime", 0)):
+            yield Stage((), (partial(_set, tool, value, root),))
     yield from onmount.stages(known, root, first)
 
 
@@ -139,15 +144,15 @@ def _lacks_servers(log: Path, nodes: list[Node]) -> str:
     return f"{count} of {len(nodes)} chunk servers registered" if count < len(nodes) else ""
 
 
-def _set_copies(known: State, root: Path) -> str:
-    """Of what will be written; '' once it is set."""
+def _set(tool: str, value: int, root: Path) -> str:
+    """For what will be written; '' once it is set."""
     done = subprocess.run(
-        [mounted.found("mfssetgoal"), "-r", str(known.copies), str(mounted.mount_point(root))],
+        [mounted.found(tool), "-r", str(value), str(mounted.mount_point(root))],
         capture_output=True,
         text=True,
         check=False,
     )
-    return "" if done.returncode == 0 else f"mfssetgoal: {done.stdout}{done.stderr}".strip()
+    return "" if done.returncode == 0 else f"{tool}: {done.stdout}{done.stderr}".strip()
 
 
 def environment(known: State, root: Path) -> dict[str, str]:

@@ -39,6 +39,7 @@ HUB = "hub"  # the bridge
 IMAGES = "disks"  # folder of a lab
 LARGEST, SMALLEST = 16 << 30, 1 << 30  # bytes of a node's disk
 LOOPS = Path("/sys/block")
+CACHES = Path("/sys/class/bdi")
 LET_GO = 30.0  # seconds until the kernel has written back and let go of a disk
 HOLD = "echo ready; exec sleep infinity < /dev/null > /dev/null 2>&1"
 HUB_SCRIPT = f"ip link add {HUB} type bridge && ip link set {HUB} up && {HOLD}"
@@ -264,6 +265,10 @@ def set_brake(place: Place, hub: int, node: Node, brake: Brake) -> Node:
                 f"this machine has no cgroup controller {name!r}",
                 "mount it, or leave the brake out",
             )
+    if brake.dirty and not (CACHES / node.device / "strict_limit").exists():
+        raise LabError(
+            "this kernel has no limit of what waits for a disk", "6.2 or later has: leave dirty out"
+        )
     if (brake.disk, brake.disk_ops) != (0, 0):
         _forget_pages(on_disk(place, node))
     try:
@@ -280,6 +285,8 @@ def _apply(
 ) -> None:
     if "io" in there:
         _throttle(place.lab, there["io"], node, brake)
+    if brake.dirty or node.brake.dirty:
+        cgroups.write(CACHES / node.device, brakes.cache(brake.dirty))
     if "cpu" in there:
         group = there["cpu"].group(place.lab, node.name)
         cgroups.write(group, brakes.quota(there["cpu"], brake.cpu))
@@ -305,15 +312,16 @@ def _forget_pages(folder: Path) -> None:
 
 
 def release(place: Place, known: Sequence[Node]) -> None:
-    """Take the throttles from the disks of a lab: they would outlive it, and slow its end."""
+    """Take the brakes from the disks of a lab: they would outlive it, and slow its end."""
     io = cgroups.controllers().get("io")
-    if io is None or io.version == 2:
-        return  # a node's group takes its throttle with it
     own = _own_loops(place)
     held = {device.read_text().strip() for device in LOOPS.glob("loop*/dev") if _backed(device)}
     for device in own | {node.device for node in known if node.device} - (held - own):
         with suppress(LabError):  # no such device any more
-            cgroups.write(io.root, brakes.throttle(io, device, Brake()))
+            cgroups.write(CACHES / device, brakes.cache(0))
+        if io is not None and io.version == 1:  # else a node's group takes its throttle with it
+            with suppress(LabError):
+                cgroups.write(io.root, brakes.throttle(io, device, Brake()))
 
 
 def _backed(device: Path) -> str:

@@ -46,7 +46,7 @@ def load(raw: dict[str, Any]) -> Node:
 
 
 def facts(node: Node) -> dict[str, Any]:
-    """What `lab status --json` says of a node: rates in bytes/s, CPU in cores, 0 for no brake."""
+    """What `lab status --json` says of a node: bytes and bytes/s, CPU in cores, 0 for no brake."""
     return {
         "name": node.name,
         "rack": node.rack,

@@ -29,7 +29,7 @@ RacksOption = Annotated[int, typer.Option(min=1, help="Racks that the nodes are 
 BrakeOption = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NODE:WHAT=LIMIT,…", help="A slow node: disk, disk-ops, net, cpu; see brake."
+        metavar="NODE:WHAT=LIMIT,…", help="A slow node: disk, disk-ops, dirty, net, cpu; see brake."
     ),
 ]
 
@@ -93,6 +93,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "iostrata lab brake node-2 --disk 20MB/s --net 10MB/s",
             "iostrata lab brake node-2.rack-1 --cpu 0.5 --name three",
+            "iostrata lab brake node-2 --disk 20MB/s --dirty 32MB",
             "iostrata lab brake node-2 --disk off",
             "iostrata lab brake node-2 --off",
         )
@@ -314,6 +315,10 @@ def brake(
     disk_ops: Annotated[
         str | None, typer.Option(metavar="N", help="Limit reads, and writes, to these requests/s.")
     ] = None,
+    dirty: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Limit what waits in memory for its disk: 32MB."),
+    ] = None,
     net: Annotated[
         str | None,
         typer.Option(
@@ -330,13 +335,13 @@ def brake(
 
     Brakes that you do not name stay as they are; the limit `off` takes one brake away.
     The page cache is faster than any disk, so setting a disk brake empties the cache of the files
-    of the node, and so does setting it again.
+    of the node, and so does setting it again. Writes fill memory first: --dirty makes them wait.
     """
     from iostrata_lab import clusters
     from iostrata_lab.clusters.brakes import changed
     from iostrata_lab.recording import lab_errors
 
-    texts = {"disk": disk, "disk_ops": disk_ops, "net": net, "cpu": cpu}
+    texts = {"disk": disk, "disk_ops": disk_ops, "dirty": dirty, "net": net, "cpu": cpu}
     if not off and not any(texts.values()):
         raise UserError(f"no brake for {node}", "name one, as --disk 20MB/s, or --off for none")
     with lab_errors():

@@ -18,7 +18,7 @@ from iostrata_lab.mix.programs import (
 )
 from iostrata_lab.mix.result import MixDocument, MixedProgram
 from iostrata_lab.mix.study import CEPHFS, MOOSEFS, MixPlan, MixStudy
-from iostrata_lab.mix.tables import Pictured, beyond_chance, local
+from iostrata_lab.mix.tables import Pictured, beyond_chance, by_lab, local
 from iostrata_lab.studies.interface import Claim, ClaimVerdict, Outcome
 from iostrata_lab.workload.parameters import Value
 
@@ -44,17 +44,12 @@ def _conclude(found: MixDocument, values: Mapping[str, Value]) -> Outcome:
     read = read_by_tfidf(values)
     sizes = {LOCAL: read, REMOTE: read, IOR: written_by_ranks(values)}
     pictured = Pictured(found, CALLED, sizes)
-    jobs = _jobs(found)
-    claims = [claim for lab, both in jobs.items() for claim in _of_lab(lab, *both)]
+    claims = [
+        claim
+        for lab, programs in by_lab(found).items()
+        for claim in _of_lab(lab, programs[LOCAL], programs[REMOTE])
+    ]
     return Outcome(pictured.tables(), claims, pictured.figure())
-
-
-def _jobs(found: MixDocument) -> dict[str, tuple[MixedProgram, MixedProgram]]:
-    """Of each lab the job at its input and the one away from it."""
-    by_lab: dict[str, dict[str, MixedProgram]] = {}
-    for one in found.labs:
-        by_lab.setdefault(one.lab, {}).update({each.name: each for each in one.programs})
-    return {lab: (programs[LOCAL], programs[REMOTE]) for lab, programs in by_lab.items()}
 
 
 def _of_lab(lab: str, near: MixedProgram, far: MixedProgram) -> list[Claim]:

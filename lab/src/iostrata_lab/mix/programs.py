@@ -30,7 +30,8 @@ PAPER_PARAMETERS = (
 )
 ON_ONE_MACHINE = (
     "servers, maps and ranks share one machine with its cores, not 19 nodes; ranks are on it",
-    "disks are held to 20 MB/s, so that they and not the cores are short",
+    "disks are held to 20 MB/s, so that they and not the cores are short, and 32 MiB of what is "
+    "written wait in memory for each: else a checkpoint ends before it is on disk",
     "lengths are matched by repeating the shorter program; its first repetition is measured",
     "times are those of commands: the start of Hadoop's client and of the ranks is in them",
     "requests are made up, and each repeat begins with cold caches",

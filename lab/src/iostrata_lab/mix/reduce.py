@@ -15,7 +15,7 @@ from iostrata_lab.mix.programs import (
 )
 from iostrata_lab.mix.result import MixDocument, MixedProgram
 from iostrata_lab.mix.study import CEPHFS, MOOSEFS, MixPlan, MixStudy
-from iostrata_lab.mix.tables import Pictured, beyond_chance
+from iostrata_lab.mix.tables import Pictured, beyond_chance, by_lab
 from iostrata_lab.studies.interface import Claim, ClaimVerdict, Outcome, Table
 from iostrata_lab.workload.parameters import BYTES, Parameter, Value
 
@@ -47,10 +47,7 @@ def _conclude(found: MixDocument, values: Mapping[str, Value]) -> Outcome:
     size = float(values["input"])
     sizes = {SORT: size, COPY: size, IOR: written_by_ranks(values)}
     pictured = Pictured(found, CALLED, sizes)
-    jobs = {
-        lab: tuple(each for name in (SORT, COPY) for each in _programs(found, lab, name))
-        for lab in dict.fromkeys(one.lab for one in found.labs)
-    }
+    jobs = {lab: (programs[SORT], programs[COPY]) for lab, programs in by_lab(found).items()}
     claims = [
         claim
         for lab, (sort, copy) in jobs.items()
@@ -59,12 +56,6 @@ def _conclude(found: MixDocument, values: Mapping[str, Value]) -> Outcome:
     moved = Table("What jobs move alone", ["on", "job", "through networks of nodes, MB",
                   "local temporary files, MB"], _moved(jobs), names=2)  # fmt: skip
     return Outcome([*pictured.tables(), moved], claims, pictured.figure())
-
-
-def _programs(found: MixDocument, lab: str, name: str) -> list[MixedProgram]:
-    """The one, of whichever trials together."""
-    of_lab = (each for one in found.labs if one.lab == lab for each in one.programs)
-    return [each for each in of_lab if each.name == name][:1]
 
 
 def _moved(jobs: Mapping[str, Sequence[MixedProgram]]) -> list[list[str]]:

@@ -19,7 +19,7 @@ from iostrata_lab.mix.result import MixDocument
 from iostrata_lab.mix.runner import MixOrder, Say, perform
 from iostrata_lab.mix.trial import TrialOutcome
 from iostrata_lab.recording import OrderedHadoop, bring_up_storage, lab_errors, take_down
-from iostrata_lab.studies.interface import Outcome, Row, StudyAnswer, StudyRun
+from iostrata_lab.studies.interface import Described, Outcome, Row, StudyRun
 from iostrata_lab.studies.runner import sample_of
 from iostrata_lab.workload.parameters import BYTES, Parameter, Value
 
@@ -27,7 +27,9 @@ from iostrata_lab.workload.parameters import BYTES, Parameter, Value
 LAB_PARAMETERS = (
     Parameter("nodes", "servers of each file system, with a NodeManager each", 3, low=1, high=16),
     Parameter("disk", "bytes/s of the disk of each; 0: as fast as it is", 20_000_000, BYTES, low=0),
-)
+    Parameter("dirty", "bytes that wait in memory for that disk; 0: as the kernel has it", 32 << 20,
+              BYTES, low=0),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,30 +67,16 @@ class MixPlan:
 
 
 @dataclass(frozen=True)
-class MixStudy:
+class MixStudy(Described):
     """What a paper measured of programs at the same time, measured again.
 
     `plan` is of the values of its parameters and a seed; it raises UserError for impossible ones.
     `conclude` is a function of the mix and these values alone.
     """
 
-    name: str
-    about: str  # one line
-    source: str  # paper and section
-    differences: tuple[str, ...]  # between the paper's setting and this one
-    parameters: tuple[Parameter, ...]
     labs: tuple[StudyLab, ...]
     plan: Callable[[Mapping[str, Value], int], MixPlan]
     conclude: Callable[[MixDocument, Mapping[str, Value]], Outcome]
-
-    def answer(self) -> StudyAnswer:
-        return StudyAnswer(
-            name=self.name,
-            about=self.about,
-            source=self.source,
-            differences=self.differences,
-            parameters=[parameter.answer() for parameter in self.parameters],
-        )
 
     def order(self, values: Mapping[str, Value], repeats: int, seed: int, store: Path) -> MixOrder:
         """The mix that it is."""
@@ -133,9 +121,10 @@ def _running(lab: StudyLab, values: Mapping[str, Value]) -> Iterator[None]:
     if lab.lab in running:
         yield
         return
-    nodes, disk = int(values["nodes"]), int(values["disk"])
-    brakes = {f"node-{number}": clusters.Brake(disk=disk) for number in range(1, nodes + 1)}
-    topology = clusters.Topology(nodes, brakes=brakes if disk else {})
+    nodes = int(values["nodes"])
+    brake = clusters.Brake(disk=int(values["disk"]), dirty=int(values["dirty"]))
+    brakes = {f"node-{number}": brake for number in range(1, nodes + 1)}
+    topology = clusters.Topology(nodes, brakes=brakes)
     bring_up_storage(lab.lab, partial(lab.start, topology=topology), True, lab.hadoop)
     try:
         yield

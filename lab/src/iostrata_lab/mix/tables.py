@@ -73,6 +73,16 @@ class Pictured:
         )
 
 
+def by_lab(found: MixDocument) -> dict[str, dict[str, MixedProgram]]:
+    """The programs of each lab by name, of whichever trials together."""
+    labs: dict[str, dict[str, MixedProgram]] = {}
+    for one in found.labs:
+        programs = labs.setdefault(one.lab, {})
+        for each in one.programs:
+            programs.setdefault(each.name, each)
+    return labs
+
+
 def beyond_chance(found: Ratio) -> ClaimVerdict:
     """Of a claim that a ratio is above 1; what chance alone could have made has no verdict."""
     verdicts = {1: ClaimVerdict.agrees, 0: ClaimVerdict.unknown, -1: ClaimVerdict.differs}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from iostrata.records import Record
 from iostrata.store.opened import OpenedRun
@@ -103,38 +103,15 @@ class StudyDocument(Record, frozen=True):
     samples: Sequence[StudyRun]
 
 
-class Described(Protocol):
-    """A study of any kind, as pages name it."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def about(self) -> str: ...
-
-    @property
-    def source(self) -> str: ...
-
-    @property
-    def differences(self) -> tuple[str, ...]: ...
-
-
 @dataclass(frozen=True)
-class Study:
-    """What a paper measured, measured again.
-
-    `plan` says which runs it needs, of the values of its parameters; it raises UserError for
-    impossible ones. `measure` reads one run; `conclude` is a function of all samples alone.
-    """
+class Described:
+    """A study of any kind, as pages and JSON name it."""
 
     name: str
     about: str  # one line
     source: str  # paper and section
     differences: tuple[str, ...]  # between the paper's setting and this one
     parameters: tuple[Parameter, ...]
-    plan: Callable[[Mapping[str, Value]], Sequence[Wanted]]
-    measure: Callable[[OpenedRun], Row]
-    conclude: Callable[[Sequence[StudyRun]], Outcome]
 
     def answer(self) -> StudyAnswer:
         return StudyAnswer(
@@ -144,3 +121,16 @@ class Study:
             differences=self.differences,
             parameters=[parameter.answer() for parameter in self.parameters],
         )
+
+
+@dataclass(frozen=True)
+class Study(Described):
+    """What a paper measured, measured again.
+
+    `plan` says which runs it needs, of the values of its parameters; it raises UserError for
+    impossible ones. `measure` reads one run; `conclude` is a function of all samples alone.
+    """
+
+    plan: Callable[[Mapping[str, Value]], Sequence[Wanted]]
+    measure: Callable[[OpenedRun], Row]
+    conclude: Callable[[Sequence[StudyRun]], Outcome]

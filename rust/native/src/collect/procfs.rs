@@ -126,9 +126,20 @@ pub fn jvm(pid: u32) -> Option<Jvm> {
 
 /// The effective user.
 pub fn uid(pid: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
+    status(pid, "Uid:", 1)
+}
+
+/// The process of a thread.
+pub fn process(tid: u32) -> Option<u32> {
+    status(tid, "Tgid:", 0)
+}
+
+/// The n-th number of a line of `/proc/PID/status`, whose name of the process may be any bytes.
+fn status(pid: u32, name: &str, n: usize) -> Option<u32> {
+    let status = fs::read(format!("/proc/{pid}/status")).ok()?;
+    let status = String::from_utf8_lossy(&status);
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().nth(n)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::chunk::Chunk;
 use crate::memory::Memory;
-use crate::row::{self, Key, Values};
+use crate::row::{self, Key, Values, size_class};
 use crate::schema::{
     FLAG_COVERED, FLAG_INNER, PROCESS_MAX_POINTS, ROW_ASKED, ROW_BYTES, ROW_COUNT, SIZE_CLASS_FOLD,
 };
@@ -50,12 +50,6 @@ impl Packed {
             target,
         }
     }
-}
-
-/// 0 for no bytes, else 1 + floor(log2(bytes)).
-#[inline]
-fn size_class(bytes: u64) -> u8 {
-    (u64::BITS - bytes.leading_zeros()) as u8
 }
 
 /// The time of a call.
@@ -232,11 +226,5 @@ mod tests {
         let collapsed =
             Key { category: 0, size_class: 255, context: 0, scope: 0, target: 0, ..expected };
         assert_eq!(packed.collapsed().unpacked(0, 0), collapsed);
-    }
-
-    #[test]
-    fn a_size_class_is_the_number_of_bits() {
-        let classes = [0, 1, 2, 3, 4, 1 << 40, u64::MAX].map(size_class);
-        assert_eq!(classes, [0, 1, 2, 2, 3, 41, 64]);
     }
 }

@@ -34,6 +34,12 @@ def test_what_is_no_rate(text: str) -> None:
         brakes.rate(text)
 
 
+@pytest.mark.parametrize("text", ["", "32", "32MB/s", "MB", "-1MB", "1MB"])
+def test_what_is_no_size_of_what_waits(text: str) -> None:
+    with pytest.raises(LabError, match=r"is no size of 1 MiB or more \(for example 32MB, or off\)"):
+        brakes.size(text)
+
+
 @pytest.mark.parametrize("text", ["", "0", "-1", "0.001", "nan", "inf", "half"])
 def test_what_is_no_number_of_cores(text: str) -> None:
     with pytest.raises(LabError, match="is no number of cores"):
@@ -47,8 +53,8 @@ def test_what_is_no_number_of_requests(text: str) -> None:
 
 
 def test_a_brake_of_up() -> None:
-    found = brakes.parse("node-2:disk=20MB/s,disk-ops=100,net=1MB/s,cpu=0.5")
-    assert found == ("node-2", Brake(20_000_000, 100, 1_000_000, 0.5))
+    found = brakes.parse("node-2:disk=20MB/s,disk-ops=100,dirty=2MiB,net=1MB/s,cpu=0.5")
+    assert found == ("node-2", Brake(20_000_000, 100, 2 << 20, 1_000_000, 0.5))
     for bad in ("node-2", "node-2:", ":cpu=1", "node-2:speed=1", "node-2:cpu", "cpu=0.5"):
         with pytest.raises(LabError, match=r"is no brake \(for example node-2:disk=20MB/s"):
             brakes.parse(bad)
@@ -56,14 +62,14 @@ def test_a_brake_of_up() -> None:
 
 def test_what_is_not_named_stays() -> None:
     was = Brake(disk=5, cpu=0.5)
-    assert brakes.changed(was, {"net": "1kB/s", "cpu": None}) == Brake(5, 0, 1000, 0.5)
+    assert brakes.changed(was, {"net": "1kB/s", "cpu": None}) == Brake(5, 0, 0, 1000, 0.5)
     assert brakes.changed(was, {"disk": "off"}) == Brake(cpu=0.5)
 
 
 def test_a_brake_as_text() -> None:
     assert str(Brake()) == ""
-    assert str(Brake(2 * 10**9, 100, 1_500_000, 0.25)) == (
-        "disk 2 GB/s, disk 100 requests/s, net 1.5 MB/s, cpu 0.25"
+    assert str(Brake(2 * 10**9, 100, 32_000_000, 1_500_000, 0.25)) == (
+        "disk 2 GB/s, disk 100 requests/s, dirty 32 MB, net 1.5 MB/s, cpu 0.25"
     )
     assert brakes.rate_text(999) == "999 B/s"
 
@@ -96,6 +102,14 @@ def test_the_throttle_of_either_version() -> None:
     assert brakes.throttle(V2["io"], "7:2", Brake(disk=20)) == {
         "io.max": "7:2 rbps=20 wbps=20 riops=max wiops=max"
     }
+
+
+def test_the_limit_of_what_waits_holds_for_the_device_alone_and_goes_again() -> None:
+    assert list(brakes.cache(32_000_000).items()) == [
+        ("max_bytes", "32000000"),
+        ("strict_limit", "1"),
+    ]
+    assert brakes.cache(0) == {"strict_limit": "0", "max_ratio": "100"}
 
 
 def test_controllers_are_found_in_either_version(tmp_path: Path) -> None:

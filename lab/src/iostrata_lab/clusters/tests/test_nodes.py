@@ -117,5 +117,5 @@ def test_what_status_says_of_a_node() -> None:
         "name": "node-1.rack-1",
         "rack": "/rack-1",
         "address": "198.19.9.1",
-        "brake": {"disk": 20_000_000, "disk_ops": 0, "net": 0, "cpu": 0.5},
+        "brake": {"disk": 20_000_000, "disk_ops": 0, "dirty": 0, "net": 0, "cpu": 0.5},
     }

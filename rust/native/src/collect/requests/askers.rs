@@ -1,7 +1,6 @@
 //! Which process a thread is of.
 
 use std::collections::HashMap;
-use std::fs;
 
 use super::super::procfs;
 
@@ -64,10 +63,7 @@ impl Askers {
 /// Of one that has gone it is taken as the first thread of its process. A process that has pids of
 /// its own (a container) is none that has the same pid out here, which the start tells.
 fn look(tid: u32) -> Asker {
-    let status = fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
-    let status = String::from_utf8_lossy(&status);
-    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    let pid = group.and_then(|group| group.trim().parse().ok()).unwrap_or(tid);
+    let pid = procfs::process(tid).unwrap_or(tid);
     Asker { pid, start: procfs::stat(pid).map_or(0, |stat| stat.start) }
 }
 

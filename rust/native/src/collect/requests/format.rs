@@ -39,15 +39,15 @@ pub struct Layout {
 impl Layout {
     /// Of the text of `format`; `None` where that lacks something.
     pub fn parse(text: &str) -> Option<Layout> {
-        let field = |name| text.lines().find_map(|line| parsed(line, name));
+        let format = Format(text);
         Some(Layout {
-            id: id(text)?,
-            kind: field("common_type")?,
-            tid: field("common_pid")?,
-            device: field("dev")?,
-            sector: field("sector")?,
-            sectors: field("nr_sector")?,
-            letters: field("rwbs")?,
+            id: format.id()?,
+            kind: format.field("common_type")?,
+            tid: format.field("common_pid")?,
+            device: format.field("dev")?,
+            sector: format.field("sector")?,
+            sectors: format.field("nr_sector")?,
+            letters: format.field("rwbs")?,
         })
     }
 }
@@ -64,18 +64,26 @@ pub struct SpawnLayout {
 impl SpawnLayout {
     /// Likewise.
     pub fn parse(text: &str) -> Option<SpawnLayout> {
-        let field = |name| text.lines().find_map(|line| parsed(line, name));
+        let format = Format(text);
         Some(SpawnLayout {
-            id: id(text)?,
-            creator: field("common_pid")?,
-            tid: field("pid")?,
-            flags: field("clone_flags")?,
+            id: format.id()?,
+            creator: format.field("common_pid")?,
+            tid: format.field("pid")?,
+            flags: format.field("clone_flags")?,
         })
     }
 }
 
-fn id(text: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()
+struct Format<'a>(&'a str);
+
+impl Format<'_> {
+    fn id(&self) -> Option<u64> {
+        self.0.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()
+    }
+
+    fn field(&self, name: &str) -> Option<Field> {
+        self.0.lines().find_map(|line| parsed(line, name))
+    }
 }
 
 /// `\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;`, if it is of that name.

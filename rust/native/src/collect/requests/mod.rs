@@ -81,6 +81,7 @@ impl Requests {
             return;
         };
         self.tracing = None;
+        self.pairs.stop();
         self.reason = Some(format!("{reason}, so they were traced no more"));
     }
 

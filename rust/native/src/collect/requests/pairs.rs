@@ -2,13 +2,15 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use iostrata_segment::row::size_class;
+
 use super::askers::{Asker, Askers, SpawnEvent};
 use super::rows::{self, Operation};
+use crate::devices::SECTOR;
 use crate::model::requests::RequestRow;
 
 /// Requests under way at a time, whose ends were not seen; then all are forgotten.
 const MOST_OPEN: usize = 1 << 16;
-const SECTOR: u64 = 512;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
@@ -110,8 +112,14 @@ impl Pairs {
             self.open.remove(&place);
         }
         let Some((begin, who)) = begun else { return };
-        let row = self.done.entry((who, place.2, rows::size_class(bytes))).or_default();
+        let row = self.done.entry((who, place.2, size_class(bytes))).or_default();
         row.add(bytes, time.saturating_sub(begin));
+    }
+
+    /// Events came to an end: of requests under way nobody will say when they were done.
+    pub fn stop(&mut self) {
+        self.waiting.clear();
+        self.open.clear();
     }
 
     pub fn take(&mut self) -> Vec<Asked> {
@@ -183,6 +191,17 @@ mod tests {
         pairs.add(KernelEvent::Spawn(spawn));
         pairs.step(9, &mut Askers::new(of));
         assert_eq!(pairs.take()[0].who, of(5));
+    }
+
+    #[test]
+    fn after_a_stop_an_end_is_of_no_request_before_it() {
+        let mut pairs = Pairs::default();
+        pairs.add(event(1, 8, Operation::Read, Step::Begun { tid: 5 }));
+        pairs.step(2, &mut Askers::new(of));
+        pairs.stop();
+        pairs.add(event(3, 8, Operation::Read, Step::Done { sectors: 8 }));
+        pairs.step(4, &mut Askers::new(of));
+        assert_eq!(pairs.take(), []);
     }
 
     #[test]

@@ -46,11 +46,6 @@ pub fn point(operation: Operation) -> u16 {
     POINTS.iter().find(|point| point.layer == layer && point.op == op).map_or(0, |point| point.id)
 }
 
-/// 1 + ⌊log₂ bytes⌋, 0 of nothing.
-pub fn size_class(bytes: u64) -> u8 {
-    (u64::BITS - bytes.leading_zeros()) as u8
-}
-
 impl State {
     /// Rows of processes that are no longer known are left out.
     pub(in super::super) fn requests(&mut self, counts: &RequestCounts) {
@@ -96,6 +91,8 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use iostrata_segment::row::size_class;
+
     use super::*;
     use crate::model::process::{Process, ProcessInfo};
 
