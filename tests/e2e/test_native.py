@@ -207,6 +207,44 @@ def test_each_asynchronous_call(tmp_path: Path, iostrata: Iostrata, verifies: Ve
     assert "EBADF" in row["error"] or "9" in row["error"]
 
 
+def test_each_request_of_io_uring(tmp_path: Path, iostrata: Iostrata, verifies: Verifies) -> None:
+    """It counts when its result has come, also where the program takes that without a call."""
+    program, data = str(tmp_path / "uring"), tmp_path / "data"
+    if not Path("/usr/include/liburing.h").exists():
+        pytest.skip("liburing is not installed: apt-get install liburing-dev")
+    subprocess.run(["gcc", "-O2", "-o", program, str(HERE / "uring.c"), "-luring"], check=True)
+    bare = subprocess.run([program, str(data)], check=False).returncode
+    if bare == 200:
+        pytest.skip("this kernel has no io_uring: see kernel.io_uring_disabled")
+    assert bare == 0
+    data.unlink()
+    done = iostrata(*RECORD, program, str(data))
+    assert done.returncode == 0, done.stderr
+    many, size = 8, 4096
+    # at once, without waiting, a vector, a registered buffer, one of a closed file, one opened there
+    reads, writes = many + 10 * many + 4, many + 2
+    calls = {864: reads, 865: writes, 866: 1, 867: 1, 868: 1, 869: 2, 870: 1}
+    verifies(Run(tmp_path / "store", "r"), {**calls, 871: Between(2 + 10 * many + 13, 1000)})
+    moved = (
+        "SELECT point, sum(bytes)::BIGINT AS bytes, count(error)::BIGINT AS errors, "
+        f"max(\"offset\") AS last FROM calls WHERE target = '{data}' AND point IN (864, 865) "
+        "GROUP BY ALL ORDER BY point"
+    )
+    rows = json.loads(iostrata("query", moved, "--format", "json").stdout)
+    assert [[*row.values()] for row in rows] == [
+        [864, (many + 10 * many + 4) * size - 96, 0, many * size + 96],
+        [865, (many + 3) * size, 0, many * size],
+    ]
+    # AND the calls that failed are there with the reason
+    failed = "SELECT point, error FROM calls WHERE point >= 864 AND error IS NOT NULL ORDER BY 1"
+    rows = json.loads(iostrata("query", failed, "--format", "json").stdout)
+    assert [row["point"] for row in rows] == [864, 869]
+    # AND what was opened there has its name, until it is closed
+    named = f"SELECT op FROM calls WHERE target = '{data}' AND point IN (869, 870) ORDER BY point"
+    rows = json.loads(iostrata("query", named, "--format", "json").stdout)
+    assert [row["op"] for row in rows] == ["open", "close"]
+
+
 def test_programs_of_others_stay_as_they_are(tmp_path: Path, iostrata: Iostrata) -> None:
     """A shell, its children and pipes: what they print and how they end."""
     script = (

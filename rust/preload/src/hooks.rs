@@ -115,7 +115,7 @@ pub fn named<'a>(folder: c_int, path: *const c_char) -> Target<'a> {
 }
 
 /// Bytes that a vector of buffers has room for.
-fn room(vector: *const iovec, count: c_int) -> size_t {
+pub fn room(vector: *const iovec, count: c_int) -> size_t {
     let count = usize::try_from(count).unwrap_or(0);
     if vector.is_null() || count > libc::UIO_MAXIOV as usize || !session::is_on() {
         return 0;
@@ -125,7 +125,8 @@ fn room(vector: *const iovec, count: c_int) -> size_t {
     vector.iter().fold(0, |sum, each| sum.saturating_add(each.iov_len))
 }
 
-fn room_of(message: *const msghdr) -> size_t {
+/// Likewise, of those of a message.
+pub fn room_of(message: *const msghdr) -> size_t {
     // SAFETY: as above
     unsafe { message.as_ref() }.map_or(0, |message| {
         room(message.msg_iov, c_int::try_from(message.msg_iovlen).unwrap_or(0))

@@ -29,3 +29,4 @@ mod real;
 mod returned;
 mod session;
 mod streams;
+mod uring;

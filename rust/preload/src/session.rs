@@ -20,6 +20,7 @@ use crate::environment::{Rank, Wanted, text};
 use crate::hdf5::Datasets;
 use crate::log;
 use crate::mpi_file::Files;
+use crate::uring::Rings;
 
 /// Nobody asks for anything, for good.
 const OFF: u8 = 0;
@@ -53,6 +54,7 @@ pub struct Session {
     pub files: Files,
     pub datasets: Datasets,
     pub submitted: Submitted,
+    pub rings: Rings,
     pid: u32,
     generation: u32,
     word: AtomicU32,
@@ -89,7 +91,7 @@ fn points() -> impl Iterator<Item = &'static Point> {
 /// file systems of Hadoop and of the records of a job, which call what is below.
 fn layer(point: &Point) -> Option<u8> {
     match point.class {
-        "libc" | "libaio" => Some(LAYER_POSIX),
+        "libc" | "libaio" | "liburing" => Some(LAYER_POSIX),
         "mpi" => Some(LAYER_FS),
         "hdf5" => Some(LAYER_RECORD),
         _ => None,
@@ -201,6 +203,7 @@ fn start(wanted: &Wanted) -> Option<&'static Session> {
         files: Files::default(),
         datasets: Datasets::default(),
         submitted: Submitted::default(),
+        rings: Rings::default(),
         pid: std::process::id(),
         generation: fork::generation(),
         word: AtomicU32::new(0),
@@ -291,6 +294,11 @@ impl Session {
         account.at = at;
         let Account { hooks, collector, cpu, over, .. } = *account;
         self.process.account([hooks, 0, collector, cpu, over]);
+    }
+
+    /// Another one: another recording.
+    pub fn word(&self) -> u32 {
+        self.word.load(Ordering::Acquire)
     }
 
     /// Whether this is the process itself, and none that shares its memory until it calls exec.
