@@ -36,7 +36,7 @@ Run = dict[str, Any]
 
 
 def machine_cpu() -> float:
-    """Seconds of all processors that were not idle, nor waited for a device, nor were taken away."""
+    """Seconds of all processors that were at work."""
     values = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:8]]
     return (sum(values) - values[3] - values[4]) / TICKS
 
@@ -60,12 +60,13 @@ def measured(how: str, path: Path, store: Path) -> Run:
     if options is None:
         return dict(json.loads(subprocess.check_output(own)))
     iostrata = [str(ROOT / ".venv/bin/iostrata")]
-    stored = ["--store", str(store)]
-    record = [*iostrata, "record", "--private", "--quiet", "--run", "r", *stored, *options, "--"]
-    found = dict(json.loads(subprocess.check_output([*record, *own])))
+    environment = {**os.environ, "IOSTRATA_STORE": str(store)}
+    record = [*iostrata, "record", "--private", "--quiet", "--run", "r", *options, "--"]
+    found = dict(json.loads(subprocess.check_output([*record, *own], env=environment)))
     sql = "SELECT sum(count)::BIGINT AS n FROM sums WHERE layer = 'device' AND op = 'read'"
-    query = [*iostrata, "query", sql, "--run", "r", "--format", "json", *stored]
-    found["requests"] = json.loads(subprocess.check_output(query))[0]["n"] or 0
+    query = [*iostrata, "query", sql, "--run", "r", "--format", "json"]
+    rows = json.loads(subprocess.check_output(query, env=environment))
+    found["requests"] = rows[0]["n"] or 0
     if options and found["requests"] < REQUESTS:
         sys.exit(f"{found['requests']} of {REQUESTS} requests were recorded: is this root?")
     return found
