@@ -1,6 +1,6 @@
 //! Functions that change what a descriptor is, or what this process is.
 
-use std::ffi::{c_char, c_int, c_long, c_void};
+use std::ffi::{c_char, c_int, c_long, c_ulong, c_void};
 
 use libc::{off_t, size_t, sockaddr, socklen_t};
 
@@ -212,6 +212,29 @@ becomes! {
     fn execvp(file: *const c_char, words: Words);
     fn execvpe(file: *const c_char, words: Words, variables: Words);
     fn fexecve(fd: c_int, words: Words, variables: Words);
+}
+
+/// Before a program forbids itself system calls it gives up the right to get more rights, unless it
+/// is root: libseccomp does both.
+///
+/// # Safety
+/// As of the C library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn prctl(
+    option: c_int,
+    first: c_ulong,
+    second: c_ulong,
+    third: c_ulong,
+    fourth: c_ulong,
+) -> c_int {
+    if matches!(option, libc::PR_SET_NO_NEW_PRIVS | libc::PR_SET_SECCOMP) && session::is_on() {
+        log::ours(session::leave);
+    }
+    real!(
+        prctl(option, first, second, third, fourth)
+            as fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int,
+        else -1
+    )
 }
 
 /// The process ends without what else is done at its end.

@@ -346,6 +346,9 @@ pub fn end() {
 }
 
 unsafe extern "C" fn thread_ends(_: *mut c_void) {
+    if session::is_forbidden() {
+        return;
+    }
     // SAFETY: a place of this thread
     let before = unsafe { *errno() };
     end();

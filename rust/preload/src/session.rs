@@ -42,6 +42,8 @@ static SESSION: AtomicPtr<Session> = AtomicPtr::new(std::ptr::null_mut());
 static WANTED: AtomicPtr<Wanted> = AtomicPtr::new(std::ptr::null_mut());
 /// `CLOCK_MONOTONIC_COARSE` ns.
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
+/// The program forbids itself system calls: ours would end it.
+static FORBIDDEN: AtomicBool = AtomicBool::new(false);
 static LOOKS: AtomicBool = AtomicBool::new(false);
 /// Of all threads, in lots.
 pub static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -335,16 +337,37 @@ fn end_by(end: fn(&Process)) {
 pub fn end_here(is_replaced: bool) -> bool {
     // SAFETY: made by `start`, and never freed
     let session = unsafe { SESSION.load(Ordering::Acquire).as_ref() };
-    let is_here = session.is_some_and(Session::is_here);
+    let is_here = !is_forbidden() && session.is_some_and(Session::is_here);
     if is_here {
         end_by(if is_replaced { Process::replaced } else { Process::end });
     }
     is_here
 }
 
+/// The process is about to forbid itself system calls: what was recorded until now stays, and from
+/// now on it is left alone, its threads and the children that it forks, too.
+pub fn leave() {
+    // SAFETY: made by `start`, and never freed
+    let session = unsafe { SESSION.load(Ordering::Acquire).as_ref() };
+    let is_own = |session: &Session| session.generation == fork::generation();
+    if session.is_some_and(|session| is_own(session) && !session.is_here()) {
+        return; // a child that shares the memory of its parent until it calls exec
+    }
+    FORBIDDEN.store(true, Ordering::Release);
+    end_by(Process::end);
+}
+
+/// Whether no system call may be made but the program's own.
+pub fn is_forbidden() -> bool {
+    FORBIDDEN.load(Ordering::Acquire)
+}
+
 /// What there was is over, since an `exec` has failed or this is a child: from the next call on, the
 /// program is a process of its own.
 pub fn begin_again() {
+    if is_forbidden() {
+        return;
+    }
     SESSION.store(std::ptr::null_mut(), Ordering::Release);
     CALLS.store(0, Ordering::Relaxed);
     NEXT_LOOK.store(0, Ordering::Relaxed);
