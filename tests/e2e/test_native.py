@@ -221,7 +221,7 @@ def test_each_request_of_io_uring(tmp_path: Path, iostrata: Iostrata, verifies: 
     done = iostrata(*RECORD, program, str(data))
     assert done.returncode == 0, done.stderr
     many, size = 8, 4096
-    # at once, without waiting, a vector, a registered buffer, one of a closed file, one opened there
+    # at once, without waiting; a vector, a registered buffer, a closed file, one opened there
     reads, writes = many + 10 * many + 4, many + 2
     calls = {864: reads, 865: writes, 866: 1, 867: 1, 868: 1, 869: 2, 870: 1}
     verifies(Run(tmp_path / "store", "r"), {**calls, 871: Between(2 + 10 * many + 13, 1000)})
