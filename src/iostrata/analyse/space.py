@@ -22,6 +22,7 @@ from iostrata.analyse.lifetimes import (
 from iostrata.analyse.tables import CALLS, PROCESSES, SUMS, counted_once
 from iostrata.records import Bytes, EpochNs, Record
 from iostrata.schema.directions import DIRECTIONS
+from iostrata.schema.points import POINTS
 from iostrata.schema.roles import SERVERS
 
 MOST_NAMES = 20_000
@@ -31,12 +32,14 @@ _FILES = (
     *("jars", "classes", "properties", "xml"),
 )
 _CHANGES = ("delete", "rename", "create")
+# Its file is the one that is read.
+_SPLICE = next(point.id for point in POINTS if point.method == "splice")
 _KEYS = ("job", "role", "proc", "layer", "category")
 
 
 class WrittenBytes(Record, frozen=True):
     """Bytes that a process wrote to files of a category from `begin` until `end`; in HDFS of layer
-    `fs`, one copy, to local files of layer `java`.
+    `fs`, one copy, to other files of layer `java` or `posix`.
     """
 
     job: str | None
@@ -123,7 +126,7 @@ def name_changes() -> ir.Table:
 
     def of(table: ir.Table) -> ir.Table:
         chosen = table.filter(
-            table.layer.isin(["hdfs", "java"]), table["op"].isin(_CHANGES), table.target.notnull()
+            table.layer.isin(["hdfs", "java", "posix"]), table["op"].isin(_CHANGES), table.target.notnull()
         )
         return chosen.mutate(at=chosen.start + chosen.dur.fill_null(0))
 
@@ -159,10 +162,7 @@ def stored_files(engine: Engine) -> dict[Owner, list[Stored]]:
     """What each job, or role of no job, stored: named files, and the rest by kind."""
     named = engine.records(written_files, WrittenFile)
     whole = engine.records(written_bytes, WrittenBytes)
-    changes = [
-        PathChange(HDFS if row.layer == "hdfs" else LOCAL, row.op, row.target, row.at)
-        for row in engine.records(name_changes, NameChange)
-    ]
+    changes = map(_change, engine.records(name_changes, NameChange))
     ends = {(row.job, row.role): row.end for row in engine.records(owner_ends, OwnerEnd)}
     made = [_of_file(row) for row in named] + [_of_rest(row) for row in _rest(whole, named)]
     found: dict[Owner, list[Stored]] = {}
@@ -184,6 +184,12 @@ def _space(owner: Owner, files: list[Stored]) -> JobSpace:
         left=steps[-1].temporary + steps[-1].permanent,
         unnamed=sum(each.bytes for each in files if not each.path),
     )
+
+
+def _change(row: NameChange) -> PathChange:
+    """A rename of layer `posix` has the new name, and what was there is gone."""
+    op = "create" if (row.layer, row.op) == ("posix", "rename") else row.op
+    return PathChange(HDFS if row.layer == "hdfs" else LOCAL, op, row.target, row.at)
 
 
 def _of_file(row: WrittenFile) -> Stored:
@@ -215,7 +221,8 @@ def _rest(whole: list[WrittenBytes], named: list[WrittenFile]) -> list[WrittenBy
 
 def _stored(table: ir.Table) -> ir.Table:
     """Rows of writes to files, but not by servers, with the job or the role."""
-    local = (table.layer == "java") & table["op"].isin(DIRECTIONS["written"])
+    local = table.layer.isin(["java", "posix"]) & table["op"].isin(DIRECTIONS["written"])
+    local |= (table.layer == "posix") & (table["op"] == "transfer") & (table.point != _SPLICE)
     local &= table.category.isin(_FILES)
     remote = (table.layer == "fs") & (table["op"] == "write") & (table.category == "hdfs")
     servers = table.role.fill_null("").isin(SERVERS)

@@ -106,5 +106,27 @@ def test_calls_that_change_names_count_once_they_have_succeeded(traced: Traced) 
     ]
 
 
+def test_space_of_a_native_program(traced: Traced) -> None:
+    """A file that it deletes, one that it copies, and one that replaces another by a rename."""
+    splice, copy = 740, 739
+    mine = {"category": "file", "role": "client"}
+    moves = {"bytes": 30, "category": "file", "role": "client"}
+    engine = traced(
+        [
+            row_of_sum("posix", "write", bytes=100, target="/t/a", **mine, **at(0)),
+            row_of_call("posix", "delete", "/t/a", **mine | at(2, 0)),
+            row_of_sum("posix", "transfer", point=copy, target="/t/b", **moves, **at(3)),
+            row_of_sum("posix", "transfer", point=splice, target="/t/read", **moves, **at(3)),
+            row_of_sum("posix", "write", bytes=5, target="/t/c", **mine, **at(4)),
+            row_of_call("posix", "rename", "/t/c", **mine | at(6, 0)),
+            row_of_sum("posix", "write", bytes=9, target="/dev/null", **mine, **at(4)),
+            row_of_sum("posix", "write", bytes=9, category="pipe", role="client", **at(4)),
+        ],
+        processes=[process("client", 1, proc=1)],
+    )
+    (space,) = job_spaces(engine)
+    assert (space.written, space.most, space.left, space.hdfs) == (135, 100, 30, 0)
+
+
 def test_a_run_that_writes_nothing_uses_no_space(traced: Traced) -> None:
     assert job_spaces(traced([row_of_sum("java", "read")])) == []
