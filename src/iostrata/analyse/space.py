@@ -126,7 +126,9 @@ def name_changes() -> ir.Table:
 
     def of(table: ir.Table) -> ir.Table:
         chosen = table.filter(
-            table.layer.isin(["hdfs", "java", "posix"]), table["op"].isin(_CHANGES), table.target.notnull()
+            table.layer.isin(["hdfs", "java", "posix"]),
+            table["op"].isin(_CHANGES),
+            table.target.notnull(),
         )
         return chosen.mutate(at=chosen.start + chosen.dur.fill_null(0))
 
@@ -222,7 +224,11 @@ def _rest(whole: list[WrittenBytes], named: list[WrittenFile]) -> list[WrittenBy
 def _stored(table: ir.Table) -> ir.Table:
     """Rows of writes to files, but not by servers, with the job or the role."""
     local = table.layer.isin(["java", "posix"]) & table["op"].isin(DIRECTIONS["written"])
-    local |= (table.layer == "posix") & (table["op"] == "transfer") & (table.point != _SPLICE)
+    local |= (
+        (table.layer == "posix")
+        & (table["op"] == "transfer")
+        & (table.point.fill_null(0) != _SPLICE)
+    )
     local &= table.category.isin(_FILES)
     remote = (table.layer == "fs") & (table["op"] == "write") & (table.category == "hdfs")
     servers = table.role.fill_null("").isin(SERVERS)

@@ -108,7 +108,7 @@ def test_calls_that_change_names_count_once_they_have_succeeded(traced: Traced) 
 
 def test_space_of_a_native_program(traced: Traced) -> None:
     """A file that it deletes, one that it copies, and one that replaces another by a rename."""
-    splice, copy = 740, 739
+    copy, splice = 743, 744
     mine = {"category": "file", "role": "client"}
     moves = {"bytes": 30, "category": "file", "role": "client"}
     engine = traced(
