@@ -32,8 +32,8 @@ _FILES = (
     *("jars", "classes", "properties", "xml"),
 )
 _CHANGES = ("delete", "rename", "create")
-# Its file is the one that is read.
-_SPLICE = next(point.id for point in POINTS if point.method == "splice")
+# Their file is the one that is written.
+_COPIES = [point.id for point in POINTS if point.method in ("sendfile", "copy_file_range")]
 _KEYS = ("job", "role", "proc", "layer", "category")
 
 
