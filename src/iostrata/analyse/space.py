@@ -224,11 +224,7 @@ def _rest(whole: list[WrittenBytes], named: list[WrittenFile]) -> list[WrittenBy
 def _stored(table: ir.Table) -> ir.Table:
     """Rows of writes to files, but not by servers, with the job or the role."""
     local = table.layer.isin(["java", "posix"]) & table["op"].isin(DIRECTIONS["written"])
-    local |= (
-        (table.layer == "posix")
-        & (table["op"] == "transfer")
-        & (table.point.fill_null(0) != _SPLICE)
-    )
+    local |= table.point.isin(_COPIES)
     local &= table.category.isin(_FILES)
     remote = (table.layer == "fs") & (table["op"] == "write") & (table.category == "hdfs")
     servers = table.role.fill_null("").isin(SERVERS)
