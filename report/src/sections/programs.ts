@@ -46,7 +46,11 @@ export function programs(run: ReportDocument, selection: Selection): HTMLElement
         { title: "program", cell: (row) => partName(row.part), by: (row) => partName(row.part) },
         number("processes", (row) => row.processes, count),
         number("lasted", lasted, (value) => (value ? seconds(value) : "–")),
-        number("CPU", (row) => row.cpu ?? -1, (value) => (value < 0 ? "–" : seconds(value))),
+        number(
+          "CPU",
+          (row) => row.cpu ?? -1,
+          (value) => (value < 0 ? "–" : seconds(value)),
+        ),
         number("calls on files", (row) => row.calls, count),
         number("read", (row) => row.bytes_read, size),
         number("written", (row) => row.bytes_written, size),

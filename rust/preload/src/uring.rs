@@ -1,4 +1,4 @@
-//! io_uring, as programs use it by liburing, version 2.
+//! `io_uring`, as programs use it by liburing, version 2.
 //!
 //! A program writes what it asks for into a ring that it shares with the kernel, and takes results
 //! from another one, both without a call. So requests are noted when a function of the library hands
@@ -192,7 +192,9 @@ impl Followed {
             3 | 8 => (on(const { of("io_uring_fsync") }, fd, 0), false),
             9 | 26 | 47 | 48 => (on(const { of("io_uring_send") }, fd, size), true),
             10 | 27 => (on(const { of("io_uring_recv") }, fd, size), true),
-            18 | 28 => (opens(const { of("io_uring_openat") }, fd, address as *const c_char), false),
+            18 | 28 => {
+                (opens(const { of("io_uring_openat") }, fd, address as *const c_char), false)
+            }
             19 => (on(const { of("io_uring_close") }, fd, 0), false),
             _ => return None,
         };
@@ -351,10 +353,10 @@ macro_rules! enters {
         /// # Safety
         /// As of liburing's.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(ring: *mut Ring, $($argument: $type),*) -> c_int {
+        pub unsafe extern "C-unwind" fn $name(ring: *mut Ring $(, $argument: $type)*) -> c_int {
             let _hook = Hook::begins();
             $how(ring, || {
-                let done = loaded!($name(ring, $($argument),*) as fn(*mut Ring, $($type),*) -> c_int);
+                let done = loaded!($name(ring $(, $argument)*) as fn(*mut Ring $(, $type)*) -> c_int);
                 done.unwrap_or(-libc::ENOSYS)
             })
         }
@@ -424,8 +426,9 @@ pub unsafe extern "C-unwind" fn io_uring_peek_batch_cqe(
     most: c_uint,
 ) -> c_uint {
     let _hook = Hook::begins();
-    let done =
-        loaded!(io_uring_peek_batch_cqe(ring, to, most) as fn(*mut Ring, Results, c_uint) -> c_uint);
+    let done = loaded!(
+        io_uring_peek_batch_cqe(ring, to, most) as fn(*mut Ring, Results, c_uint) -> c_uint
+    );
     if session::is_on() {
         ended(ring);
     }
@@ -456,8 +459,9 @@ pub unsafe extern "C-unwind" fn io_uring_register_files(
     many: c_uint,
 ) -> c_int {
     let _hook = Hook::begins();
-    let done = loaded!(io_uring_register_files(ring, files, many)
-        as fn(*mut Ring, *const c_int, c_uint) -> c_int);
+    let done =
+        loaded!(io_uring_register_files(ring, files, many)
+            as fn(*mut Ring, *const c_int, c_uint) -> c_int);
     let done = done.unwrap_or(-libc::ENOSYS);
     if done >= 0 && session::is_on() {
         registers(ring, 0, files, many);
@@ -498,8 +502,7 @@ fn registers(ring: *const Ring, from: c_uint, files: *const c_int, many: c_uint)
         }
         for (fd, target) in files.iter().zip(&mut followed.registered[from..]) {
             let is_there = *fd >= 0;
-            *target =
-                if is_there { log::target(session, Target::Descriptor(*fd)) } else { 0 };
+            *target = if is_there { log::target(session, Target::Descriptor(*fd)) } else { 0 };
         }
     });
 }

@@ -18,7 +18,7 @@ pub struct Point {
     pub summable: bool,
 }
 
-pub const POINTS_HASH: u64 = 3792935277159948012;
+pub const POINTS_HASH: u64 = 13966671503449176;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -453,4 +453,12 @@ pub const POINTS: &[Point] = &[
     Point { id: 861, layer: "device", op: "write", class: "kernel", method: "block_write", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 862, layer: "device", op: "sync", class: "kernel", method: "block_flush", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 863, layer: "device", op: "discard", class: "kernel", method: "block_discard", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 864, layer: "posix", op: "read", class: "liburing", method: "io_uring_read", counted_only: false, woven: false, direction: 41, summable: true },
+    Point { id: 865, layer: "posix", op: "write", class: "liburing", method: "io_uring_write", counted_only: false, woven: false, direction: 42, summable: true },
+    Point { id: 866, layer: "posix", op: "sync", class: "liburing", method: "io_uring_fsync", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 867, layer: "posix", op: "send", class: "liburing", method: "io_uring_send", counted_only: false, woven: false, direction: 44, summable: true },
+    Point { id: 868, layer: "posix", op: "receive", class: "liburing", method: "io_uring_recv", counted_only: false, woven: false, direction: 45, summable: true },
+    Point { id: 869, layer: "posix", op: "open", class: "liburing", method: "io_uring_openat", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 870, layer: "posix", op: "close", class: "liburing", method: "io_uring_close", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 871, layer: "posix", op: "wait", class: "liburing", method: "io_uring_enter", counted_only: false, woven: false, direction: 0, summable: false },
 ];

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 3792935277159948012
+POINTS_HASH = 13966671503449176
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -465,4 +465,12 @@ POINTS = (
     Point(861, "device", "write", "kernel", "block_write", "()V", "own", "", "", "", (), ""),
     Point(862, "device", "sync", "kernel", "block_flush", "()V", "own", "", "", "", (), ""),
     Point(863, "device", "discard", "kernel", "block_discard", "()V", "own", "", "", "", (), ""),
+    Point(864, "posix", "read", "liburing", "io_uring_read", "([B)I", "own", "ret", "", "", (), ""),
+    Point(865, "posix", "write", "liburing", "io_uring_write", "([B)I", "own", "ret", "", "", (), ""),
+    Point(866, "posix", "sync", "liburing", "io_uring_fsync", "([B)I", "own", "", "", "", (), ""),
+    Point(867, "posix", "send", "liburing", "io_uring_send", "([B)I", "own", "ret", "", "", (), ""),
+    Point(868, "posix", "receive", "liburing", "io_uring_recv", "([B)I", "own", "ret", "", "", (), ""),
+    Point(869, "posix", "open", "liburing", "io_uring_openat", "([B)I", "own", "", "", "", (), ""),
+    Point(870, "posix", "close", "liburing", "io_uring_close", "([B)I", "own", "", "", "", (), ""),
+    Point(871, "posix", "wait", "liburing", "io_uring_enter", "([B)I", "own", "", "", "", (), ""),
 )

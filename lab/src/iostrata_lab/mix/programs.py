@@ -35,7 +35,7 @@ ON_ONE_MACHINE = (
     "lengths are matched by repeating the shorter program; its first repetition is measured",
     "times are those of commands: the start of Hadoop's client and of the ranks is in them",
     "requests are made up, and each repeat begins with cold caches",
-    "trials are recorded, within 1 % of the CPU; there they were not",
+    "trials are recorded, which costs CPU (mix-cost is of that); there they were not",
 )
 
 

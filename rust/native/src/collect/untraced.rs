@@ -172,7 +172,13 @@ mod tests {
         if !empty {
             command.env(TOOL_OPTIONS, options);
         }
-        command.spawn().unwrap()
+        let child = command.spawn().unwrap();
+        // the parent goes on while the kernel has not yet put the variables where /proc shows them
+        let variables = format!("/proc/{}/environ", child.id());
+        while fs::read(&variables).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
+        child
     }
 
     #[test]

@@ -437,6 +437,14 @@ final class PointText {
         + "860\tdevice\tread\tkernel\tblock_read\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "861\tdevice\twrite\tkernel\tblock_write\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "862\tdevice\tsync\tkernel\tblock_flush\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
-        + "863\tdevice\tdiscard\tkernel\tblock_discard\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n";
+        + "863\tdevice\tdiscard\tkernel\tblock_discard\t()V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "864\tposix\tread\tliburing\tio_uring_read\t([B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "865\tposix\twrite\tliburing\tio_uring_write\t([B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "866\tposix\tsync\tliburing\tio_uring_fsync\t([B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "867\tposix\tsend\tliburing\tio_uring_send\t([B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "868\tposix\treceive\tliburing\tio_uring_recv\t([B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "869\tposix\topen\tliburing\tio_uring_openat\t([B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "870\tposix\tclose\tliburing\tio_uring_close\t([B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "871\tposix\twait\tliburing\tio_uring_enter\t([B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n";
   }
 }

@@ -215,8 +215,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 431;
-  public static final long POINTS_HASH = 3792935277159948012L;
+  public static final int POINT_COUNT = 439;
+  public static final long POINTS_HASH = 13966671503449176L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {
@@ -233,7 +233,7 @@ public final class Schema {
     0x007ff3ffb5000c7fL,
     0x8030dfc00001ff80L,
     0x000000063fff1fffL,
-    0x0000000000000078L,
+    0x0000001b00000078L,
     0xffffffffffffffffL,
     0xffffffffffffffffL
   };
