@@ -121,8 +121,8 @@ def stages(known: State, root: Path, first: bool) -> Iterator[Stage]:
     )
     yield from mounted.mounting(known, root, "mfsmount", _client(known, root))
     if first:
-        for tool, value in (("mfssetgoal", known.copies), ("mfssettrashtime", 0)):
-            yield Stage((), (partial(_set, tool, value, root),))
+        settings = (("mfssetgoal", known.copies), ("mfssettrashtime", 0))
+        yield Stage((), tuple(partial(_set, tool, value, root) for tool, value in settings))
     yield from onmount.stages(known, root, first)
 
 
