@@ -4,7 +4,7 @@
     sudo bench/micro/devices.py FOLDER [--rounds 10] [--on DIRECTORY]
 
 Reads 4 KiB at a time past the page cache (O_DIRECT) from random places of a file in DIRECTORY:
-plain, recorded, and recorded with `--devices`, in turns. CPU is the whole machine's, so that the
+plain, recorded with `--native`, and with `--devices`, too, in turns. CPU is the whole machine's, so that the
 collector's is in it. Writes every run into FOLDER/devices.json and prints means with intervals of
 95 %, of the differences within a round.
 """
@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT)]
 from bench.measure.results import Results, say  # noqa: E402
 from bench.measure.stats import mean  # noqa: E402
 
-REQUESTS, SIZE, FILE = 100_000, 4096, 256 << 20
+REQUESTS, SIZE, FILE = 50_000, 4096, 256 << 20
 WAYS = {"plain": None, "recorded": (), "with --devices": ("--devices",)}
 TICKS = os.sysconf("SC_CLK_TCK")
 Run = dict[str, Any]
@@ -61,7 +61,7 @@ def measured(how: str, path: Path, store: Path) -> Run:
         return dict(json.loads(subprocess.check_output(own)))
     iostrata = [str(ROOT / ".venv/bin/iostrata")]
     environment = {**os.environ, "IOSTRATA_STORE": str(store)}
-    record = [*iostrata, "record", "--private", "--quiet", "--run", "r", *options, "--"]
+    record = [*iostrata, "record", "--private", "--native", "--quiet", "--run", "r", *options, "--"]
     found = dict(json.loads(subprocess.check_output([*record, *own], env=environment)))
     sql = "SELECT sum(count)::BIGINT AS n FROM sums WHERE layer = 'device' AND op = 'read'"
     query = [*iostrata, "query", sql, "--run", "r", "--format", "json"]
