@@ -4,9 +4,9 @@
     sudo bench/micro/devices.py FOLDER [--rounds 10] [--on DIRECTORY]
 
 Reads 4 KiB at a time past the page cache (O_DIRECT) from random places of a file in DIRECTORY:
-plain, recorded with `--native`, and with `--devices`, too, in turns. CPU is the whole machine's, so that the
-collector's is in it. Writes every run into FOLDER/devices.json and prints means with intervals of
-95 %, of the differences within a round.
+plain, recorded with `--native`, and with `--devices`, too, in turns. CPU is the whole machine's, so
+that the collector's is in it. Writes every run into FOLDER/devices.json and prints means with
+intervals of 95 %, of the differences within a round.
 """
 
 from __future__ import annotations
