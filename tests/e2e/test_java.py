@@ -133,11 +133,12 @@ def test_a_command_without_java(iostrata: Iostrata) -> None:
     done = iostrata("record", "--run", "r", "--", "true")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.splitlines()[0] == (
-        "iostrata: traced 0/0 processes, 0 dropped: no events: no Java process was seen"
+        "iostrata: traced 0/0 processes, 0 dropped: no events: no Java process was seen, nor "
+        "another one by --native"
     )
     said = iostrata("summary").stdout.splitlines()
     assert said[0] == "traced 0/0 processes, 0 dropped"
-    assert said[-1] == "no events: no Java process was seen"
+    assert said[-1] == "no events: no Java process was seen, nor another one by --native"
 
 
 def test_a_command_of_any_bytes_and_length(iostrata: Iostrata) -> None:

@@ -147,7 +147,9 @@ def report_of(chrome: Browser, iostrata: Iostrata, folder: Path) -> Opened:
 def test_a_run_without_events_says_why(chrome: Browser, iostrata: Iostrata, tmp_path: Path) -> None:
     make_run(tmp_path / "store", "r", start=0, end=0)
     found = report_of(chrome, iostrata, tmp_path)
-    assert found.texts(".empty") == ["no events: no Java process was seen"]
+    assert found.texts(".empty") == [
+        "no events: no Java process was seen, nor another one by --native"
+    ]
     # nothing stands empty: only how complete it is
     verdict = "There is nothing to judge, because no traced process worked for this run."
     assert found.texts("h2") == [verdict, "Method and completeness"]

@@ -152,7 +152,7 @@ def why_empty(picture: Picture, state: str, events: int) -> str:
     if state == "recording":
         return "no events so far: the run is being recorded"
     if not picture.processes.processes:
-        return "no events: no Java process was seen"
+        return "no events: no Java process was seen, nor another one by --native"
     if not picture.processes.traced:
         return "no events: none of its processes was traced (iostrata doctor says why)"
     if picture.lost:

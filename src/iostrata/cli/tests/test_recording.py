@@ -90,7 +90,7 @@ def test_jobs_without_a_cluster_that_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("processes", "why"),
     [
-        ([], "no Java process was seen"),
+        ([], "no Java process was seen, nor another one by --native"),
         (
             [process("client", 1, traced=False, reason="no agent")],
             "none of its processes was traced (iostrata doctor says why)",

@@ -211,7 +211,7 @@ def test_runs_without_events_say_why(tmp_path: Path) -> None:
         name: summary_lines(read(tmp_path, name))[-1]
         for name in ("nothing", "untraced", "silent", "lost")
     } == {
-        "nothing": "no events: no Java process was seen",
+        "nothing": "no events: no Java process was seen, nor another one by --native",
         "untraced": "no events: none of its processes was traced (iostrata doctor says why)",
         "silent": "no events: its processes called none of the points (iostrata points lists them)",
         "lost": "no events: there was no room for what its processes called",

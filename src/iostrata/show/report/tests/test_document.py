@@ -184,7 +184,7 @@ def test_numbers_are_those_of_the_summary(tmp_path: Path) -> None:
 def test_runs_without_events_say_why(tmp_path: Path) -> None:
     make_run(tmp_path, "r", start=0, end=0)
     found = read(tmp_path)
-    assert found["empty"] == "no events: no Java process was seen"
+    assert found["empty"] == "no events: no Java process was seen, nor another one by --native"
     assert (found["axis"]["bins"], found["series"]) == (1, [])
 
 
