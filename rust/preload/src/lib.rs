@@ -27,6 +27,7 @@ mod mpi;
 mod mpi_file;
 mod real;
 mod returned;
+mod rings;
 mod session;
 mod streams;
 mod uring;

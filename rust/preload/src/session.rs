@@ -20,7 +20,7 @@ use crate::environment::{Rank, Wanted, text};
 use crate::hdf5::Datasets;
 use crate::log;
 use crate::mpi_file::Files;
-use crate::uring::Rings;
+use crate::rings::Rings;
 
 /// Nobody asks for anything, for good.
 const OFF: u8 = 0;
