@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +50,24 @@ static void descriptors(void) {
   long wrote = write(b, "b", 1);
   printf("errno stays %d after %ld\n", errno, wrote);
   close(b);
+}
+
+/* Addresses where nothing is. */
+static void addresses(void) {
+  struct stat st;
+  char *nowhere[] = {NULL, (char *)8, (char *)-1, (char *)(1ul << 63)};
+  int fd = open(in("a"), O_RDWR), faults = 0;
+  for (int i = 0; i < 4; i++) {
+    char *at = nowhere[i];
+    faults += open(at, O_RDONLY) < 0 && errno == EFAULT;
+    faults += stat(at, &st) < 0 && errno == EFAULT;
+    faults += unlink(at) < 0 && errno == EFAULT;
+    faults += write(fd, at, 1) < 0 && errno == EFAULT;
+    faults += readv(fd, (struct iovec *)at, 1) < 0 && errno == EFAULT;
+    faults += sendmsg(fd, (struct msghdr *)at, 0) < 0;  // it is no socket, either
+  }
+  printf("faults %d\n", faults);
+  close(fd);
 }
 
 static void count(int signal) { handled++; }
@@ -188,6 +208,7 @@ static void children(void) {
 int main(int words, char **word) {
   strcpy(folder, word[1]);
   descriptors();
+  addresses();
   signals();
   threads();
   children();

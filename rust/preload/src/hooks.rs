@@ -100,9 +100,17 @@ fn below<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
     Call { target: named(folder, path), ..nothing(point) }
 }
 
+/// Whether something may be at an address. Programs ask with -1, or a small number, whether the kernel
+/// says `EFAULT`, as it does and we could not.
+fn may_be<T>(at: *const T) -> bool {
+    const LEAST: usize = 1 << 16; // the kernel maps nothing below
+    const END: usize = 1 << 56; // nor above, on any processor
+    (LEAST..END).contains(&(at as usize))
+}
+
 /// A path as the program has given it; an empty one is the folder itself.
 pub fn named<'a>(folder: c_int, path: *const c_char) -> Target<'a> {
-    if path.is_null() || !session::is_on() {
+    if !may_be(path) || !session::is_on() {
         return Target::None;
     }
     // SAFETY: the program passes it on to the C library, which reads it just so
@@ -117,7 +125,7 @@ pub fn named<'a>(folder: c_int, path: *const c_char) -> Target<'a> {
 /// Bytes that a vector of buffers has room for.
 pub fn room(vector: *const iovec, count: c_int) -> size_t {
     let count = usize::try_from(count).unwrap_or(0);
-    if vector.is_null() || count > libc::UIO_MAXIOV as usize || !session::is_on() {
+    if !may_be(vector) || count > libc::UIO_MAXIOV as usize || !session::is_on() {
         return 0;
     }
     // SAFETY: the program passes it on to the kernel, which reads it just so
@@ -127,6 +135,9 @@ pub fn room(vector: *const iovec, count: c_int) -> size_t {
 
 /// Likewise, of those of a message.
 pub fn room_of(message: *const msghdr) -> size_t {
+    if !may_be(message) {
+        return 0;
+    }
     // SAFETY: as above
     unsafe { message.as_ref() }.map_or(0, |message| {
         room(message.msg_iov, c_int::try_from(message.msg_iovlen).unwrap_or(0))
