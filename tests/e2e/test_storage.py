@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 from tests.e2e.cluster import Cluster, lab_up, left, skip_without
+from tests.e2e.serving import wait_until
 
 from iostrata_lab import clusters
-from iostrata_lab.clusters import cephfs, moosefs, mounted
+from iostrata_lab.clusters import cephfs, moosefs, mounted, processes
 
 pytestmark = [
     pytest.mark.cluster,
@@ -185,8 +186,10 @@ def test_what_was_killed_is_cleaned_up_by_the_next_start(kind: Kind, cluster: Cl
     environment = {**cluster.environment}
     subprocess.run(up, check=True, env=environment, capture_output=True)
     lab = clusters.find(name)
-    for pid in pids_of(lab):
-        os.kill(pid, signal.SIGKILL)
+    all_of_it = [*(daemon.identity for daemon in lab.daemons()), *(n.holder for n in lab.nodes())]
+    for process in all_of_it:
+        os.kill(process.pid, signal.SIGKILL)
+    wait_until(lambda: not any(map(processes.alive, all_of_it)), 60)  # a kill is not yet an end
     again = subprocess.run(up, env=environment, capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
     assert "removing what is left of lab" in again.stderr
@@ -194,10 +197,6 @@ def test_what_was_killed_is_cleaned_up_by_the_next_start(kind: Kind, cluster: Cl
     found.down()
     assert not found.root.exists()
     assert left(found) == []
-
-
-def pids_of(lab: clusters.Lab) -> list[int]:
-    return [*(daemon.pid for daemon in lab.daemons()), *(node.pid for node in lab.nodes())]
 
 
 def test_hadoop_is_not_looked_for_there(kind: Kind, cluster: Cluster) -> None:

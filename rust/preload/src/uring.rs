@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::loaded::{Hook, Loaded, file_of, loaded};
-use crate::log::{self, Call, Kind, Target, traced};
+use crate::log::{self, Call, Kind, traced};
 use crate::rings::{Done, Followed, MOST, Request, Ring, of};
 use crate::session::{self, Session};
 
