@@ -1,6 +1,6 @@
 /*!
-What a native program calls of the C library, of MPI and of HDF5 to do I/O, recorded: `LD_PRELOAD` puts this library
-before it.
+What a native program calls of the C library, of libaio and liburing, of MPI and of HDF5 to do I/O,
+recorded: `LD_PRELOAD` puts this library before them.
 
 A call comes in by a function of the same name ([`hooks`]), which calls the real one, and writes what
 it did through the same writer as the JVM agent ([`log`]). What is going on in the process is in

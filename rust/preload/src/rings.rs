@@ -25,6 +25,28 @@ const FIXED_FILE: u8 = 1;
 const MORE: u32 = 1 << 1;
 const NOTIFICATION: u32 = 1 << 3;
 
+/// The kernel's `enum io_uring_op`, of what is recorded.
+const READV: u8 = 1;
+const WRITEV: u8 = 2;
+const FSYNC: u8 = 3;
+const READ_FIXED: u8 = 4;
+const WRITE_FIXED: u8 = 5;
+const SYNC_FILE_RANGE: u8 = 8;
+const SENDMSG: u8 = 9;
+const RECVMSG: u8 = 10;
+const OPENAT: u8 = 18;
+const CLOSE: u8 = 19;
+const READ: u8 = 22;
+const WRITE: u8 = 23;
+const SEND: u8 = 26;
+const RECV: u8 = 27;
+const OPENAT2: u8 = 28;
+const SEND_ZC: u8 = 47;
+const SENDMSG_ZC: u8 = 48;
+const READ_MULTISHOT: u8 = 49;
+const READV_FIXED: u8 = 60;
+const WRITEV_FIXED: u8 = 61;
+
 /// `struct io_uring` of liburing since 2.0; what it shares with the kernel is behind pointers.
 #[repr(C)]
 #[derive(Debug)]
@@ -76,6 +98,59 @@ struct Entry {
     /// One more than its place among registered ones; 0: a descriptor.
     place: u32,
     rest: [u64; 2],
+}
+
+impl Entry {
+    /// The call that it stands for, and whether its result is how many bytes it has moved; `None` of
+    /// what is not recorded.
+    fn call(&self) -> Option<(Call<'_>, bool)> {
+        let &Entry { operation, fd, offset, .. } = self;
+        let size = self.size()?;
+        Some(match operation {
+            READ | READV | READ_FIXED | READV_FIXED | READ_MULTISHOT => {
+                (at(const { of("io_uring_read") }, fd, size, offset), true)
+            }
+            WRITE | WRITEV | WRITE_FIXED | WRITEV_FIXED => {
+                (at(const { of("io_uring_write") }, fd, size, offset), true)
+            }
+            FSYNC | SYNC_FILE_RANGE => (on(const { of("io_uring_fsync") }, fd, 0), false),
+            SEND | SENDMSG | SEND_ZC | SENDMSG_ZC => {
+                (on(const { of("io_uring_send") }, fd, size), true)
+            }
+            RECV | RECVMSG => (on(const { of("io_uring_recv") }, fd, size), true),
+            OPENAT | OPENAT2 => {
+                let path = self.address as *const c_char;
+                (opens(const { of("io_uring_openat") }, fd, path), false)
+            }
+            CLOSE => (on(const { of("io_uring_close") }, fd, 0), false),
+            _ => return None,
+        })
+    }
+
+    /// Bytes that it asks for.
+    fn size(&self) -> Option<usize> {
+        let &Entry { address, length, .. } = self;
+        Some(match self.operation {
+            READV | WRITEV | READV_FIXED | WRITEV_FIXED => {
+                room(address as *const libc::iovec, length.try_into().ok()?)
+            }
+            SENDMSG | SENDMSG_ZC | RECVMSG => room_of(address as *const libc::msghdr),
+            _ => length as usize,
+        })
+    }
+
+    fn opens(&self) -> bool {
+        matches!(self.operation, OPENAT | OPENAT2)
+    }
+
+    /// Where among registered descriptors the one is that it acts on; `None`: it is none of them.
+    fn place(&self) -> Option<u32> {
+        if self.opens() || self.operation == CLOSE {
+            self.place.checked_sub(1)
+        } else {
+            (self.flags & FIXED_FILE != 0).then_some(self.fd as u32)
+        }
+    }
 }
 
 /// `struct io_uring_cqe` of the kernel.
@@ -198,44 +273,22 @@ impl Followed {
         }
     }
 
-    /// Numbers are those of the kernel's `enum io_uring_op`.
     fn request(&self, session: &Session, entry: &Entry) -> Option<Request> {
-        let &Entry { operation, fd, offset, address, length, .. } = entry;
-        let size = match operation {
-            1 | 2 | 60 | 61 => room(address as *const libc::iovec, length.try_into().ok()?),
-            9 | 10 | 48 => room_of(address as *const libc::msghdr),
-            _ => length as usize,
+        let (call, moves) = entry.call()?;
+        let (place, fd) = (entry.place(), entry.fd);
+        let target = match place {
+            _ if entry.opens() => log::target(session, call.target),
+            Some(place) => self.registered(place),
+            None => log::target(session, Target::Descriptor(fd)),
         };
-        let (call, moves) = match operation {
-            1 | 4 | 22 | 49 | 60 => (at(const { of("io_uring_read") }, fd, size, offset), true),
-            2 | 5 | 23 | 61 => (at(const { of("io_uring_write") }, fd, size, offset), true),
-            3 | 8 => (on(const { of("io_uring_fsync") }, fd, 0), false),
-            9 | 26 | 47 | 48 => (on(const { of("io_uring_send") }, fd, size), true),
-            10 | 27 => (on(const { of("io_uring_recv") }, fd, size), true),
-            18 | 28 => {
-                (opens(const { of("io_uring_openat") }, fd, address as *const c_char), false)
-            }
-            19 => (on(const { of("io_uring_close") }, fd, 0), false),
-            _ => return None,
-        };
-        let is_registered = match operation {
-            18 | 19 | 28 => entry.place != 0,
-            _ => entry.flags & FIXED_FILE != 0,
-        };
-        let target = match operation {
-            19 if is_registered => self.registered(entry.place - 1),
-            18 | 28 => log::target(session, call.target),
-            _ if is_registered => self.registered(fd as u32),
-            _ => log::target(session, Target::Descriptor(fd)),
-        };
-        if moves && offset < 0 && !is_registered {
+        if moves && entry.offset < 0 && place.is_none() {
             session.descriptors.share(fd); // goes on where the one before has ended
         }
-        if operation == 19 && !is_registered && session.is_here() {
+        if entry.operation == CLOSE && place.is_none() && session.is_here() {
             session.descriptors.forget(fd);
         }
         // a place that is opened is no descriptor
-        let kind = if is_registered { Kind::Leaf } else { call.kind };
+        let kind = if place.is_some() { Kind::Leaf } else { call.kind };
         let Call { point, asked, .. } = call;
         let (target, offset) = (Target::Known(target), call.offset.max(-1));
         let call = Call { target, asked, offset, kind, ..Call::around(point) };

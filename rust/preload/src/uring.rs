@@ -64,6 +64,9 @@ fn with<T>(ring: *const Ring, work: impl FnOnce(&Session, &mut Followed, &Ring) 
 
 /// Records the requests whose results have come.
 fn ended(ring: *const Ring) {
+    if !session::is_on() {
+        return;
+    }
     for (Request { call, moves }, result) in
         with(ring, |_, followed, ring| followed.take(ring)).unwrap_or_default()
     {
@@ -146,11 +149,8 @@ pub unsafe extern "C-unwind" fn __io_uring_get_cqe(
     if (submitted, least) != (0, 0) {
         return enters(ring, real);
     }
-    // it only looks, and does so again and again
-    let done = real();
-    if session::is_on() {
-        ended(ring);
-    }
+    let done = real(); // it only looks, and does so again and again
+    ended(ring);
     done
 }
 
@@ -166,9 +166,7 @@ pub unsafe extern "C-unwind" fn io_uring_peek_batch_cqe(
     let done = loaded!(
         io_uring_peek_batch_cqe(ring, to, most) as fn(*mut Ring, Results, c_uint) -> c_uint
     );
-    if session::is_on() {
-        ended(ring);
-    }
+    ended(ring);
     done.unwrap_or(0)
 }
 
@@ -177,9 +175,7 @@ pub unsafe extern "C-unwind" fn io_uring_peek_batch_cqe(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn io_uring_queue_exit(ring: *mut Ring) {
     let _hook = Hook::begins();
-    if session::is_on() {
-        ended(ring);
-    }
+    ended(ring);
     log::ours(|| session::current().map(|session| session.rings.forget(ring)));
     loaded!(io_uring_queue_exit(ring) as fn(*mut Ring) -> ());
 }
