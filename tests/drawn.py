@@ -1,9 +1,11 @@
 """What of a large matrix runs today: all in `make soak`, in `make test` a few that change daily.
 
 Tests of one matrix are marked `drawn(NAME, COUNT)`: of all with that name COUNT are run, which ones
-the seed says. Of cases marked `one_of(PARAMETER)` that differ in that parameter only, one is run. A
-test marked `soak` is run by `make soak` only. The seed is today's date, or
-IOSTRATA_TEST_SEED; it is printed, with what it chose and with the number of tests left out.
+the seed says. Of cases marked `one_of(PARAMETER)` that differ in that parameter only, one is run.
+Of cases marked `in_turn(NAME, NAME...)` those of one name are run, the same in all files, so that
+what they share is started once. A test marked `soak` is run by `make soak` only. The seed is
+today's date, or IOSTRATA_TEST_SEED; it is printed, with what it chose and with the number of tests
+left out.
 """
 
 from __future__ import annotations
@@ -49,8 +51,29 @@ def choose(items: Iterable[pytest.Item], seed: str = SEED, soak: bool = SOAK) ->
         for item in items
         if (item.nodeid in drawn if _matrix(item) else not item.get_closest_marker("soak"))
     ]
+    turns = {item.nodeid: _has_its_turn(item, seed) for item in wanted}
+    wanted = [item for item in wanted if turns[item.nodeid] is not False]
+    drawn |= {nodeid for nodeid, has_it in turns.items() if has_it}
     kept = set(wanted)
     return Chosen(wanted, [item for item in items if item not in kept], sorted(drawn))
+
+
+def draw(cases: Iterable[str], count: int, name: str) -> list[str]:
+    """Of the cases that one test goes through COUNT, which change daily; in `make soak` all."""
+    cases = list(cases)
+    if SOAK:
+        return cases
+    drawn = random.Random(f"{SEED} {name}").sample(cases, min(count, len(cases)))
+    return [case for case in cases if case in drawn]
+
+
+def _has_its_turn(item: pytest.Item, seed: str) -> bool | None:
+    """Whether it is a case of the name that the seed chose; `None`: of no name."""
+    mark = item.get_closest_marker("in_turn")
+    case = item.callspec.id.split("-") if hasattr(item, "callspec") else []
+    if mark is None or not set(case) & set(mark.args):
+        return None
+    return random.Random(f"{seed} {mark.args}").choice(mark.args) in case
 
 
 def _matrix(item: pytest.Item) -> tuple[str, int] | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 # In place of an estimate from fewer requests than one needs.
 FEW = "too few"
 # Characters of one line; a name that a trace holds has 4,096 bytes at most.
 LONGEST = 8192
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgt]?)(i?b)?", re.IGNORECASE)
+_POWER = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -19,6 +22,12 @@ def size(count: int) -> str:
             break
         value /= 1024
     return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def bytes_of(text: str) -> int | None:
+    """Bytes of a size like 64MB or 1.5 GiB, in powers of 1024; None of what is no size."""
+    found = _SIZE.fullmatch(text)
+    return int(float(found[1]) * (1 << _POWER[found[2].lower()])) if found else None
 
 
 def seconds(nanoseconds: int) -> str:

@@ -1,9 +1,13 @@
+import java.io.ByteArrayInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -11,8 +15,11 @@ import org.apache.hadoop.fs.FileRange;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.MultipartUploader;
+import org.apache.hadoop.fs.PartHandle;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.ReadOption;
+import org.apache.hadoop.fs.UploadHandle;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.io.ElasticByteBufferPool;
@@ -36,6 +43,7 @@ public final class EveryTfsCall {
     fs.rename(file, new Path(folder, "renamed"));
     fs.truncate(new Path(folder, "renamed"), 0);
     concat(fs, folder);
+    uploads(fs, folder);
     try {
       fs.open(file);
     } catch (FileNotFoundException e) {
@@ -106,5 +114,20 @@ public final class EveryTfsCall {
       }
     }
     fs.concat(parts[0], new Path[] {parts[1]});
+  }
+
+  private static void uploads(FileSystem fs, Path folder) throws Exception {
+    Path base = fs.makeQualified(folder); // an uploader takes no others
+    Path file = new Path(base, "uploaded");
+    try (MultipartUploader uploader = fs.createMultipartUploader(base).build()) {
+      UploadHandle upload = uploader.startUpload(file).get();
+      Map<Integer, PartHandle> parts = new HashMap<>();
+      for (int part = 1; part <= 2; part++) {
+        InputStream bytes = new ByteArrayInputStream(new byte[300]);
+        parts.put(part, uploader.putPart(upload, part, part == 2, file, bytes, 300).get());
+      }
+      uploader.complete(upload, file, parts).get();
+      uploader.abort(uploader.startUpload(file).get(), file).get();
+    }
   }
 }

@@ -18,7 +18,11 @@ hid_t H5Dcreate2(hid_t, const char *, hid_t, hid_t, hid_t, hid_t, hid_t);
 hid_t H5Dopen2(hid_t, const char *, hid_t);
 int H5Dread(hid_t, hid_t, hid_t, hid_t, hid_t, void *);
 int H5Dwrite(hid_t, hid_t, hid_t, hid_t, hid_t, const void *);
+int H5Dread_multi(size_t, hid_t *, hid_t *, hid_t *, hid_t *, hid_t, void **);
+int H5Dwrite_multi(size_t, hid_t *, hid_t *, hid_t *, hid_t *, hid_t, const void **);
 int H5Dclose(hid_t);
+hid_t H5Acreate2(hid_t, const char *, hid_t, hid_t, hid_t, hid_t);
+int H5Awrite(hid_t, hid_t, const void *), H5Aread(hid_t, hid_t, void *), H5Aclose(hid_t);
 
 int main(int count, char **words) {
   (void)count;
@@ -33,6 +37,15 @@ int main(int count, char **words) {
   CHECK(H5Sselect_hyperslab(space, 0, &start, NULL, &part, NULL) >= 0);
   CHECK(H5Dwrite(set, H5T_NATIVE_INT_g, few, space, 0, numbers) >= 0);  // 100
   CHECK(H5Dread(set, H5T_NATIVE_DOUBLE_g, few, space, 0, real) >= 0);  // 200, of 100 in the file
+  hid_t sets[2] = {set, set}, kinds[2] = {H5T_NATIVE_INT_g, H5T_NATIVE_INT_g};
+  hid_t memories[2] = {0, few}, spaces[2] = {0, space};
+  void *into[2] = {numbers, numbers};
+  const void *from[2] = {numbers, numbers};
+  CHECK(H5Dwrite_multi(2, sets, kinds, memories, spaces, 0, from) >= 0);  // 400 and 100
+  CHECK(H5Dread_multi(1, sets, kinds, memories, spaces, 0, into) >= 0);   // 400
+  hid_t name = H5Acreate2(set, "few", H5T_NATIVE_INT_g, few, 0, 0);
+  CHECK(H5Awrite(name, H5T_NATIVE_INT_g, numbers) >= 0 && H5Awrite(set, set, numbers) < 0);  // 100
+  CHECK(H5Aread(name, H5T_NATIVE_DOUBLE_g, real) >= 0 && H5Aclose(name) >= 0);  // 200
   CHECK(H5Dwrite(-1, H5T_NATIVE_INT_g, 0, 0, 0, numbers) < 0);
   CHECK(H5Fflush(file, 0) >= 0 && H5Dclose(set) >= 0 && H5Fclose(file) >= 0);
   file = H5Fopen(words[1], 0, 0);

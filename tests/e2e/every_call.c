@@ -15,25 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[2048], text[4096], got[8192];
+#include "in_a_folder.h"
+
 static long total;
 
-static char *in(const char *name) {
-  static char paths[4][2600];
-  static int next;
-  char *path = paths[next++ % 4];
-  snprintf(path, 2600, "%s/%s", folder, name);
-  return path;
-}
-
-/* A call that must succeed; what it returns is added to what is printed. */
-static long must(long returned, int line) {
-  if (returned < 0) {
-    fprintf(stderr, "line %d: %s\n", line, strerror(errno));
-    exit(9);
-  }
-  return returned;
-}
 #define MUST(call) must((long)(call), __LINE__)
 
 static void *write_and_read(void *name) {

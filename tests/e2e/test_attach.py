@@ -338,7 +338,7 @@ SIZE = 3_000_000
 
 
 @pytest.mark.cluster
-@pytest.mark.drawn("whole clusters", 3)
+@pytest.mark.drawn("whole clusters", 2)
 def test_daemons_that_run(tmp_path: Path, here: Node, labs: Labs) -> None:
     """GIVEN a NameNode and a DataNode without agent WHEN it comes THEN a write adds up; WHEN it
     goes THEN nothing of theirs is recorded and nothing of it is left."""

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 from tests.e2e.conftest import Iostrata
-from tests.e2e.serving import wait_until
+from tests.e2e.limits import CPU, MEMORY, cgroup
 
 SECONDS = 5
-CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
 PRESSURE = Path("/proc/pressure/memory")
 BLOCK = 4 << 20
 FILE = 256 << 20
@@ -36,16 +35,12 @@ def findings(iostrata: Iostrata, *command: str) -> dict[str, dict[str, Any]]:
 @contextmanager
 def cpu_limit(percent: int) -> Iterator[Path]:
     """A cgroup that may use so much of one CPU; gone afterwards."""
-    group = CPU / f"iostrata-{os.getpid()}"
-    group.mkdir()
-    try:
+    with cgroup(CPU) as group:
         period = int((group / "cpu.cfs_period_us").read_text())
         (group / "cpu.cfs_quota_us").write_text(str(period * percent // 100))
         # it is the limit that holds it back, however many others want the CPU
         (group / "cpu.shares").write_text("100000")
         yield group
-    finally:
-        group.rmdir()
 
 
 @pytest.mark.skipif(
@@ -81,14 +76,9 @@ def ended(busy: list[subprocess.Popen[bytes]]) -> Iterator[list[subprocess.Popen
 @contextmanager
 def memory_limit(limit: int) -> Iterator[Path]:
     """A cgroup that may use so many bytes of memory; gone when its processes are."""
-    group = MEMORY / f"iostrata-{os.getpid()}"
-    group.mkdir()
-    try:
+    with cgroup(MEMORY) as group:
         (group / "memory.limit_in_bytes").write_text(str(limit))
         yield group
-    finally:
-        wait_until(lambda: not (group / "cgroup.procs").read_text())
-        group.rmdir()
 
 
 def make_uncached(file: Path, size: int) -> None:

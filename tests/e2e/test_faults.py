@@ -108,6 +108,7 @@ def ended_well(plain: Sorted, run: str, code: int, output: str) -> str:
     return found[1]
 
 
+@pytest.mark.drawn("faults", 2)
 def test_a_point_that_throws(plain: Sorted, tmp_path: Path) -> None:
     """GIVEN points whose extractor fails in each task THEN they are off, and the rest is exact."""
     site = plain.site
@@ -134,6 +135,7 @@ def test_a_point_that_throws(plain: Sorted, tmp_path: Path) -> None:
     assert list(truth_mapreduce.problems(run, site.cluster.history(job))) == []
 
 
+@pytest.mark.drawn("faults", 2)
 def test_the_collector_is_killed(plain: Sorted) -> None:
     """GIVEN SIGKILL in the middle, and another collector THEN each call is in the run once."""
     site = plain.site
@@ -159,6 +161,7 @@ def test_the_collector_is_killed(plain: Sorted) -> None:
     assert list(truth_mapreduce.problems(run, site.cluster.history(job))) == []
 
 
+@pytest.mark.drawn("faults", 2)
 def test_shared_memory_full(plain: Sorted) -> None:
     """GIVEN no byte free from the first map on THEN what was refused is counted."""
     site = plain.site

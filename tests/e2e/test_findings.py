@@ -56,7 +56,7 @@ def test_the_cause_ranks_first(cluster: Cluster, cause: str) -> None:
     assert json.loads(repeated.stdout)
 
 
-@pytest.mark.drawn("whole clusters", 3)
+@pytest.mark.drawn("whole clusters", 2)
 def test_advice_names_what_the_job_had(cluster: Cluster) -> None:
     """GIVEN a job that reads 24 small files with a task each, and has a secret."""
     words = cluster.folder / "words"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.e2e import commands
+from tests.e2e.limits import MEMORY, cgroup
 from tests.e2e.test_kill import collect
 from tests.e2e.truth import Run
 
 THREADS, CALLS = 40, 300
-MEMORY = Path("/sys/fs/cgroup/memory")
 
 root = pytest.mark.skipif(os.getuid() != 0, reason="needs root for a mount or a cgroup")
 
@@ -65,14 +65,10 @@ def test_full_shared_memory(tmp_path: Path, program: Path) -> None:
 @contextmanager
 def container(megabytes: int) -> Iterator[Path]:
     """A cgroup with a hard memory limit; gone afterwards."""
-    group = MEMORY / f"iostrata-{os.getpid()}"
-    group.mkdir()
-    try:
+    with cgroup(MEMORY) as group:
         (group / "memory.limit_in_bytes").write_text(str(megabytes << 20))
         yield group
         assert "oom_kill 0" in (group / "memory.oom_control").read_text()
-    finally:
-        group.rmdir()
 
 
 def record_in(

@@ -48,6 +48,7 @@ def traced(run: Run, prefix: Path) -> tuple[int, list[tuple[int, int]]]:
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
 @pytest.mark.parametrize("budget", ["off", "1%"])
+@pytest.mark.one_of("round_")
 def test_of_the_writing_jvm(budget: str, round_: int, tmp_path: Path, program: Path) -> None:
     # With a budget long enough for calls to be only summed; without one until rings are full.
     longest = 0.6 if budget == "off" else 3

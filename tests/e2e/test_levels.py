@@ -34,9 +34,26 @@ NAMES = {
 }
 
 
+def last_words(recording: subprocess.Popen[str]) -> str:
+    """Kills it and its program; what both had said, with what the threads of the program did."""
+    ended = recording.poll()
+    children = Path(f"/proc/{recording.pid}/task/{recording.pid}/children")
+    programs = [int(pid) for pid in children.read_text().split()] if ended is None else []
+    for pid in programs:
+        os.kill(pid, signal.SIGQUIT)  # a JVM answers with its threads
+    time.sleep(1)
+    for pid in (*programs, *([recording.pid] if ended is None else [])):
+        os.kill(pid, signal.SIGKILL)
+    output, error = recording.communicate(timeout=60)
+    return f"the recording had ended with {ended}\n{error}\n{output}"
+
+
 @contextmanager
 def recording_of(command: list[str], store: Path) -> Iterator[subprocess.Popen[str]]:
-    """A recording that goes on; killed when the test fails, for its program ends when told to."""
+    """A recording that goes on; killed when the test fails, for its program ends when told to.
+
+    What it had said, with what the threads of its program did, is part of the failure.
+    """
     with subprocess.Popen(
         command,
         env={**os.environ, "IOSTRATA_STORE": str(store)},
@@ -48,8 +65,8 @@ def recording_of(command: list[str], store: Path) -> Iterator[subprocess.Popen[s
     ) as recording:
         try:
             yield recording
-        except BaseException:
-            os.killpg(recording.pid, signal.SIGKILL)
+        except BaseException as failure:
+            failure.add_note(last_words(recording))
             raise
 
 

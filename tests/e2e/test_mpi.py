@@ -88,6 +88,11 @@ def test_ranks_that_share_a_file(launch: list[str], tmp_path: Path, iostrata: Io
         for layer in ("fs", "posix")
         for op in ("read", "write")
     }
+    # All have one parent, and each is the begin of what it does.
+    sql = "SELECT DISTINCT parent FROM processes WHERE role = 'rank' AND main LIKE 'python%'"
+    assert len(asked(iostrata, sql)) == 1
+    sql = "SELECT DISTINCT trace = proc AS own FROM calls WHERE role = 'rank'"
+    assert asked(iostrata, sql) == [{"own": True}]
 
 
 def test_each_call_of_mpi_io(
@@ -158,7 +163,11 @@ def test_each_call_of_hdf5(
     subprocess.run(["gcc", "-O2", "-o", program, source, str(library), found], check=True)
     done = iostrata(*RECORD, program, str(data))
     assert done.returncode == 0
-    moved = {"H5Dwrite": [3, 500], "H5Dread": [2, 600]}
+    moved = {
+        "H5Dwrite": [3, 500], "H5Dread": [2, 600],
+        "H5Dwrite_multi": [1, 500], "H5Dread_multi": [1, 400],
+        "H5Awrite": [2, 100], "H5Aread": [1, 200],
+    }  # fmt: skip
     others = {
         "H5Fcreate": 1, "H5Fopen": 2, "H5Fflush": 1, "H5Fclose": 2,
         "H5Dcreate2": 1, "H5Dopen2": 2, "H5Dclose": 2,
@@ -168,10 +177,13 @@ def test_each_call_of_hdf5(
     ids = {BY_FUNCTION["record", name].id: calls for name, (calls, _) in expected.items()}
     assert set(ids) == {point.id for point in POINTS if point.cls == "hdf5"}
     verifies(Run(tmp_path / "store", "r"), ids)
+    # An attribute is that of its object.
+    (row,) = asked(iostrata, "SELECT DISTINCT target FROM calls WHERE point = 873")
+    assert row["target"] == f"{data}:/set@few"
     # Of what fails it is said.
     rows = asked(iostrata, "SELECT op, error FROM calls WHERE layer = 'record' AND error != ''")
     assert sorted((row["op"], row["error"]) for row in rows) == [
-        (op, "HDF5 error") for op in ("open", "open", "write")
+        (op, "HDF5 error") for op in ("open", "open", "write", "write")
     ]
 
 

@@ -40,6 +40,7 @@ def echo(folder: Path, prefix: str, *options: str) -> list[str]:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the library is of x86_64")
 @pytest.mark.parametrize("prefix", FIRST)
 @pytest.mark.parametrize("has_addresses", [True, False])
+@pytest.mark.one_of("prefix")
 def test_each_byte_of_the_native_transport_has_its_peer(
     prefix: str, has_addresses: bool, tmp_path: Path, iostrata: Iostrata, verifies: Verifies
 ) -> None:

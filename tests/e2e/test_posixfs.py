@@ -21,6 +21,7 @@ from iostrata_lab.clusters.hadoop.history import FILE_SYSTEM
 
 pytestmark = [
     pytest.mark.cluster,
+    pytest.mark.in_turn("moosefs", "cephfs"),
     pytest.mark.skipif(os.geteuid() != 0, reason="file systems need root: nodes, mounts"),
 ]
 FILES = 4

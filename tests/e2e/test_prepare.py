@@ -25,7 +25,7 @@ ROLES = (
 PROBE = "-Dmapreduce.map.env.JAVA_TOOL_OPTIONS=-Dprobe=mine"
 
 
-@pytest.mark.drawn("whole clusters", 3)
+@pytest.mark.drawn("whole clusters", 2)
 def test_a_prepared_cluster_is_traced(here: Node, labs: Labs) -> None:
     # GIVEN a cluster without an agent
     cluster = labs.at(*UNTRACED)

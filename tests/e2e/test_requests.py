@@ -78,6 +78,7 @@ def test_what_was_asked_for_is_found_in_the_trace_and_can_be_asked_for_again(
     _assert_accounted_for(again["result"])
 
 
+@pytest.mark.drawn("arrivals", 1)
 def test_recorded_gaps_are_kept_exactly(cluster: Cluster, tmp_path: Path) -> None:
     gaps = tmp_path / "gaps.txt"
     gaps.write_text("0.25\n0\n0.5\n")
@@ -88,6 +89,7 @@ def test_recorded_gaps_are_kept_exactly(cluster: Cluster, tmp_path: Path) -> Non
     _assert_accounted_for(result)
 
 
+@pytest.mark.drawn("arrivals", 1)
 def test_saturation_is_between_what_held_and_what_did_not(cluster: Cluster) -> None:
     # GIVEN trials of 1 s, in which 99 % are to be done 0.3 s after they were due
     asked = ("find=saturation", "mix=stat", "trial=1", "warmup=1", "base=50", "most=400")

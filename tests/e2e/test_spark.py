@@ -197,7 +197,7 @@ def test_every_task_attempt_is_what_spark_says_of_it(
     verifies(run, points | {600: len(wanted), 613: shuffling})
 
 
-@pytest.mark.drawn("whole clusters", 3)
+@pytest.mark.drawn("whole clusters", 2)
 def test_a_workload_on_spark_is_recorded_like_any_other(cluster: Cluster) -> None:
     sets = [f"--set={one}" for one in ("vertices=40", "edges=3", "hops=2", "partitions=2")]
     words = ("workload", "run", "nweight", "--lab", cluster.name, "--json", *sets)

@@ -23,6 +23,7 @@ from iostrata_lab.clusters import cephfs, moosefs, mounted, processes
 
 pytestmark = [
     pytest.mark.cluster,
+    pytest.mark.in_turn("moosefs", "cephfs"),
     pytest.mark.skipif(os.geteuid() != 0, reason="file systems need root: nodes, mounts"),
 ]
 SAVED = {"ranks": 3, "checkpoints": 2, "block": 1 << 20, "transfer": 1 << 18}

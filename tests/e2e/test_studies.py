@@ -33,7 +33,7 @@ def study_labs() -> set[str]:
     return {one.name for one in clusters.list_labs() if one.name.startswith("study-")}
 
 
-@pytest.mark.drawn("whole clusters", 3)
+@pytest.mark.drawn("whole clusters", 2)
 def test_a_study_starts_and_ends_what_it_needs_and_does_nothing_twice(tmp_path: Path) -> None:
     before = study_labs()
     done = study(tmp_path, "--out", "kept", "--json")

@@ -50,7 +50,7 @@ def _run(cluster: Cluster, *options: str, settings: tuple[str, ...] = SETTINGS) 
     return ["workload", "run", "swim", "--lab", cluster.name, "--json", *sets, *options]
 
 
-@pytest.mark.drawn("whole clusters", 3)
+@pytest.mark.drawn("whole clusters", 2)
 def test_each_job_reads_shuffles_and_writes_what_it_was_asked_to(cluster: Cluster) -> None:
     done = cluster.iostrata(
         *_run(cluster, "--set", "outputs=keep", "--keep", "--folder", "/replay")

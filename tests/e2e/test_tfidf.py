@@ -34,7 +34,7 @@ def _words(cluster: Cluster, *settings: str) -> list[str]:
     return ["workload", "run", "tfidf", "--lab", cluster.name, *sets]
 
 
-@pytest.mark.drawn("whole clusters", 3)
+@pytest.mark.drawn("whole clusters", 2)
 def test_each_request_is_classified_and_each_map_reads_the_model(cluster: Cluster) -> None:
     done = cluster.iostrata(
         *_words(cluster, *SETTINGS), "--json", "--record", "--run", "tfidf", timeout=420

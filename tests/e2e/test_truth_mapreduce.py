@@ -125,6 +125,7 @@ def test_every_point_that_a_rule_reads_is_a_mutation() -> None:
 class TestNewest(MapReduceTruth):
     """The table, records larger than the sort buffer, and jobs that go wrong."""
 
+    @pytest.mark.drawn("rare jobs", 1)
     def test_large_records_merges_in_memory_and_a_kill(
         self, cluster: Cluster, text: str, jar: Path, verifies: Verifies
     ) -> None:
@@ -189,6 +190,7 @@ class TestNewest(MapReduceTruth):
         others = {(layer, op) for _, _, task, layer, op, _ in rows if task != attempt}
         assert others <= {("java", "send"), ("java", "receive")}
 
+    @pytest.mark.drawn("rare jobs", 1)
     def test_a_job_that_fails(self, cluster: Cluster, text: str, verifies: Verifies) -> None:
         """The only attempt of its only map fails at once: all of it is aborted."""
         broken = "-Dmapreduce.job.map.output.collector.class=no.such.Collector"

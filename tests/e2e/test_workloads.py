@@ -63,7 +63,7 @@ def test_teragen_writes_what_was_asked_for(cluster: Cluster) -> None:
     assert sum(block.size for block in cluster.blocks(place)) == ROWS * 100
 
 
-@pytest.mark.drawn("whole clusters", 3)
+@pytest.mark.drawn("whole clusters", 2)
 def test_a_recorded_workload_is_a_run_without_its_input(cluster: Cluster) -> None:
     words = ("--set", f"rows={ROWS}", "--set", "maps=1", "--set", "reduces=1")
     said = ran(cluster, "terasort", *words, "--record", "--run", "sorted", "--tag", "try=1")

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from iostrata.artifacts import preload_library, stage_agent
 from iostrata.cli.console import note
 from iostrata.errors import UserError
+from iostrata.prepare.hadoop import ADMIN_ENV
 from iostrata.prepare.properties import BadXmlError
 from iostrata.prepare.properties import read as read_xml
 from iostrata.record.collector import collector_of, start_collector, stop_collector
@@ -64,11 +65,17 @@ def bring_up(
     version: str = DEFAULT.name,
     properties: dict[str, str] | None = None,
     topology: clusters.Topology | None = None,
+    native: bool = False,
 ) -> clusters.HadoopLab:
-    """Starts the lab's collector (with an agent) and its cluster; undoes both on failure."""
+    """Starts the lab's collector (with an agent) and its cluster; undoes both on failure.
+
+    `native`: programs in containers that are no JVM can be recorded, too.
+    """
 
     def up(directory: Path | None) -> clusters.HadoopLab:
         jar = stage_agent(directory) if directory else None
+        preload = _preload(directory) if directory and native else {}
+        in_containers = {f"{ADMIN_ENV}.{variable}": value for variable, value in preload.items()}
         return clusters.up(
             name,
             version=version,
@@ -76,7 +83,7 @@ def bring_up(
             topology=topology,
             agent=clusters.AgentOptions(jar, directory) if jar and directory else None,
             daemon_users=daemon_users,
-            properties=properties,
+            properties={**in_containers, **(properties or {})},
             progress=steps(),
         )
 
@@ -100,14 +107,16 @@ def bring_up_storage(
     """
 
     def up(directory: Path | None) -> clusters.Lab:
-        preload: dict[str, str] = {}
-        if directory is not None:
-            library = preload_library(directory, stages=True)
-            preload = with_preload({}, library, directory, run="")
+        preload = _preload(directory) if directory else {}
         on_it = _on_mount(hadoop, directory)
         return start(name, preload=preload, hadoop=on_it, progress=steps())
 
     return _collected(name, traced, up)
+
+
+def _preload(directory: Path) -> dict[str, str]:
+    """What programs that are no JVM have in their environment, to be recorded for any run."""
+    return with_preload({}, preload_library(directory, stages=True), directory, run="")
 
 
 def _on_mount(asked: OrderedHadoop | None, directory: Path | None) -> clusters.OnMount | None:

@@ -169,7 +169,7 @@ pub unsafe extern "C-unwind" fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_in
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn fcntl(fd: c_int, what: c_int, argument: c_long) -> c_int {
     let done = real!(fcntl(fd, what, argument) as fn(c_int, c_int, c_long) -> c_int, else -1);
-    if matches!(what, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) { copied(fd, done) } else { done }
+    if copies(what) { copied(fd, done) } else { done }
 }
 
 /// # Safety
@@ -177,10 +177,15 @@ pub unsafe extern "C-unwind" fn fcntl(fd: c_int, what: c_int, argument: c_long) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn fcntl64(fd: c_int, what: c_int, argument: c_long) -> c_int {
     let done = real!(fcntl64(fd, what, argument) as fn(c_int, c_int, c_long) -> c_int, else -1);
-    if matches!(what, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) { copied(fd, done) } else { done }
+    if copies(what) { copied(fd, done) } else { done }
 }
 
-fn copied(from: c_int, to: c_int) -> c_int {
+/// Whether that of `fcntl()` makes a descriptor of another one.
+pub fn copies(what: c_int) -> bool {
+    matches!(what, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC)
+}
+
+pub fn copied(from: c_int, to: c_int) -> c_int {
     if to >= 0 {
         log::ours(|| session::copied(from, to));
     }
@@ -190,18 +195,22 @@ fn copied(from: c_int, to: c_int) -> c_int {
 type Words = *const *const c_char;
 
 /// The process becomes another program, which may record itself; if not, it begins anew.
+pub fn becomes<T>(real: impl FnOnce() -> T) -> T {
+    let has_ended = log::ours(|| session::end_here(true)).unwrap_or(false);
+    let failed = real();
+    if has_ended {
+        log::ours(session::begin_again);
+    }
+    failed
+}
+
 macro_rules! becomes {
     ($(fn $name:ident($($argument:ident: $type:ty),*);)*) => {$(
         /// # Safety
         /// As of the C library's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
-            let has_ended = log::ours(|| session::end_here(true)).unwrap_or(false);
-            let failed = real!($name($($argument),*) as fn($($type),*) -> c_int, else -1);
-            if has_ended {
-                log::ours(session::begin_again);
-            }
-            failed
+            becomes(|| real!($name($($argument),*) as fn($($type),*) -> c_int, else -1))
         }
     )*};
 }
@@ -212,6 +221,11 @@ becomes! {
     fn execvp(file: *const c_char, words: Words);
     fn execvpe(file: *const c_char, words: Words, variables: Words);
     fn fexecve(fd: c_int, words: Words, variables: Words);
+}
+
+/// Whether that of `prctl()` forbids the program system calls, or is what comes before.
+pub fn forbids(option: c_int) -> bool {
+    matches!(option, libc::PR_SET_NO_NEW_PRIVS | libc::PR_SET_SECCOMP)
 }
 
 /// Before a program forbids itself system calls it gives up the right to get more rights, unless it
@@ -227,7 +241,7 @@ pub unsafe extern "C-unwind" fn prctl(
     third: c_ulong,
     fourth: c_ulong,
 ) -> c_int {
-    if matches!(option, libc::PR_SET_NO_NEW_PRIVS | libc::PR_SET_SECCOMP) && session::is_on() {
+    if forbids(option) && session::is_on() {
         log::ours(session::leave);
     }
     real!(

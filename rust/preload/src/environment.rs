@@ -91,6 +91,7 @@ pub fn text(run: &str, rank: &Rank) -> String {
     let container = std::env::var("CONTAINER_ID").unwrap_or_default();
     let part: String = std::env::var(PART).unwrap_or_default().chars().take(MOST_OF_PART).collect();
     let user = std::env::var("USER").unwrap_or_default();
+    let parent = std::os::unix::process::parent_id().to_string();
     let lines = [
         ("main", main.as_ref()),
         ("args", &arguments),
@@ -102,6 +103,7 @@ pub fn text(run: &str, rank: &Rank) -> String {
         ("part", &part),
         ("agent", env!("CARGO_PKG_VERSION")),
         ("loader", "preload"),
+        ("parent", &parent),
         ("user", &user),
     ];
     let mut text = String::from("loaded=start\n");

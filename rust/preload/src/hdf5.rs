@@ -23,6 +23,7 @@ use crate::session;
 type Id = i64;
 type Data = *mut c_void;
 type Name = *const c_char;
+type Ids = *const Id;
 
 /// `H5I_type_t`.
 const FILE: c_int = 1;
@@ -30,6 +31,8 @@ const GROUP: c_int = 2;
 const TYPE: c_int = 3;
 const SPACE: c_int = 4;
 const DATASET: c_int = 5;
+/// `H5I_ATTR` until 1.10, and since 1.12.
+const ATTRIBUTES: [c_int; 2] = [6, 7];
 /// `H5S_ALL`, `H5S_BLOCK` and `H5S_PLIST` are no identifiers of spaces.
 const NO_SPACE: Id = 2;
 const MOST_NAME: usize = 4096;
@@ -93,6 +96,16 @@ hooks! {
         = dataset_of(dataset), selected(dataset, kind, [memory, space]);
     fn H5Dwrite(dataset: Id, kind: Id, memory: Id, space: Id, how: Id, from: Data) -> c_int
         = dataset_of(dataset), selected(dataset, kind, [memory, space]);
+    fn H5Dread_multi(count: usize, datasets: Ids, kinds: Ids, memories: Ids, spaces: Ids, how: Id,
+        to: *mut Data) -> c_int
+        = first_of(count, datasets), selected_of_all(count, [datasets, kinds, memories, spaces]);
+    fn H5Dwrite_multi(count: usize, datasets: Ids, kinds: Ids, memories: Ids, spaces: Ids, how: Id,
+        from: *const Data) -> c_int
+        = first_of(count, datasets), selected_of_all(count, [datasets, kinds, memories, spaces]);
+    fn H5Aread(attribute: Id, kind: Id, to: Data) -> c_int
+        = attribute_of(attribute), whole(attribute, kind);
+    fn H5Awrite(attribute: Id, kind: Id, from: Data) -> c_int
+        = attribute_of(attribute), whole(attribute, kind);
 }
 
 /// What HDF5 says, if something is recorded, and this is an HDF5 whose types we know.
@@ -146,6 +159,37 @@ fn dataset_of<'a>(dataset: Id) -> Target<'a> {
     target
 }
 
+/// Of several datasets, the first; they are in one file, or in several.
+fn first_of<'a>(count: usize, datasets: Ids) -> Target<'a> {
+    match ids(count, datasets) {
+        Some([first, ..]) if session::is_on() => dataset_of(*first),
+        _ => Target::None,
+    }
+}
+
+/// What the program passes, which HDF5 reads just so; of a number that is none, nothing is.
+fn ids<'a>(count: usize, at: Ids) -> Option<&'a [Id]> {
+    // SAFETY: as many as the program says
+    (!at.is_null() && (1..=MOST).contains(&count))
+        .then(|| unsafe { std::slice::from_raw_parts(at, count) })
+}
+
+/// `/OBJECT@ATTRIBUTE` behind the file.
+fn attribute_of<'a>(attribute: Id) -> Target<'a> {
+    if asked(|| Some(ATTRIBUTES.contains(&kind_of(attribute)))) != Some(true) {
+        return Target::None;
+    }
+    target_of(attribute, |attribute| {
+        let object = text(|name, room| {
+            loaded!(H5Iget_name(attribute, name, room) as fn(Id, *mut c_char, usize) -> isize)
+        });
+        let name = text(|name, room| {
+            loaded!(H5Aget_name(attribute, room, name) as fn(Id, usize, *mut c_char) -> isize)
+        });
+        format!("{object}@{name}")
+    })
+}
+
 /// What tells one HDF5 from another.
 static LIBRARY: Loaded = Loaded::new(c"H5Iget_name");
 
@@ -181,7 +225,8 @@ pub unsafe extern "C-unwind" fn H5close() -> c_int {
 /// The file of an object, and what is behind its name.
 fn target_of<'a>(object: Id, inside: impl FnOnce(Id) -> String) -> Target<'a> {
     let target = asked(|| {
-        if !matches!(kind_of(object), FILE | GROUP | DATASET) {
+        let kind = kind_of(object);
+        if !matches!(kind, FILE | GROUP | DATASET) && !ATTRIBUTES.contains(&kind) {
             return None;
         }
         let file = text(|name, room| {
@@ -217,6 +262,26 @@ fn selected(dataset: Id, kind: Id, spaces: [Id; 2]) -> Option<usize> {
             points
         }
     };
+    usize::try_from(points?).ok()?.checked_mul(size)
+}
+
+/// [`selected`] of each, in sum.
+fn selected_of_all(count: usize, [datasets, kinds, memories, spaces]: [Ids; 4]) -> Option<usize> {
+    let [datasets, kinds] = [ids(count, datasets)?, ids(count, kinds)?];
+    let [memories, spaces] = [ids(count, memories)?, ids(count, spaces)?];
+    let sizes = (0..count).map(|at| selected(datasets[at], kinds[at], [memories[at], spaces[at]]));
+    sizes.sum()
+}
+
+/// Bytes in the program's memory of an attribute.
+fn whole(attribute: Id, kind: Id) -> Option<usize> {
+    if !ATTRIBUTES.contains(&kind_of(attribute)) || kind_of(kind) != TYPE {
+        return None;
+    }
+    let size = loaded!(H5Tget_size(kind) as fn(Id) -> usize)?;
+    let space = loaded!(H5Aget_space(attribute) as fn(Id) -> Id)?;
+    let points = points_of(space);
+    loaded!(H5Sclose(space) as fn(Id) -> c_int)?;
     usize::try_from(points?).ok()?.checked_mul(size)
 }
 

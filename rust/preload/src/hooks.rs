@@ -62,7 +62,7 @@ const fn is(a: &str, b: &str) -> bool {
     a.len() == b.len()
 }
 
-const fn nothing(point: u16) -> Call<'static> {
+pub const fn nothing(point: u16) -> Call<'static> {
     Call { kind: Kind::Leaf, ..Call::around(point) }
 }
 
@@ -80,12 +80,12 @@ pub const fn along(point: u16, fd: c_int, asked: size_t) -> Call<'static> {
 }
 
 /// Of `preadv2` and `pwritev2`, -1 is no place.
-const fn at_or_along(point: u16, fd: c_int, asked: size_t, offset: off_t) -> Call<'static> {
+pub const fn at_or_along(point: u16, fd: c_int, asked: size_t, offset: off_t) -> Call<'static> {
     if offset == -1 { along(point, fd, asked) } else { at(point, fd, asked, offset) }
 }
 
 /// A call that moves along two descriptors, or not, as its other arguments say.
-fn between(point: u16, fds: [c_int; 2], on_: c_int, asked: size_t) -> Call<'static> {
+pub fn between(point: u16, fds: [c_int; 2], on_: c_int, asked: size_t) -> Call<'static> {
     log::ours(|| fds.map(session::shared));
     on(point, on_, asked)
 }
@@ -96,7 +96,7 @@ pub fn opens<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
 }
 
 /// A call on a path, below the folder of a descriptor.
-fn below<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
+pub fn below<'a>(point: u16, folder: c_int, path: *const c_char) -> Call<'a> {
     Call { target: named(folder, path), ..nothing(point) }
 }
 

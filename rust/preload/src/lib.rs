@@ -30,4 +30,5 @@ mod returned;
 mod rings;
 mod session;
 mod streams;
+mod syscalls;
 mod uring;

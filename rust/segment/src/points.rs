@@ -18,7 +18,7 @@ pub struct Point {
     pub summable: bool,
 }
 
-pub const POINTS_HASH: u64 = 13966671503449176;
+pub const POINTS_HASH: u64 = 4522299573488435594;
 
 #[rustfmt::skip]
 pub const POINTS: &[Point] = &[
@@ -428,6 +428,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 816, layer: "record", op: "close", class: "hdf5", method: "H5Dclose", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 817, layer: "record", op: "read", class: "hdf5", method: "H5Dread", counted_only: false, woven: false, direction: 46, summable: false },
     Point { id: 818, layer: "record", op: "write", class: "hdf5", method: "H5Dwrite", counted_only: false, woven: false, direction: 47, summable: false },
+    Point { id: 819, layer: "record", op: "read", class: "hdf5", method: "H5Dread_multi", counted_only: false, woven: false, direction: 46, summable: false },
     Point { id: 820, layer: "fs", op: "open", class: "tfs", method: "open", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 821, layer: "fs", op: "create", class: "tfs", method: "create", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 822, layer: "fs", op: "append", class: "tfs", method: "append", counted_only: false, woven: false, direction: 0, summable: false },
@@ -461,4 +462,7 @@ pub const POINTS: &[Point] = &[
     Point { id: 869, layer: "posix", op: "open", class: "liburing", method: "io_uring_openat", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 870, layer: "posix", op: "close", class: "liburing", method: "io_uring_close", counted_only: false, woven: false, direction: 0, summable: false },
     Point { id: 871, layer: "posix", op: "wait", class: "liburing", method: "io_uring_enter", counted_only: false, woven: false, direction: 0, summable: false },
+    Point { id: 872, layer: "record", op: "write", class: "hdf5", method: "H5Dwrite_multi", counted_only: false, woven: false, direction: 47, summable: false },
+    Point { id: 873, layer: "record", op: "read", class: "hdf5", method: "H5Aread", counted_only: false, woven: false, direction: 46, summable: false },
+    Point { id: 874, layer: "record", op: "write", class: "hdf5", method: "H5Awrite", counted_only: false, woven: false, direction: 47, summable: false },
 ];

@@ -429,6 +429,7 @@ pub const PROCESS_COLUMNS: &[(&str, &str)] = &[
     ("cpu_compilers", "i64"),
     ("cpu_start", "i64"),
     ("class_loading", "i64"),
+    ("parent", "i64"),
     ("part", "string"),
 ];
 pub const CHILD_COLUMNS: &[(&str, &str)] = &[

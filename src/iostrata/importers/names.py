@@ -40,11 +40,13 @@ def _category(path: str, file: str) -> str:
         return "classes"
     if _LOG.fullmatch(file) or ("/userlogs/" in path and file in _TASK_LOGS):
         return "log"
-    if (file.startswith("spill") and file.endswith(".out")) or file == "file.out":
+    if _SPILL.fullmatch(file):
         return "spill"
     return "namenode" if file.startswith(("fsimage", "edits_")) else "file"
 
 
+# What a map writes, as of java/agent's LocalName.
+_SPILL = re.compile(r"(spill.*|attempt_.*_spill_.*|file)\.out")
 _SUFFIXES = {
     "jars": (".jar", ".zip"),
     "classes": (".class",),

@@ -203,6 +203,7 @@ PROCESS_COLUMNS = {
     "cpu_compilers": "i64",
     "cpu_start": "i64",
     "class_loading": "i64",
+    "parent": "i64",
     "part": "string",
 }
 CHILD_COLUMNS = {
@@ -337,7 +338,7 @@ EXTRACTOR = {
 # Columns that came after their version was frozen: older files lack them.
 ADDED = {
     "columns": (),
-    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued', 'throttled', 'cpu_compilers', 'cpu_start', 'class_loading', 'part'),
+    "process_columns": ('io_read', 'io_written', 'disk_read', 'disk_written', 'traced_read', 'traced_written', 'mapped', 'native', 'cpu_jvm', 'queued', 'throttled', 'cpu_compilers', 'cpu_start', 'class_loading', 'parent', 'part'),
     "system_columns": ('cpu_pressure', 'memory_pressure', 'io_pressure'),
 }
 MAX_POINTS = 1024

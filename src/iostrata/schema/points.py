@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return self.mode in ("call", "counted", "record", "own")
 
 
-POINTS_HASH = 13966671503449176
+POINTS_HASH = 4522299573488435594
 
 POINTS = (
     Point(1, "java", "read", "java.io.FileInputStream", "read", "()I", "call", "byte", "", "", ("fd", "path",), ""),
@@ -440,6 +440,7 @@ POINTS = (
     Point(816, "record", "close", "hdf5", "H5Dclose", "(J)I", "own", "", "", "", (), ""),
     Point(817, "record", "read", "hdf5", "H5Dread", "(JJJJJ[B)I", "own", "ret", "", "", (), ""),
     Point(818, "record", "write", "hdf5", "H5Dwrite", "(JJJJJ[B)I", "own", "ret", "", "", (), ""),
+    Point(819, "record", "read", "hdf5", "H5Dread_multi", "(J[J[J[J[JJ[B)I", "own", "ret", "", "", (), ""),
     Point(820, "fs", "open", "tfs", "open", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
     Point(821, "fs", "create", "tfs", "create", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
     Point(822, "fs", "append", "tfs", "append", "(Ljava/lang/Object;)V", "own", "", "", "", (), ""),
@@ -473,4 +474,7 @@ POINTS = (
     Point(869, "posix", "open", "liburing", "io_uring_openat", "([B)I", "own", "", "", "", (), ""),
     Point(870, "posix", "close", "liburing", "io_uring_close", "([B)I", "own", "", "", "", (), ""),
     Point(871, "posix", "wait", "liburing", "io_uring_enter", "([B)I", "own", "", "", "", (), ""),
+    Point(872, "record", "write", "hdf5", "H5Dwrite_multi", "(J[J[J[J[JJ[B)I", "own", "ret", "", "", (), ""),
+    Point(873, "record", "read", "hdf5", "H5Aread", "(JJ[B)I", "own", "ret", "", "", (), ""),
+    Point(874, "record", "write", "hdf5", "H5Awrite", "(JJ[B)I", "own", "ret", "", "", (), ""),
 )

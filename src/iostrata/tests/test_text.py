@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostrata.text import columns, count, margin, percent, plural, printable, seconds, size
+from iostrata.text import (
+    bytes_of,
+    columns,
+    count,
+    margin,
+    percent,
+    plural,
+    printable,
+    seconds,
+    size,
+)
 
 
 @pytest.mark.parametrize(
@@ -14,6 +24,11 @@ from iostrata.text import columns, count, margin, percent, plural, printable, se
 )  # fmt: skip
 def test_sizes(count_: int, text: str) -> None:
     assert size(count_) == text
+
+
+def test_bytes_of_sizes() -> None:
+    sizes = [bytes_of(text) for text in ("1", "1k", "1KiB", "2 mb", "0.5GB", "much", "1XB", "-1")]
+    assert sizes == [1, 1024, 1024, 2 << 20, 1 << 29, None, None, None]
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,9 @@ def up(
     agent: Annotated[
         bool, typer.Option("--agent/--no-agent", help="Load the agent in daemons and containers.")
     ] = True,
+    native: Annotated[
+        bool, typer.Option("--native", help="Containers can record programs that are no JVM.")
+    ] = False,
     name: Annotated[str, typer.Option(help="Name of the lab.")] = "hadoop",
     version: Annotated[
         str, typer.Option(help="Version of Hadoop: 3.5.0, 3.4.2 or 3.3.6.")
@@ -135,13 +138,17 @@ def up(
 
     With --nodes each node has a network, a host name, a disk and a cgroup of its own.
     Hadoop comes from Maven Central on first use.
-    The agent stays off until a run records.
+    The agent stays off until a run records, and so does what --native loads into programs that are
+    no JVM, as the Python of Hadoop Streaming.
     """
     from iostrata_lab.recording import bring_up
 
     users = dict(_daemon_user(text) for text in daemon_user or [])
     over = dict(map(_property, conf or []))
-    bring_up(name, datanodes, agent, users, version, over, _topology(nodes, racks, brake or []))
+    if native and not agent:
+        raise UserError("--native with --no-agent records nothing", "leave one of them out")
+    shape = _topology(nodes, racks, brake or [])
+    bring_up(name, datanodes, agent, users, version, over, shape, native)
     note(f"lab {name} is ready; try: iostrata record --lab {name} -- hadoop fs -ls /")
     note(f"end it: iostrata lab down {name}")
 

@@ -28,7 +28,8 @@ _MB = 1e6
 
 def _plan(values: Mapping[str, Value], _: int) -> MixPlan:
     size, maps = int(values["input"]), int(values["maps"])
-    options = {"totalbytes": size, "bytespermap": -(-size // maps)}
+    # rounded down: Hadoop divides again, and rounds down to the number of maps
+    options = {"totalbytes": size, "bytespermap": size // maps}
     said = " ".join(f"-Dmapreduce.randomtextwriter.{name}={options[name]}" for name in options)
     text = "org.apache.hadoop.io.Text"
     sort = f"-outKey {text} -outValue {text} $HADOOP_MIX_SHARED/in $HADOOP_MIX_OWN/out"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from iostrata.errors import UserError
 from iostrata.records import Record
-from iostrata.text import size
+from iostrata.text import bytes_of, size
 
 Value = int | float | str | bool
 BYTES = "bytes"
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgt]?)(i?b)?", re.IGNORECASE)
-_POWER = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -104,7 +101,7 @@ class Parameter:
                 raise ValueError(text)
             return _TRUTH[text.lower()]
         if self.unit == BYTES:
-            return bytes_of(text)
+            return _bytes(text)
         if isinstance(self.default, int):
             return int(text)
         if isinstance(self.default, float):
@@ -122,12 +119,11 @@ class Parameter:
         return UserError(f"{self.name}={text} is not allowed", f"say {what}{unit}")
 
 
-def bytes_of(text: str) -> int:
-    """Bytes of a size like 64MB or 1.5 GiB, in powers of 1024; raises ValueError."""
-    found = _SIZE.fullmatch(text)
-    if not found:
+def _bytes(text: str) -> int:
+    found = bytes_of(text)
+    if found is None:
         raise ValueError(text)
-    return int(float(found[1]) * (1 << _POWER[found[2].lower()]))
+    return found
 
 
 def settings_of(path: Path) -> list[str]:

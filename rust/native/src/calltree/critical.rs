@@ -132,14 +132,15 @@ pub fn of_run(
     let text = std::fs::read(file).with_context(|| file.display().to_string())?;
     let question: Question =
         serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
-    let traces = question.windows.iter().filter_map(|window| match window.of {
+    let processes = question.windows.iter().filter_map(|window| match window.of {
         WindowContent::Process { proc, .. } => Some(proc),
         WindowContent::Known(_) => None,
     });
-    let traces: HashSet<i64> = traces.collect();
+    let processes: HashSet<i64> = processes.collect();
     let mut tables = Tables::new(Grouping::Op);
     let mut spans = Spans::default();
-    let is_wanted = |trace: i64| traces.contains(&trace);
+    // what a process did, for another one maybe, and what others did for it
+    let is_wanted = |trace: i64, of: i64| processes.contains(&trace) || processes.contains(&of);
     progress.begin(source.rows()?);
     source.read(threads, |batch| {
         progress.add(batch.num_rows() as u64);

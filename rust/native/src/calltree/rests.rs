@@ -40,7 +40,7 @@ pub struct Rests {
     /// Role and host.
     pub sites: Vec<(String, String)>,
     pub calls: Vec<(RestKey, CallSource, Rest)>,
-    /// Processes and spans of scopes, and their nodes.
+    /// Processes and spans of scopes, and their nodes; span 0: what the whole process works for.
     pub scopes: Vec<(i64, u64, NodeId)>,
     /// Patterns of the user that no function has.
     pub unknown: Vec<String>,

@@ -46,8 +46,8 @@ pub struct Spans {
 }
 
 /// Of `parts` of a run, by the hashes of traces, the one with a number.
-pub fn part_of(number: u64, parts: u64) -> impl Fn(i64) -> bool {
-    move |trace| parts == 1 || hash::pair(1, trace as u64) % parts == number
+pub fn part_of(number: u64, parts: u64) -> impl Fn(i64, i64) -> bool {
+    move |trace, _| parts == 1 || hash::pair(1, trace as u64) % parts == number
 }
 
 impl Spans {
@@ -78,12 +78,13 @@ impl Spans {
         }
     }
 
-    /// Adds the spans of the traces that `is_wanted` and, where asked for, all rows of kind `sum`.
+    /// Adds the spans whose trace and process `is_wanted` and, where asked for, all rows of kind
+    /// `sum`.
     pub fn push(
         &mut self,
         batch: &RecordBatch,
         tables: &mut Tables,
-        is_wanted: &impl Fn(i64) -> bool,
+        is_wanted: &impl Fn(i64, i64) -> bool,
         mut sums: Option<&mut Sums>,
     ) -> Result<()> {
         let rows = Rows::of(batch, &mut tables.names)?;
@@ -103,8 +104,15 @@ impl Spans {
                     let point = rows.point.get(row).unwrap_or(0);
                     let origin = (thread, function, point);
                     sums.add(&of_sums, row, proc, origin, rows.counted_bytes(row));
+                    if let (Some(of), Some(span)) =
+                        (rows.parent_proc.get(row), rows.parent.get(row))
+                    {
+                        sums.works_for(proc, (tables.proc(of), span as u64));
+                    }
                 }
-            } else if (kind == call || kind == unfinished) && is_wanted(rows.trace(row)) {
+            } else if (kind == call || kind == unfinished)
+                && is_wanted(rows.trace(row), rows.own(row))
+            {
                 let (thread, function) = memory.of(&rows, row, tables)?;
                 let flags = if kind == call { 0 } else { UNFINISHED };
                 let flags = flags | if rows.error.get(row) { ERROR } else { 0 };

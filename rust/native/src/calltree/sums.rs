@@ -3,8 +3,9 @@ Calls that exist only in sums: those that are counted only, those that a level l
 that a full ring dropped.
 
 A row of kind `sum` names the scope of its calls: the nearest task, phase, block or RPC around them
-in their thread. Below the scope's node hangs a leaf with what its sums have more than the calls
-recorded individually, so a tree has as many calls and bytes of each function as the sums.
+in their thread, or else the call of another process that the whole process works for. Below the
+scope's node hangs a leaf with what its sums have more than the calls recorded individually, so a
+tree has as many calls and bytes of each function as the sums.
 */
 
 use anyhow::Result;
@@ -79,6 +80,8 @@ pub struct Sums {
     recorded: Map<(u32, u64, u16), RecordedCalls>,
     /// Nodes of scopes, once they are known.
     nodes: Map<(u32, u64), NodeId>,
+    /// By process that works for one: the call of another process.
+    causes: Map<u32, (u32, u64)>,
 }
 
 impl Sums {
@@ -111,13 +114,19 @@ impl Sums {
         }
     }
 
+    /// The process works for that call of another process.
+    pub fn works_for(&mut self, proc: u32, cause: (u32, u64)) {
+        self.causes.insert(proc, cause);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.by_point.is_empty()
     }
 
     /// Processes and scopes, each at least once.
     pub fn scopes(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.by_point.keys().filter(|key| key.1 != 0).map(|key| (key.0, key.1))
+        let own = self.by_point.keys().filter(|key| key.1 != 0).map(|key| (key.0, key.1));
+        own.chain(self.causes.values().copied())
     }
 
     pub fn add_recorded(&mut self, key: (u32, u64, u16), calls: RecordedCalls) {
@@ -146,7 +155,10 @@ impl Sums {
         let recorded = recorded.map(|((proc, scope, function), calls)| {
             ((id(proc), scope, u32::from(function)), CallSource::Recorded, calls.rest())
         });
-        let scopes = self.nodes.into_iter().map(|((proc, span), node)| (id(proc), span, node));
+        let of_cause = |(proc, cause)| Some((id(proc), 0, *self.nodes.get(&cause)?));
+        let causes: Vec<_> = self.causes.into_iter().filter_map(of_cause).collect();
+        let own = self.nodes.into_iter().map(|((proc, span), node)| (id(proc), span, node));
+        let scopes = own.chain(causes);
         Rests {
             functions: names.map(|(layer, op)| (layer.to_owned(), op.to_owned())).collect(),
             sites: sites.collect(),

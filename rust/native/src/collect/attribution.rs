@@ -16,8 +16,16 @@ pub struct Attribution {
 impl State {
     pub(super) fn attribution(&mut self, proc: u64, context: CallContext) -> Attribution {
         let identity = self.identity(proc, context.id);
-        let cause = context.cause.map_or(0, |cause| self.output.add_cause(cause));
+        let cause = context.cause.map(|cause| self.output.add_cause(cause));
+        let cause = cause.unwrap_or_else(|| self.parents_cause(proc));
         Attribution { context, identity, cause }
+    }
+
+    /// Number of the call of another process that all of this one works for; 0 none.
+    pub(super) fn parents_cause(&mut self, proc: u64) -> u32 {
+        let parent = self.processes.get(&proc).and_then(|process| process.info.parent.as_ref());
+        let cause = parent.and_then(|parent| parent.cause);
+        cause.map_or(0, |cause| self.output.add_cause(cause))
     }
 
     /// The thread's number in the output.

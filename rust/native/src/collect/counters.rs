@@ -71,6 +71,7 @@ impl State {
             return;
         }
         let identity = self.identity(at.proc, context);
+        let cause = if scope == 0 { self.parents_cause(at.proc) } else { 0 };
         self.tally(at.proc, identity).calls += count;
         let bytes = values.bytes.wrapping_sub(was.bytes);
         if let Some(process) = self.processes.get_mut(&at.proc) {
@@ -100,6 +101,7 @@ impl State {
             target,
             thread,
             identity,
+            cause,
             point,
             kind: KIND_SUM,
             flags,

@@ -3,7 +3,7 @@
 
 | step | module |
 |---|---|
-| processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`folders`], [`poll`], [`source`], [`reader`], [`started`], [`shares`], [`descriptors`] |
+| processes are found and read in the order that `SEGMENT.md` demands | [`sources`], [`folders`], [`poll`], [`source`], [`reader`], [`started`], [`parents`], [`shares`], [`descriptors`] |
 | what was read is framed, spooled, then applied to [`crate::model::state`] | [`pipeline`], [`block`], [`spool`], [`apply`], [`counters`], [`attribution`] |
 | rows become files of the store, as long as there is space | [`publisher`], [`floor`] |
 | runs are asked for, begin, record and finish | [`door`], [`orders`], [`runs`] |
@@ -36,6 +36,7 @@ mod live;
 mod options;
 mod orders;
 mod pace;
+mod parents;
 mod pipeline;
 mod poll;
 mod procfs;

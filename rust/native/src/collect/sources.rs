@@ -117,20 +117,47 @@ impl Sources {
         }
         let users: Vec<u32> = self.folders.keys().copied().collect();
         let mut room = self.room(pipeline.state().most_memory.0);
+        // before children are found, which ask for their open calls
+        for source in self.by_proc.values_mut() {
+            Self::scan_segments(source, &mut self.folders, pipeline, now, &mut room, rejected);
+        }
         for uid in users {
             let names = self.folders.get_mut(&uid).map(|folder| folder.look(now));
-            for name in names.unwrap_or_default() {
+            let mut names = names.unwrap_or_default();
+            names.sort_by_key(|name| parse_name(name)); // most parents have lower pids
+            for name in names {
+                let before = self.found.len();
                 self.scan_process(pipeline, &mut room, uid, &name, now);
-            }
-        }
-        for source in self.by_proc.values_mut().filter(|source| !source.rejected) {
-            let Some(folder) = self.folders.get_mut(&source.uid) else { continue };
-            if folder.may_list(now) {
-                let state = pipeline.state().processes.get(&source.proc);
-                folder.listed(source.scan(state, now, &mut room, rejected));
+                // likewise
+                let found = self.found.get(before);
+                if let Some(source) = found.and_then(|proc| self.by_proc.get_mut(proc)) {
+                    Self::scan_segments(
+                        source,
+                        &mut self.folders,
+                        pipeline,
+                        now,
+                        &mut room,
+                        rejected,
+                    );
+                }
             }
         }
         self.folders.values_mut().for_each(|folder| folder.rest(now));
+    }
+
+    fn scan_segments(
+        source: &mut Source,
+        folders: &mut BTreeMap<u32, Folder>,
+        pipeline: &Pipeline,
+        now: u64,
+        room: &mut Room,
+        rejected: &mut Vec<RejectedFile>,
+    ) {
+        let folder = folders.get_mut(&source.uid).filter(|_| !source.rejected);
+        if let Some(folder) = folder.filter(|folder| folder.may_list(now)) {
+            let state = pipeline.state().processes.get(&source.proc);
+            folder.listed(source.scan(state, now, room, rejected));
+        }
     }
 
     fn room(&self, most: u64) -> Room {
@@ -215,17 +242,20 @@ impl Sources {
         let mut source = Source::new(id, name.to_owned(), directory, page, who.start);
         let known = pipeline.state().processes.get(&proc);
         let hash = who.points_hash;
-        source.is_native = who.text.lines().any(|line| line == "loader=preload");
         source.rejected = hash != POINTS_HASH || known.is_some_and(|known| known.end.is_some());
         if known.is_none() {
             let host = hosts::of(pid, who.pid_start);
             let info = ProcessInfo::new(who, users::name_of(uid), host, now);
             let started_by = self.started.run_of(pid, info.pid_start);
             let info = ProcessInfo { uid, serves, started_by, ..info };
+            let parent = self.parent_of(pipeline.state(), &info);
+            let info = ProcessInfo { parent, ..info };
             if !self.introduce(pipeline, info, hash) {
                 return; // no room in the spool now: found again at the next scan
             }
         }
+        let state = pipeline.state().processes.get(&proc);
+        source.is_native = state.is_some_and(|process| process.info.is_native());
         self.enter(uid, name, EntryState::Open);
         self.by_proc.insert(proc, source);
         self.found.push(proc);

@@ -25,6 +25,18 @@ pub struct Cause {
     pub span: u64,
 }
 
+/// The process that has started another one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    pub proc: u64,
+    /// What a native program is done for, of that process or of one above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The task attempt or rank that a native program does a part of; empty: none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub task: String,
+}
+
 impl CallContext {
     /// What a context slot says.
     pub fn from_event(event: &Event) -> CallContext {

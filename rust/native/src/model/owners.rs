@@ -233,13 +233,15 @@ fn is_of_owner(process: &Process, run: &Run) -> bool {
     run.order.uid == process.info.uid || run.order.run == process.info.started_by
 }
 
-/// A process that is a task says so for all its calls but those it makes for somebody else.
+/// A process that is a task, or was started by one, says so for all its calls but those it makes for
+/// somebody else.
 fn own_task<'a>(process: &'a Process, context: ContextFields<'_>) -> &'a str {
     if !context.client.is_empty() {
         return "";
     }
-    let own = ["attempt", "rank"].map(|name| process.info.get(name));
-    own.into_iter().find(|task| !task.is_empty()).unwrap_or_default()
+    let own = Some(process.own_task()).filter(|task| !task.is_empty());
+    let of_parent = || process.info.parent.as_ref().map(|parent| parent.task.as_str());
+    own.or_else(of_parent).unwrap_or_default()
 }
 
 fn bytes(text: &str) -> Option<ByteArray> {
@@ -252,6 +254,7 @@ mod tests {
     use iostrata_segment::schema::CATEGORY_CONTEXT;
 
     use super::*;
+    use crate::model::context::Parent;
     use crate::model::process::ProcessInfo;
 
     /// With the contexts 1, 2, …
@@ -329,6 +332,24 @@ mod tests {
         assert_eq!(part(("job", "job_17_0001")), "B");
         assert_eq!(part(("container", "container_17_0001_01_000002")), "B");
         assert_eq!(part(("job", "job_17_0002")), "");
+    }
+
+    #[test]
+    fn a_child_of_a_task_works_for_it_and_one_that_is_a_task_for_itself() {
+        const ATTEMPT: &str = "attempt_17_0001_m_000003_0";
+        let owners = Owners::default();
+        let whose = |said, contexts: &[&str]| {
+            let mut child = process(2, [said], contexts);
+            child.info.parent = Some(Parent { proc: 1, task: ATTEMPT.into(), cause: None });
+            let context = contexts.len() as u32;
+            let found = owners.identify(&Processes::default(), &child, context);
+            let words = [found.job, found.task];
+            words.map(|word| word.map_or(String::new(), |word| text(&word).to_owned()))
+        };
+        assert_eq!(whose(("main", "grep"), &[]), ["job_17_0001", ATTEMPT]);
+        assert_eq!(whose(("rank", "rank 3"), &[]), ["", "rank 3"]);
+        // what it does for somebody else is theirs
+        assert_eq!(whose(("main", "grep"), &["\t\t\t\tDFSClient_NONMAPREDUCE_1_1"]), ["", ""]);
     }
 
     #[test]

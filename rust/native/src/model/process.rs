@@ -13,6 +13,7 @@ use iostrata_segment::schema::{
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 
+use super::context::Parent;
 use super::ids;
 use super::listed::Listed;
 use super::names::{Name, Names, text};
@@ -49,6 +50,9 @@ pub struct ProcessInfo {
     /// The run of root's that has started it, as somebody else; empty: none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub started_by: String,
+    /// If that is traced, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
 }
 
 impl ProcessInfo {
@@ -73,6 +77,11 @@ impl ProcessInfo {
 
     pub fn get(&self, key: &str) -> &str {
         self.text.get(key).map_or("", String::as_str)
+    }
+
+    /// Whether it is no JVM.
+    pub fn is_native(&self) -> bool {
+        self.get("loader") == "preload"
     }
 }
 
@@ -214,11 +223,18 @@ impl Process {
         }
     }
 
+    /// The task attempt or rank that the process is; empty: none.
+    pub fn own_task(&self) -> &str {
+        let own = ["attempt", "rank"].map(|name| self.info.get(name));
+        own.into_iter().find(|task| !task.is_empty()).unwrap_or_default()
+    }
+
     /// Of memory.
     pub fn bytes(&self) -> u64 {
         let text: usize = self.info.text.iter().map(|(key, value)| key.len() + value.len()).sum();
         let segments = self.segments.len() as u64 * SEGMENT_SIZE;
         let lists = self.listed.bytes() + self.spending.bytes();
+        let text = text + self.info.parent.as_ref().map_or(0, |parent| parent.task.len());
         PROCESS_SIZE + text as u64 + self.names.bytes + self.threads.bytes() + segments + lists
     }
 

@@ -37,6 +37,8 @@ pub struct ProcessRow {
     pub container: String,
     /// Of a recorded command that runs several programs, which it is of.
     pub part: String,
+    /// `proc` of the traced process that has started it.
+    pub parent: Option<u64>,
     pub agent: String,
     pub jvm: String,
     pub traced: bool,
@@ -107,6 +109,7 @@ fn column(name: &str, run: &str, host: &str, anchor: i64, rows: &[ProcessRow]) -
         "task" => filled(&|row| &row.task),
         "container" => filled(&|row| &row.container),
         "part" => filled(&|row| &row.part),
+        "parent" => long(&|row| row.parent),
         "agent" => filled(&|row| &row.agent),
         "jvm" => filled(&|row| &row.jvm),
         "traced" => Column::Bool(rows.iter().map(|row| Some(row.traced)).collect()),
@@ -210,9 +213,10 @@ fn of_process(state: &State, process: &Process, run: &Run) -> ProcessRow {
         role: process.role.to_owned(),
         main: info.get("main").to_owned(),
         job: if is_own { field(&identity.job) } else { String::new() },
-        task: if is_own { field(&identity.task) } else { String::new() },
+        task: if is_own { process.own_task().to_owned() } else { String::new() },
         container: if is_own { info.get("container").to_owned() } else { String::new() },
         part: if is_own { state.owners.part_of(process).to_owned() } else { String::new() },
+        parent: info.parent.as_ref().map(|parent| parent.proc),
         agent: info.get("agent").to_owned(),
         jvm: info.get("jvm").to_owned(),
         traced: rejection.is_empty(),

@@ -58,11 +58,13 @@ def _dealt(events: DataFrame) -> DataFrame:
     trace = f.coalesce("trace", "proc")
     calls = rows.where("kind IN ('call', 'unfinished')").withColumn("home", trace)
     sums = rows.where("kind = 'sum'")
-    scopes = sums.select("proc", f.col("anchor").alias("span")).distinct()
+    # their scope, or the call of another process that theirs works for
+    sums = sums.withColumn("of", f.coalesce("parent_proc", "proc"))
+    sums = sums.withColumn("scope", f.coalesce("anchor", "parent"))
+    scopes = sums.select(f.col("of").alias("proc"), f.col("scope").alias("span")).distinct()
     homes = calls.join(scopes, ["proc", "span"]).groupBy("proc", "span").agg(f.min("home"))
-    homes = homes.toDF("proc", "anchor", "home")
-    sums = sums.join(homes, ["proc", "anchor"], "left")
-    sums = sums.withColumn("home", f.coalesce("home", "proc"))
+    sums = sums.join(homes.toDF("of", "scope", "home"), ["of", "scope"], "left")
+    sums = sums.drop("of", "scope").withColumn("home", f.coalesce("home", "proc"))
     return calls.unionByName(sums).repartition("home").drop("home")
 
 

@@ -322,6 +322,7 @@ REFUSED: dict[str, tuple[Break, str]] = {
 }
 
 
+@pytest.mark.drawn("what can be shown", 8)
 @pytest.mark.parametrize("case", SHOWN)
 def test_what_can_be_shown_is_shown_and_marked(store: Path, case: str) -> None:
     damage, lines = SHOWN[case]
@@ -335,6 +336,7 @@ def test_what_can_be_shown_is_shown_and_marked(store: Path, case: str) -> None:
     assert (text_code, marked) == (0, [f"incomplete: {line}" for line in lines])
 
 
+@pytest.mark.drawn("where nothing is left", 12)
 @pytest.mark.parametrize("case", REFUSED)
 @pytest.mark.parametrize("command", READING, ids=" ".join)
 def test_where_nothing_is_left_one_line_says_why(

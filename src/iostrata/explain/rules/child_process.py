@@ -61,8 +61,9 @@ PROGRAMS = Query(_programs, ChildProgram)
 @rule(
     title="The time goes into a child process",
     evidence=Query(evidence, ChildWaits),
-    why="A program that a JVM starts, as Hadoop Streaming does for each task, is not traced. What "
-    "is seen is how long the JVM waits for its output, or does nothing while it computes.",
+    why="A JVM that starts a program, as Hadoop Streaming does for each task, waits for its "
+    "output, or does nothing while it computes. What the program does itself is traced with "
+    "--native only.",
     unless="the child is idle, and the process waits for something else meanwhile.",
     most="warning",
     explains=("cpu-taken", "idle"),
@@ -89,8 +90,8 @@ def judge(rows: list[ChildWaits], facts: RunFacts) -> Judgement | None:
         ],
         change=[
             Change(
-                "find out what the program does: strace -f -ttt -T -y -o trace.txt PROGRAM, then "
-                "iostrata import trace.txt"
+                "look at what the program does: iostrata calltree, of a run that was recorded "
+                "with --native"
             ),
             Change("let the program read and write large parts, or do its work in the JVM"),
         ],

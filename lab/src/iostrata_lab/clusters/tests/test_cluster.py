@@ -169,6 +169,7 @@ def test_labs_stand_side_by_side(lab: HadoopLab, monkeypatch: pytest.MonkeyPatch
     assert clusters.find().name == "one"
 
 
+@pytest.mark.drawn("ends of a lab", 1)
 def test_a_daemon_that_dies_at_once_is_named_with_its_log(monkeypatch: pytest.MonkeyPatch) -> None:
     fill = system.HADOOP.fill
 
@@ -189,6 +190,7 @@ def test_a_daemon_that_dies_at_once_is_named_with_its_log(monkeypatch: pytest.Mo
     assert not (state.home() / "three").exists()
 
 
+@pytest.mark.drawn("ends of a lab", 1)
 def test_ctrl_c_cleans_up() -> None:
     # a shell that runs the tests in the background has them ignore SIGINT, and Python with them
     script = (
@@ -210,6 +212,7 @@ def test_ctrl_c_cleans_up() -> None:
         assert not processes.alive(processes.Identity(daemon["pid"], daemon["start"]))
 
 
+@pytest.mark.drawn("ends of a lab", 1)
 def test_what_a_crash_left_is_cleaned_by_the_next_up() -> None:
     """The whole lab but its directory is killed, as by a power cut."""
     lab = clusters.up("five", yarn=False)

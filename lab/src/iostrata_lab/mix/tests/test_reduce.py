@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -50,6 +52,18 @@ def test_what_a_phase_of_reduces_moves(
     outcome = MIX_REDUCE.conclude(made(network, temporary), VALUES)
     assert [claim.verdict for claim in outcome.claims] == verdicts
     assert [row[1] for row in outcome.tables[-1].rows] == ["sort", "sort without reduces"]
+
+
+def test_the_input_is_as_large_as_asked_for() -> None:
+    """RandomTextWriter writes so many bytes by each of as many maps as these go into the whole."""
+    said = MIX_REDUCE.plan(VALUES, 1).setup
+    total, each = (
+        int(re.search(rf"randomtextwriter\.{name}=(\d+)", said)[1])  # type: ignore[index]
+        for name in ("totalbytes", "bytespermap")
+    )
+    assert total == SIZE
+    assert total // each == VALUES["maps"]
+    assert total - each * (total // each) < 10
 
 
 def test_both_jobs_read_the_same() -> None:

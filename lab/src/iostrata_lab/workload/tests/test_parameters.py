@@ -4,7 +4,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata_lab.workload.catalog import WORKLOADS
-from iostrata_lab.workload.parameters import BYTES, Parameter, Value, bytes_of, values
+from iostrata_lab.workload.parameters import BYTES, Parameter, Value, values
 from iostrata_lab.workload.runner import WorkloadOrder
 
 ROWS = Parameter("rows", "", 1000, "rows", low=1, high=10_000, scaled=True)
@@ -65,12 +65,6 @@ def test_scale_is_for_defaults_of_what_scales() -> None:
     assert values(ALL, [], scale=1e-6)["rows"] == 1
     with pytest.raises(UserError, match="rows=1000000 is not allowed"):
         values(ALL, [], scale=1000.0)
-
-
-def test_sizes() -> None:
-    assert [bytes_of(text) for text in ("1", "1k", "1KiB", "2 mb", "0.5GB")] == [
-        1, 1024, 1024, 2 << 20, 1 << 29,
-    ]  # fmt: skip
 
 
 def test_what_was_asked_for_is_said_as_it_can_be_asked_for_again() -> None:

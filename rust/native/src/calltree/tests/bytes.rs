@@ -26,7 +26,7 @@ fn arrow_bytes() -> Vec<u8> {
 /// How many spans; an error is one line.
 fn read(bytes: Vec<u8>, is_parquet: bool) -> Result<usize, String> {
     let (mut spans, mut tables) = (Spans::default(), Tables::new(Grouping::Op));
-    let mut each = |rows: &_| spans.push(rows, &mut tables, &|_| true, None);
+    let mut each = |rows: &_| spans.push(rows, &mut tables, &|_, _| true, None);
     let outcome = whole(|| {
         if is_parquet {
             parquet(Bytes::from(bytes), &mut each)
@@ -48,7 +48,10 @@ fn a_column_that_is_not_there_or_of_another_type_is_named() {
     let rows = batch(&[call("read", 1, 0, 5, 9)]);
     let error = |rows| {
         let mut spans = Spans::default();
-        spans.push(&rows, &mut Tables::new(Grouping::Op), &|_| true, None).unwrap_err().to_string()
+        spans
+            .push(&rows, &mut Tables::new(Grouping::Op), &|_, _| true, None)
+            .unwrap_err()
+            .to_string()
     };
     let (at, _) = rows.schema().column_with_name("span").unwrap();
     let mut without = rows.clone();

@@ -16,7 +16,7 @@ fn walk_of(rows: &[Row], windows: &str, worked: &str) -> Answer {
 fn walk_with(rows: &[Row], windows: &str, worked: &str, threads: &str) -> Answer {
     let mut tables = Tables::new(Grouping::Op);
     let mut spans = Spans::default();
-    spans.push(&super::made::batch(rows), &mut tables, &|_| true, None).unwrap();
+    spans.push(&super::made::batch(rows), &mut tables, &|_, _| true, None).unwrap();
     let text = format!(
         r#"{{"waiting": ["java.call", "java.idle", "rpc.call"], "waiting_calls": [[1, 90020], [1, 90021]],
         "windows": [{windows}], "worked": {worked}, "threads": {threads}}}"#

@@ -119,7 +119,7 @@ pub fn batch(rows: &[Row]) -> RecordBatch {
 
 pub fn spans(trees: &mut Trees, rows: &[Row]) -> Spans {
     let mut spans = Spans::default();
-    spans.push(&batch(rows), &mut trees.tables, &|_| true, Some(&mut trees.sums)).unwrap();
+    spans.push(&batch(rows), &mut trees.tables, &|_, _| true, Some(&mut trees.sums)).unwrap();
     spans
 }
 

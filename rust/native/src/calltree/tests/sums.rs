@@ -34,6 +34,38 @@ fn what_sums_have_more_hangs_from_their_anchor() {
     }
 }
 
+/// A child of the task: a read of its own was recorded individually, of 5.
+#[test]
+fn sums_of_a_child_hang_from_what_it_works_for() {
+    let of_child = |row: Row| Row { proc: 2, parent: 1, parent_proc: Some(1), ..row };
+    let mut rows = task();
+    rows.push(of_child(sum("read", 5, 0)));
+    rows.push(of_child(Row { bytes: 1, ..call("read", 11, 1, 300, 10) }));
+    let of_task = [
+        "run 1 1 1000 500",
+        "  write 1 1 500 480",
+        "    packet 2 2 20 20",
+        "  record 7 7 70 0",
+        "  packet 3 3 30 0",
+    ];
+    let merged = ["  read 5 5 50 10"].as_slice();
+    let in_order = ["  read 1 1 10 10", "  read 4 4 40 0"].as_slice();
+    for (order, reads) in [(Order::Sets, merged), (Order::Runs, in_order), (Order::Paths, merged)] {
+        let mut actual = lines(&document(&rows, order));
+        let mut expected = [&of_task, reads].concat();
+        actual.sort();
+        expected.sort_unstable();
+        assert_eq!(actual, expected);
+    }
+}
+
+/// The trace of what it works for is not there.
+#[test]
+fn sums_of_a_child_whose_cause_is_not_there_are_not_lost() {
+    let read = Row { proc: 2, parent: 7, parent_proc: Some(9), ..sum("read", 5, 0) };
+    assert_eq!(lines(&document(&[read], Order::Sets)), ["read 5 5 50 0"]);
+}
+
 #[test]
 fn sums_of_rows_that_were_collapsed_have_their_calls_too() {
     let mut rows = task();

@@ -95,8 +95,7 @@ final class LocalName {
     if (isLog(path, file)) {
       return Schema.CATEGORY_LOG;
     }
-    // What a map task writes before and after it merges: spill0.out, file.out.
-    if (file.startsWith("spill") && file.endsWith(".out") || file.equals("file.out")) {
+    if (isSpill(file)) {
       return Schema.CATEGORY_SPILL;
     }
     int ofHBase = HBaseName.category(path);
@@ -118,6 +117,15 @@ final class LocalName {
       return Schema.CATEGORY_SHUFFLE;
     }
     return file.startsWith("temp_") ? Schema.CATEGORY_SPILL : Schema.CATEGORY_FILE;
+  }
+
+  /**
+   * What a map task writes before and after it merges: spill0.out, of YARN's tasks
+   * attempt_…_spill_0.out (YarnOutputFiles), then file.out.
+   */
+  private static boolean isSpill(String file) {
+    boolean ofYarn = file.startsWith("attempt_") && file.contains("_spill_");
+    return (ofYarn || file.startsWith("spill")) && file.endsWith(".out") || file.equals("file.out");
   }
 
   private static boolean isLog(String path, String file) {

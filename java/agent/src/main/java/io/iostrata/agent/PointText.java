@@ -413,6 +413,7 @@ final class PointText {
         + "816\trecord\tclose\thdf5\tH5Dclose\t(J)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "817\trecord\tread\thdf5\tH5Dread\t(JJJJJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
         + "818\trecord\twrite\thdf5\tH5Dwrite\t(JJJJJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "819\trecord\tread\thdf5\tH5Dread_multi\t(J[J[J[J[JJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
         + "820\tfs\topen\ttfs\topen\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "821\tfs\tcreate\ttfs\tcreate\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "822\tfs\tappend\ttfs\tappend\t(Ljava/lang/Object;)V\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
@@ -445,6 +446,9 @@ final class PointText {
         + "868\tposix\treceive\tliburing\tio_uring_recv\t([B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
         + "869\tposix\topen\tliburing\tio_uring_openat\t([B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
         + "870\tposix\tclose\tliburing\tio_uring_close\t([B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
-        + "871\tposix\twait\tliburing\tio_uring_enter\t([B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n";
+        + "871\tposix\twait\tliburing\tio_uring_enter\t([B)I\town\t0\t0\t\t\t\t\t\t\t\t\t\n"
+        + "872\trecord\twrite\thdf5\tH5Dwrite_multi\t(J[J[J[J[JJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "873\trecord\tread\thdf5\tH5Aread\t(JJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n"
+        + "874\trecord\twrite\thdf5\tH5Awrite\t(JJ[B)I\town\t0\t0\tret\t\t\t\t\t\t\t\t\n";
   }
 }

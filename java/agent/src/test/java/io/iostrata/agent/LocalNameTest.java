@@ -26,6 +26,8 @@ class LocalNameTest {
     "/home/user/syslog,                                        file,       -1,         -1",
     "/tmp/attempt_1/spill12.out,                               spill,      -1,         -1",
     "/tmp/attempt_1/file.out,                                  spill,      -1,         -1",
+    "/tmp/attempt_1_m_0_0_spill_0.out,                         spill,      -1,         -1",
+    "/tmp/attempt_1_m_0_0_spill_0.out.index,                   file,       -1,         -1",
     "/tmp/blockmgr-1/0c/shuffle_0_1_0.data,                    shuffle,    -1,         -1",
     "/tmp/blockmgr-1/0c/shuffle_0_1_0.index.a1b2,              shuffle,    -1,         -1",
     "/tmp/blockmgr-1/0c/temp_local_a1b2,                       spill,      -1,         -1",

@@ -215,8 +215,8 @@ public final class Schema {
   public static final int CONTROL_EVENT_COST = 44;
   public static final int CONTROL_POINTS_OFF = 64;
   public static final int CONTROL_ALL_REQUESTS = 1000000000;
-  public static final int POINT_COUNT = 439;
-  public static final long POINTS_HASH = 13966671503449176L;
+  public static final int POINT_COUNT = 443;
+  public static final long POINTS_HASH = 4522299573488435594L;
 
   /** Bitmap by point: calls may be summed only, to stay within the budget. */
   private static final long[] SUMMED_UNDER_BUDGET = {

@@ -126,4 +126,16 @@ class HdfsContractTest extends CommonContract {
       return contract(conf);
     }
   }
+
+  @Nested
+  class Uploads extends UploadsContract {
+    Uploads() {
+      super(1024, true);
+    }
+
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
 }

@@ -45,4 +45,16 @@ class S3aContract extends CommonContract {
       return contract(conf);
     }
   }
+
+  @Nested
+  class Uploads extends UploadsContract {
+    Uploads() {
+      super(5 << 20, false);
+    }
+
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+      return contract(conf);
+    }
+  }
 }

@@ -5,7 +5,6 @@ import java.net.URI;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.CommonPathCapabilities;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -16,6 +15,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.FutureDataInputStreamBuilder;
 import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.MultipartUploaderBuilder;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
@@ -361,11 +361,20 @@ public final class TracedFileSystem extends TracedNames {
     return traced(Point.GET_ATTRIBUTES, path, fs::getContentSummary);
   }
 
-  /** Uploads in parts take names of the file system behind: they are asked for there. */
+  @Override
+  public MultipartUploaderBuilder<?, ?> createMultipartUploader(Path base) throws IOException {
+    return TracedUploads.builder(this, fs.createMultipartUploader(inner(base)));
+  }
+
+  /** By an uploader, which makes its own streams. */
+  void wrote(long bytes) {
+    statistics.incrementWriteOps(1);
+    statistics.incrementBytesWritten(bytes);
+  }
+
   @Override
   public boolean hasPathCapability(Path path, String capability) throws IOException {
-    return !CommonPathCapabilities.FS_MULTIPART_UPLOADER.equals(capability)
-        && fs.hasPathCapability(inner(path), capability);
+    return fs.hasPathCapability(inner(path), capability);
   }
 
   // To and from local files: by the streams of this file system, so that they are seen.

@@ -1,0 +1,162 @@
+"""The measurement of a profile: round after round, until each point is known well enough (S5.1)."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from iostrata.errors import UserError
+from iostrata.predict.adaptive import batches
+from iostrata.predict.dimensions import Point, point_text
+from iostrata.predict.fio import Fio, FioResult
+from iostrata.predict.pressure import HostCounters
+from iostrata.predict.samples import ProfileFacts, Sample, SampleFile
+from iostrata.predict.spec import ADAPTIVE, ProfileSpec
+
+# A point whose samples are all disturbed is given up after so many times as many as it may have.
+PATIENCE = 2
+
+
+class Load(Protocol):
+    """What measures a point."""
+
+    def prepare(self, point: Point) -> None: ...
+
+    def measure(self, point: Point) -> FioResult: ...
+
+
+class ProfileProgress(Protocol):
+    """Is called before each sample: what it is of, samples so far, and the most that may come."""
+
+    def __call__(self, text: str, done: int, most: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class ProfileState:
+    """How far a profile is. `wide`: points whose interval is wider than asked for."""
+
+    points: int
+    samples: int
+    disturbed: int
+    known: int
+    wide: int
+    unmeasured: int
+    ended_by_budget: bool
+
+
+def facts_of(spec: ProfileSpec) -> ProfileFacts:
+    rules = spec.rules
+    values = {name: list(several) for name, several in spec.values.items()}
+    return ProfileFacts(spec.name, str(spec.folder), values, rules.sample, rules.others)
+
+
+@contextmanager
+def data_folder(spec: ProfileSpec) -> Iterator[Path]:
+    """A new folder for the files that are read and written; it is gone afterwards.
+
+    One that an earlier session has left, which was killed, is deleted first: it has our own name,
+    and a mark of ours in it.
+    """
+    folder = spec.folder / f"iostrata-profile-{spec.name}"
+    mark = folder / "made-by-iostrata-profile"
+    if folder.is_symlink() or (folder.exists() and not mark.is_file()):
+        raise UserError(f"{folder} is there already, and is not ours", "move it away")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir(mode=0o700)
+        mark.touch()
+    except OSError as error:
+        raise UserError(f"{folder} cannot be made: {error.strerror}", "is there room?") from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def measure(
+    spec: ProfileSpec,
+    file: SampleFile,
+    load: Load,
+    progress: ProfileProgress,
+    clock: Callable[[], float] = time.monotonic,
+) -> ProfileState:
+    """Measures all points of a batch once in each round, in an order that is drawn anew, so that
+    what changes with time is in all of them alike. Points that are known well enough, or have all
+    the samples they may have, are left out.
+    """
+    rules = spec.rules
+    end = clock() + rules.budget
+    order = random.Random(f"{rules.seed} {len(file.samples)}")
+    for batch in _batches(spec, file):
+        while open_points := [point for point in batch if not _is_finished(spec, file, point)]:
+            order.shuffle(open_points)
+            for point in open_points:
+                if clock() >= end:
+                    return _state(spec, file, True)
+                progress(point_text(point, spec.varied), len(file.samples), _most(spec, file))
+                file.add(_sample(spec, load, point))
+    return _state(spec, file, False)
+
+
+def _batches(spec: ProfileSpec, file: SampleFile) -> Iterator[list[Point]]:
+    """Points that are measured in rounds: all at once, or a few that are chosen by what is known.
+    Those that an earlier session has begun come first.
+    """
+    if spec.rules.order == ADAPTIVE:
+        yield [point for point in spec.points() if file.tries(point)]
+        yield from batches(spec, file)
+    else:
+        yield list(spec.points())
+
+
+def _most(spec: ProfileSpec, file: SampleFile) -> int:
+    """Samples that there may be at the end."""
+    return max(spec.count * spec.rules.most, len(file.samples) + 1)
+
+
+def fio_for(spec: ProfileSpec, folder: Path) -> Fio:
+    return Fio(Fio.found(), folder, spec.rules.sample)
+
+
+def _sample(spec: ProfileSpec, load: Load, point: Point) -> Sample:
+    load.prepare(point)
+    start, before = time.time_ns(), HostCounters.now()
+    measured = load.measure(point)
+    circumstances = HostCounters.now().since(before)
+    return Sample(
+        point=dict(point),
+        start=start,
+        bytes=measured.bytes,
+        wall=measured.nanos,
+        throughput=measured.bytes / (measured.nanos / 1e9),
+        disturbed=circumstances.others > spec.rules.others,
+        circumstances=circumstances,
+    )
+
+
+def _is_finished(spec: ProfileSpec, file: SampleFile, point: Point) -> bool:
+    rules = spec.rules
+    known = file.summary(point)
+    if known.count >= rules.most or file.tries(point) >= PATIENCE * rules.most:
+        return True
+    return known.count >= rules.least and known.width <= rules.width
+
+
+def _state(spec: ProfileSpec, file: SampleFile, ended_by_budget: bool) -> ProfileState:
+    found = [file.summary(point) for point in spec.points()]
+    rules = spec.rules
+    return ProfileState(
+        points=len(found),
+        samples=len(file.samples),
+        disturbed=sum(one.disturbed for one in file.samples),
+        known=sum(one.count >= rules.least and one.width <= rules.width for one in found),
+        wide=sum(one.count > 0 and one.width > rules.width for one in found),
+        unmeasured=sum(one.count == 0 for one in found),
+        ended_by_budget=ended_by_budget,
+    )

@@ -1,0 +1,274 @@
+"""The file that says what a profile measures, checked (S5.1)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iostrata.errors import UserError
+from iostrata.predict.dimensions import (
+    CLIENTS,
+    DIMENSIONS,
+    FIO,
+    OPERATION,
+    SIZE,
+    DimensionValue,
+    Point,
+)
+from iostrata.text import plural, seconds, size
+
+MOST_POINTS = 10_000
+ADAPTIVE = "adaptive"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(s|min|h)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
+_KEYS = ("name", "folder", "mount", "dimensions", "fio", "measure")
+_SPARE = 0.05  # of the free space, which a profile leaves
+# fio's options that say what our dimensions say, or write elsewhere.
+_OURS = ("rw", "readwrite", "bs", "blocksize", "size", "io_size", "numjobs", "direct", "filename")
+_ELSEWHERE = ("directory", "output", "exec_prerun", "exec_postrun", "write_bw_log", "write_lat_log")
+
+
+@dataclass(frozen=True)
+class MeasureRules:
+    """How often and how long each point is measured.
+
+    A point has enough samples when half of the 95 % interval of their mean is `width` of it.
+    """
+
+    least: int = 3
+    most: int = 10
+    width: float = 0.05
+    sample: float = 10.0  # s, of one sample at most
+    budget: float = math.inf  # s, of all of it
+    others: float = 0.25  # of the CPU: with more by other processes a sample is disturbed
+    seed: int = 1
+    order: str = "rounds"  # or ADAPTIVE
+
+
+@dataclass(frozen=True)
+class ProfileSpec:
+    """What is measured, and in which folder; `mount`: what has to be mounted there."""
+
+    name: str
+    folder: Path
+    mount: Path | None
+    values: Mapping[str, tuple[DimensionValue, ...]]  # of each dimension, `fio.…` among them
+    rules: MeasureRules = field(default_factory=MeasureRules)
+
+    def points(self) -> Iterator[Point]:
+        """All combinations."""
+        for combination in itertools.product(*self.values.values()):
+            yield dict(zip(self.values, combination, strict=True))
+
+    @property
+    def count(self) -> int:
+        return math.prod(map(len, self.values.values()))
+
+    @property
+    def space(self) -> int:
+        """Bytes of its files: those that are read stay, others are written beside them."""
+        of_one = max(self._ints(CLIENTS.name)) * max(self._ints(SIZE.name))
+        return of_one * len(self.values[OPERATION.name])
+
+    @property
+    def varied(self) -> list[str]:
+        """Dimensions that have several values."""
+        return [name for name, several in self.values.items() if len(several) > 1]
+
+    def _ints(self, name: str) -> list[int]:
+        return [int(value) for value in self.values[name]]
+
+
+@dataclass(frozen=True)
+class ProfilePlan:
+    """What a profile will take: s and bytes. `least` and `most` samples of all points."""
+
+    spec: ProfileSpec
+    least: int
+    most: int
+    free: int
+
+    def lines(self) -> list[str]:
+        """For who has to agree to it."""
+        rules = self.spec.rules
+        longest = [count * rules.sample for count in (self.least, self.most)]
+        within = f", {_time(rules.budget)} in all" if math.isfinite(rules.budget) else ""
+        each = f"{rules.least} to {rules.most} samples each"
+        return [
+            f"{self.spec.name}: {plural(self.spec.count, 'point')}, {each}, "
+            f"of {rules.sample:g} s at most{within}",
+            f"time: {_time(longest[0])} to {_time(longest[1])} at most, less where a sample is "
+            "through earlier",
+            f"writes {size(self.spec.space)} into {self.spec.folder}, which has "
+            f"{size(self.free)} free, and deletes it at the end",
+        ]
+
+
+def read_spec(path: Path) -> ProfileSpec:
+    """Raises UserError: one line with the file, the place and the value."""
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UserError(
+            f"{path}: {error.strerror}", "name a file like docs/guide/predict.md"
+        ) from None
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise UserError(f"{path} is no TOML: {error}", "see docs/guide/predict.md") from None
+    try:
+        return _spec(document)
+    except _FaultySpecError as error:
+        raise UserError(f"{path}: {error}", error.remedy) from None
+
+
+class _FaultySpecError(Exception):
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+def _spec(document: Mapping[str, Any]) -> ProfileSpec:
+    for key in document:
+        if key not in _KEYS:
+            raise _FaultySpecError(f"{key} is not known", f"say {', '.join(_KEYS)}")
+    name = document.get("name", "")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise _FaultySpecError(f"name = {name!r}", "say a name of letters, digits, . _ and -")
+    mount = _folder(document, "mount")
+    folder = _folder(document, "folder") or mount
+    if folder is None:
+        raise _FaultySpecError("there is no folder", "say folder = or mount =, a whole path")
+    spec = ProfileSpec(name, folder, mount, _values(document), _rules(document))
+    if spec.count > MOST_POINTS:
+        raise _FaultySpecError(f"{spec.count} points", f"say {MOST_POINTS} at most")
+    return spec
+
+
+def _folder(document: Mapping[str, Any], key: str) -> Path | None:
+    text = document.get(key)
+    if text is None:
+        return None
+    if not isinstance(text, str) or not Path(text).is_absolute():
+        raise _FaultySpecError(f"{key} = {text!r}", "say a whole path")
+    return Path(text)
+
+
+def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = document.get(key, {})
+    if not isinstance(found, dict):
+        raise _FaultySpecError(f"{key} is no table", f"write [{key}]")
+    return found
+
+
+def _values(document: Mapping[str, Any]) -> dict[str, tuple[DimensionValue, ...]]:
+    given = _table(document, "dimensions")
+    for name in given:
+        if name not in DIMENSIONS:
+            more = "options of fio belong into [fio]"
+            raise _FaultySpecError(
+                f"dimensions.{name} is not known", f"{', '.join(DIMENSIONS)}; {more}"
+            )
+    values: dict[str, tuple[DimensionValue, ...]] = {
+        name: _several(f"dimensions.{name}", given[name], known.read, known.says)
+        if name in given
+        else known.default
+        for name, known in DIMENSIONS.items()
+    }
+    for option, several in _table(document, "fio").items():
+        if option in (*_OURS, *_ELSEWHERE) or not re.fullmatch(r"[a-z_0-9]+", option):
+            raise _FaultySpecError(f"fio.{option} is no dimension", "say what else fio is to do")
+        values[FIO + option] = _several(f"fio.{option}", several, _of_fio, "words or numbers")
+    return values
+
+
+def _of_fio(value: object) -> DimensionValue:
+    if isinstance(value, bool) or not isinstance(value, str | int) or "\n" in str(value):
+        raise ValueError(value)
+    return value
+
+
+def _several(where: str, value: Any, read: Any, says: str) -> tuple[DimensionValue, ...]:
+    several = value if isinstance(value, list) else [value]
+    if not several:
+        raise _FaultySpecError(f"{where} has no value", f"say {says}")
+    found = []
+    for one in several:
+        try:
+            found.append(read(one))
+        except ValueError:
+            raise _FaultySpecError(f"{where} = {one!r}", f"say {says}") from None
+    if len(set(found)) < len(found):
+        raise _FaultySpecError(f"{where} = {several!r} says a value twice", "say each once")
+    return tuple(found)
+
+
+def _rules(document: Mapping[str, Any]) -> MeasureRules:
+    given = dict(_table(document, "measure"))
+    least, most = _pair(given.pop("repetitions", [3, 10]))
+    known = {"width": (0.001, 1), "others": (0.01, 1), "seed": (0, 1 << 32)}
+    found: dict[str, Any] = {"least": least, "most": most}
+    for key, value in given.items():
+        if key in ("sample", "budget"):
+            found[key] = _duration(key, value)
+        elif key == "order":
+            if value not in ("rounds", ADAPTIVE):
+                raise _FaultySpecError(f"measure.order = {value!r}", f"say rounds or {ADAPTIVE}")
+            found[key] = value
+        elif key not in known:
+            names = ", ".join(("repetitions", "sample", "budget", "order", *known))
+            raise _FaultySpecError(f"measure.{key} is not known", names)
+        elif not _is_number(value) or not known[key][0] <= value <= known[key][1]:
+            low, high = known[key]
+            raise _FaultySpecError(f"measure.{key} = {value!r}", f"say {low:g} to {high:g}")
+        else:
+            found[key] = value
+    return MeasureRules(**found)
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    is_pair = isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
+    if not is_pair or not 1 <= value[0] <= value[1] <= 1000:
+        raise _FaultySpecError(f"measure.repetitions = {value!r}", "say [least, most], as [3, 10]")
+    return int(value[0]), int(value[1])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _duration(key: str, value: Any) -> float:
+    found = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if not found or float(found[1]) <= 0:
+        raise _FaultySpecError(f"measure.{key} = {value!r}", "say a time like 10 s, 20 min or 2 h")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def _time(of: float) -> str:
+    return seconds(round(of * 1e9))
+
+
+def plan(spec: ProfileSpec) -> ProfilePlan:
+    """Raises UserError where it cannot be measured here: before anything has been written."""
+    if spec.mount is not None and not spec.mount.is_mount():
+        raise UserError(f"nothing is mounted at {spec.mount}", "mount it, or say folder alone")
+    folder = spec.folder
+    if not folder.is_dir():
+        raise UserError(f"{folder} is no folder", "make it, or name another one")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"{folder} cannot be written to", "name another folder")
+    free = shutil.disk_usage(folder).free
+    if spec.space > free * (1 - _SPARE):
+        raise UserError(
+            f"{spec.name} needs {size(spec.space)}, and {folder} has {size(free)} free",
+            "say smaller dimensions.size or fewer dimensions.clients",
+        )
+    rules: MeasureRules = spec.rules
+    return ProfilePlan(spec, spec.count * rules.least, spec.count * rules.most, free)

@@ -1,0 +1,133 @@
+"""The file of a profile: what it means, and one line for each thing that may be wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostrata.errors import UserError
+from iostrata.predict.spec import plan, read_spec
+
+WHOLE = """
+name = "disk"
+folder = "{folder}"
+
+[dimensions]
+operation = ["read", "write"]
+access = ["sequential", "90-10"]
+size = ["64MiB", "1 GiB"]
+clients = [1, 4]
+
+[fio]
+ioengine = ["psync", "libaio"]
+
+[measure]
+repetitions = [2, 5]
+width = 0.1
+sample = "5 s"
+budget = "20min"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "spec.toml"
+    path.write_text(text.replace("{folder}", str(folder)))
+    return path
+
+
+def test_points_are_all_combinations(tmp_path: Path) -> None:
+    spec = read_spec(written(tmp_path, WHOLE))
+    points = list(spec.points())
+    assert len(points) == spec.count == 2 * 2 * 2 * 2 * 2
+    assert points[0] == {
+        "operation": "read",
+        "access": "sequential",
+        "size": 64 << 20,
+        "request": 128 << 10,
+        "clients": 1,
+        "cache": "dropped",
+        "fio.ioengine": "psync",
+    }
+    assert spec.varied == ["operation", "access", "size", "clients", "fio.ioengine"]
+    assert spec.rules.budget == 1200
+    # four clients have 1 GiB each, once to read and once to write
+    assert spec.space == 8 << 30
+
+
+def test_dimensions_that_are_left_out_have_the_values_of_the_paper(tmp_path: Path) -> None:
+    spec = read_spec(written(tmp_path, 'name = "a"\nfolder = "{folder}"\n'))
+    assert spec.values["access"] == ("sequential", "50-50", "90-10")
+    assert spec.values["operation"] == ("read", "write")
+    assert spec.count == 2 * 3 * 3 * 3
+
+
+def test_a_plan_says_what_it_takes(tmp_path: Path) -> None:
+    text = WHOLE.replace('"1 GiB"', '"128MiB"')
+    first, time, space = plan(read_spec(written(tmp_path, text))).lines()
+    assert first == "disk: 32 points, 2 to 5 samples each, of 5 s at most, 20 min 0 s in all"
+    assert time == "time: 5 min 20 s to 13 min 20 s at most, less where a sample is through earlier"
+    assert space.startswith(f"writes 1.0 GiB into {tmp_path}, which has ")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('name = "disk"', "name = 3"), "name = 3"),
+        (('name = "disk"', 'name = "../x"'), "name = '../x'"),
+        (('folder = "{folder}"', 'folder = "here"'), "folder = 'here'"),
+        (('folder = "{folder}"', ""), "there is no folder"),
+        (("[measure]", "[measures]"), "measures is not known"),
+        (("clients = [1, 4]", "nodes = [1]"), "dimensions.nodes is not known"),
+        (("clients = [1, 4]", "clients = [0]"), "dimensions.clients = 0"),
+        (("clients = [1, 4]", "clients = [true]"), "dimensions.clients = True"),
+        (("clients = [1, 4]", "clients = []"), "dimensions.clients has no value"),
+        (("clients = [1, 4]", "clients = [1, 1]"), "says a value twice"),
+        (('"90-10"', '"9010"'), "dimensions.access = '9010'"),
+        (('"64MiB"', '"much"'), "dimensions.size = 'much'"),
+        (('"64MiB"', "7"), "dimensions.size = 7"),
+        (("ioengine =", "rw ="), "fio.rw is no dimension"),
+        (("ioengine =", "exec_prerun ="), "fio.exec_prerun is no dimension"),
+        (("[2, 5]", "[5, 2]"), "measure.repetitions = [5, 2]"),
+        (("width = 0.1", "width = 0"), "measure.width = 0"),
+        (('"5 s"', '"5"'), "measure.sample = '5'"),
+        (("width = 0.1", "wide = 0.1"), "measure.wide is not known"),
+        (("width = 0.1", 'order = "best"'), "measure.order = 'best'"),
+        (("clients = [1, 4]", f"clients = {list(range(1, 999))}"), "15968 points"),
+        (("[fio]", "[fio"), "is no TOML"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_said_in_one_line(
+    change: tuple[str, str], message: str, tmp_path: Path
+) -> None:
+    assert change[0] in WHOLE
+    path = written(tmp_path, WHOLE.replace(*change))
+    with pytest.raises(UserError) as wrong:
+        read_spec(path)
+    assert wrong.value.message.startswith(str(path))
+    assert message in wrong.value.message
+    assert "\n" not in wrong.value.message
+    assert wrong.value.remedy or "TOML" in message
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        read_spec(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('folder = "{folder}"', 'mount = "{folder}"'), "nothing is mounted at"),
+        (('folder = "{folder}"', 'folder = "{folder}/none"'), "is no folder"),
+        (('"1 GiB"', '"9000 GiB"'), "disk needs 70.3 TiB, and"),
+    ],
+)
+def test_what_cannot_be_measured_is_known_before_anything_is_written(
+    change: tuple[str, str], message: str, tmp_path: Path
+) -> None:
+    spec = read_spec(written(tmp_path, WHOLE.replace(*change)))
+    with pytest.raises(UserError, match=message):
+        plan(spec)
+    assert [path.name for path in tmp_path.iterdir()] == ["spec.toml"]
