@@ -30,3 +30,14 @@ def start_ticks(pid: int) -> int | None:
 def alive(pid: int, start: int) -> bool:
     """True while the process that had this id and start time still runs."""
     return start_ticks(pid) == start
+
+
+def waits_in(pid: int) -> str:
+    """Where in the kernel a process waits, such as `jbd2_log_wait_commit`; empty when it does not,
+    or when that is not ours to know.
+    """
+    try:
+        where = Path(f"/proc/{pid}/wchan").read_text("latin-1").strip()
+    except OSError:
+        return ""
+    return "" if where == "0" else where

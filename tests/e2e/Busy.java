@@ -3,7 +3,7 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads 64 bytes at a time, for so many seconds as fast as it can, then for so many twenty times a
+ * Reads 64 bytes at a time, for so many seconds as fast as it can, then for so many five times a
  * second. Arguments: FILE SECONDS SECONDS. Prints how many reads each part made, then when each of
  * the second was made, ms since the epoch.
  */
@@ -13,7 +13,7 @@ public final class Busy {
   public static void main(String[] arguments) throws Exception {
     StringBuilder times = new StringBuilder();
     long fast = read(arguments[0], Integer.parseInt(arguments[1]), 0, times);
-    long slow = read(arguments[0], Integer.parseInt(arguments[2]), 50, times);
+    long slow = read(arguments[0], Integer.parseInt(arguments[2]), 200, times);
     System.out.println(fast + " " + slow);
     System.out.println(times);
   }

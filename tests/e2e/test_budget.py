@@ -12,8 +12,8 @@ import pytest
 from tests.e2e.truth import Run
 
 Iostrata = Callable[..., subprocess.CompletedProcess[str]]
-HALF_A_PAUSE = 25  # ms, of Busy.java
-LATE = 100  # reads of its second part, which take five seconds
+HALF_A_PAUSE = 100  # ms, of Busy.java: so few reads that none is too many, whatever their hooks take
+LATE = 25  # reads of its second part, which take five seconds
 READ = "kind = '{}' AND layer = 'java' AND op = 'read' AND target = '{}'"
 
 

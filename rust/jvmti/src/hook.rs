@@ -93,7 +93,7 @@ fn replacement(
     let Some(agent) = loader.agent() else { return Ok(None) };
     if loader.users.have(name.to_bytes()) {
         let name = name.to_string_lossy();
-        return once(|| agent.transform(jni, of, &name, bytes));
+        return once(loader, jni, || agent.transform(jni, of, &name, bytes));
     }
     let records = loader.counts_records();
     let Some(class) = loader.table(records).find(name.to_bytes()) else { return Ok(None) };
@@ -110,12 +110,17 @@ fn replacement(
 
 /// Runs the weaver; not for what it loads itself.
 fn once(
+    loader: &Loader,
+    jni: Jni,
     weave: impl FnOnce() -> Result<Option<Vec<u8>>, JavaException>,
 ) -> Result<Option<Vec<u8>>, JavaException> {
     if WEAVING.replace(true) {
         return Ok(None);
     }
-    let made = weave();
+    let made = match loader.classes.define_weaver(jni) {
+        Ok(()) => weave(),
+        Err(_) => Err(JavaException),
+    };
     WEAVING.set(false);
     made
 }
@@ -135,7 +140,7 @@ fn payload(
     {
         return Ok(Some((cached, false)));
     }
-    let made = once(|| agent.weave(jni, &class.name, bytes, records))?;
+    let made = once(loader, jni, || agent.weave(jni, &class.name, bytes, records))?;
     let made = made.filter(|made| WovenClass::parse(made, &class.points).is_some());
     if let Some(made) = &made {
         loader.cache.write(&key, made);

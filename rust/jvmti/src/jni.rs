@@ -49,6 +49,15 @@ impl Jni {
         self.object(call!(self, FindClass, name.as_ptr()))
     }
 
+    /// A class of the bootstrap loader.
+    pub fn define(self, class_file: &[u8]) -> Result<(), JavaException> {
+        let (bytes, size) = (class_file.as_ptr().cast(), class_file.len() as i32);
+        let (name, loader) = (std::ptr::null(), std::ptr::null_mut());
+        let class = self.object(call!(self, DefineClass, name, loader, bytes, size))?;
+        call!(self, DeleteLocalRef, class);
+        Ok(())
+    }
+
     pub fn static_method(
         self,
         class: jclass,

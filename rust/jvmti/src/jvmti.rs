@@ -1,7 +1,7 @@
 //! The JVM tool interface, as far as it is used. Numbers are those of the specification: of a
 //! function its place in the table, of a capability its bit, of an event its id.
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{c_char, c_void};
 
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
 
@@ -102,7 +102,6 @@ impl Env {
         set_event_callbacks = 122(callbacks: *const Callbacks, size: jint);
         dispose_environment = 127();
         add_capabilities = 142(capabilities: *const u128);
-        add_to_bootstrap_class_loader_search = 149(path: *const c_char);
         retransform_classes = 152(count: jint, classes: *const jclass);
     }
 
@@ -122,11 +121,6 @@ impl Env {
 
     pub fn notify(self, event: jint, wanted: bool) -> Result<(), Error> {
         self.set_event_notification_mode(jint::from(wanted), event, std::ptr::null_mut())
-    }
-
-    /// Classes of this jar are found by the bootstrap loader from now on.
-    pub fn append_to_bootstrap(self, jar: &CString) -> Result<(), Error> {
-        self.add_to_bootstrap_class_loader_search(jar.as_ptr())
     }
 
     /// A copy in memory that the JVM frees.

@@ -9,6 +9,7 @@ What a JVM pays for `java.lang.instrument` and for ASM it therefore does not pay
 * [`recording`] is the native writer as Java reaches it;
 * [`pauses`] writes what no Java code may run for;
 * [`jvmti`] and [`jni`] are the two interfaces of the JVM, as far as they are used;
+* [`classes`] puts the agent's classes into the JVM;
 * [`hook`] is what the JVM calls, [`natives`] what Java calls, [`java`] what we call in
   it, [`loader`] holds all of them.
 
@@ -17,6 +18,7 @@ untraced.
 */
 
 pub mod cache;
+mod classes;
 mod handles;
 mod hook;
 mod java;

@@ -1,6 +1,6 @@
 //! What one JVM has of us.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,6 +10,7 @@ use iostrata_segment::points::POINTS_HASH;
 use jni_sys::{JNIEnv, JavaVM, jint};
 
 use crate::cache::Cache;
+use crate::classes::AgentClasses;
 use crate::java::Agent;
 use crate::jni::{JavaException, Jni};
 use crate::jvmti::{
@@ -30,6 +31,7 @@ pub const JNI_VERSION_1_6: jint = 0x0001_0006;
 #[derive(Debug)]
 pub struct Loader {
     pub env: Env,
+    pub classes: AgentClasses,
     /// Without points that count records, and with them.
     tables: [Table; 2],
     records: AtomicBool,
@@ -101,16 +103,17 @@ fn make(
 ) -> Result<&'static Loader, String> {
     let jar = options.jar.clone().or_else(beside).ok_or("cannot tell where this library is")?;
     let content = std::fs::read(&jar).map_err(|why| format!("{}: {why}", jar.display()))?;
+    let hash = blake3::hash(&content).into();
+    let classes = AgentClasses::of(content).map_err(|why| format!("{}: {why}", jar.display()))?;
     let env = Env::of(vm).ok_or("this JVM has no JVMTI 1.1")?;
-    let path = CString::new(jar.as_os_str().as_bytes()).map_err(|why| why.to_string())?;
-    let ready = env.prepare(&entrances.callbacks).and_then(|()| env.append_to_bootstrap(&path));
-    if let Err(error) = ready {
+    if let Err(error) = env.prepare(&entrances.callbacks) {
         env.dispose();
         return Err(error.to_string());
     }
-    let cache = Cache::open(options.cache.as_deref(), &content);
+    let cache = Cache::open(options.cache.as_deref(), hash);
     let loader = Loader {
         env,
+        classes,
         tables: [false, true].map(Table::built_in),
         records: AtomicBool::new(false),
         cache,
@@ -167,6 +170,7 @@ impl Loader {
     ///
     /// `when`: a line for the process page.
     fn start(&self, jni: Jni, options: &str, when: &str) -> Result<(), String> {
+        self.classes.define(jni);
         let agent = Agent::find(jni).and_then(|agent| (self.register)(jni).map(|()| agent));
         let agent = agent.map_err(|_| "the agent's jar is not this library's")?;
         let agent = self.agent.get_or_init(|| agent);

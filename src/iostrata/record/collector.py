@@ -18,6 +18,7 @@ from pathlib import Path
 
 from iostrata.artifacts import native_binary
 from iostrata.errors import UserError
+from iostrata.patience import Patience
 from iostrata.processes import alive
 
 NODE_DIR = Path("/dev/shm/iostrata")  # the protocol's place, owner checked below
@@ -174,8 +175,8 @@ def start_collector(
             stderr=sink,
             start_new_session=True,
         )
-    deadline = time.monotonic() + START_TIMEOUT
-    while time.monotonic() < deadline:
+    patience = Patience(START_TIMEOUT)
+    while patience.lasts():
         started = collector_of(directory)
         if started is not None and (supervised or started.pid == child.pid):
             return replace(started, started=True)
@@ -192,11 +193,11 @@ def stop_collector(collector: Collector) -> bool:
 
     False when it had to be killed: its spool then still holds events.
     """
-    deadline = time.monotonic() + STOP_TIMEOUT
+    patience = Patience(STOP_TIMEOUT)
     if collector.alive:
         os.kill(collector.pid, signal.SIGTERM)
     nap = 0.001
-    while collector.alive and time.monotonic() < deadline:
+    while collector.alive and patience.lasts():
         time.sleep(nap)
         nap = min(nap * 1.5, 0.02)
     hangs = collector.alive

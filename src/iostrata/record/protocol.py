@@ -23,6 +23,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from iostrata.errors import UserError
+from iostrata.patience import Patience
 from iostrata.processes import start_ticks
 from iostrata.record.collector import Collector, has_successor
 from iostrata.record.door import POINTS, ask
@@ -152,7 +153,7 @@ def wait_for(
 
     One that was killed may have a successor by now, which goes on with its runs.
     """
-    deadline = time.monotonic() + timeout
+    patience = Patience(timeout)
     nap = 0.005
     while True:
         living = collector.alive or has_successor(collector)
@@ -160,7 +161,7 @@ def wait_for(
         show(progress)
         if progress.state in states:
             return progress
-        if not living or time.monotonic() > deadline:
+        if not living or not patience.lasts():
             return None
         time.sleep(nap)
         nap = min(nap * 1.5, 0.05)  # processes of a run may take seconds to end

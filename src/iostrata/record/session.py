@@ -13,7 +13,7 @@ from typing import Any
 
 from iostrata.artifacts import agent_for, agent_jar, preload_library, stage_agent
 from iostrata.errors import UserError
-from iostrata.processes import start_ticks
+from iostrata.processes import start_ticks, waits_in
 from iostrata.record import protocol
 from iostrata.record.collector import (
     NODE_DIR,
@@ -217,13 +217,20 @@ class _Recording:
             raise KeyboardInterrupt
         if not collector.alive:
             raise UserError(f"the collector of {collector.dir} ended", "iostrata doctor")
-        progress = protocol.read_progress(collector, self.key)
-        why = f": {progress.message}" if progress.message else ""
         raise UserError(
             f"the collector of {collector.dir} did not start run {request.run} within "
-            f"{START_TIMEOUT:.0f} s{why}",
+            f"{START_TIMEOUT:.0f} s: {self._why_not_begun()}",
             "iostrata doctor",
         )
+
+    def _why_not_begun(self) -> str:
+        """What there is to see of a collector that lives and does not answer."""
+        progress, pid = protocol.read_progress(self.collector, self.key), self.collector.pid
+        if progress.state or progress.message:
+            return progress.message or f"it is {progress.state}"
+        where = waits_in(pid)
+        waits = f"waits in {where} of the kernel" if where else "does not wait for the kernel"
+        return f"it has not looked at it, and {waits} (pid {pid})"
 
     def _say(self, progress: RunProgress) -> None:
         if self.show:
