@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """CPU that the agent adds to the start of a JVM.
 
-    bench/startup/startup.py bench/runs/2026-11-22-startup [--runs 15]
+    bench/startup/startup.py bench/runs/2026-11-22-startup [--runs 15] [--before LIBRARY]
 
 Starts three programs, interleaved: `main` with an empty body, and one that loads 3,000 classes: of
 java.desktop, as an application's, and of java.base, of which the JVM has a good part in an archive
 whose use any hook on class files makes slower. Each without an agent; with an empty Java agent;
 with that of iostrata as `-javaagent`, ready but off, and recording; and with its native loader
 (target/release), its cache empty (cold) or filled (warm, and warm while recording).
+`--before` adds the native loader of an earlier build, with the same jar: warm, and warm while
+recording.
 Writes startup.json into the folder: one entry per JVM started, CPU (user + system, getrusage) and
 wall time in ms. Prints medians.
 """
@@ -109,7 +111,7 @@ def start(command: list[str]) -> dict[str, float]:
     }
 
 
-def measure(jdk: Path, runs: int, work: Path) -> list[dict[str, Any]]:
+def measure(jdk: Path, runs: int, work: Path, before: Path | None) -> list[dict[str, Any]]:
     programs, empty = build(work, jdk)
     for name in ("off", "recording"):
         (work / name).mkdir()
@@ -125,6 +127,10 @@ def measure(jdk: Path, runs: int, work: Path) -> list[dict[str, Any]]:
         "native warm": [f"{native}/off,cache={work}/warm"],
         "native recording": [f"{native}/recording,cache={work}/warm"],
     }
+    if before:
+        earlier = f"-agentpath:{before.resolve()}=jar={AGENT},dir={work}"
+        variants["before warm"] = [f"{earlier}/off,cache={work}/warm"]
+        variants["before recording"] = [f"{earlier}/recording,cache={work}/warm"]
     found = []
     for run in range(-1, runs):  # the first fills caches and is not kept
         for program in PROGRAMS:
@@ -156,6 +162,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--before", type=Path)
     arguments = parser.parse_args()
     for built in (AGENT, LOADER):
         if not built.exists():
@@ -163,7 +170,7 @@ def main() -> int:
     found: list[dict[str, Any]] = []
     for jdk in jdks():
         with tempfile.TemporaryDirectory(dir="/dev/shm") as work:
-            found += measure(jdk, arguments.runs, Path(work))
+            found += measure(jdk, arguments.runs, Path(work), arguments.before)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     machine = {
         "kernel": platform.release(),
