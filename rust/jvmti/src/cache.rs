@@ -48,17 +48,16 @@ pub struct Cache {
 
 impl Cache {
     /// `path`: `None` for the user's own, `/var/tmp/iostrata-UID`, which outlives a restart of the
-    /// host, needs no home and is no network's. `agent`: hash of the agent's
-    /// jar.
+    /// host, needs no home and is no network's. `jar`: content of the agent's jar.
     #[must_use]
-    pub fn open(path: Option<&Path>, agent: [u8; HASH]) -> Cache {
+    pub fn open(path: Option<&Path>, jar: &[u8]) -> Cache {
         let uid = rustix::process::geteuid().as_raw();
         let own = || PathBuf::from(format!("/var/tmp/iostrata-{uid}"));
         let path = path.map_or_else(own, Path::to_path_buf);
         Cache {
             none: folder(&path, uid).err(),
             path,
-            agent,
+            agent: blake3::hash(jar).into(),
             uid,
             limit: MAX_FOLDER,
             writes: AtomicU32::new(0),
@@ -222,7 +221,7 @@ mod tests {
     const POINTS: &[u16] = &[7, 256];
 
     fn cache(dir: &ScratchDir) -> Cache {
-        Cache::open(Some(&dir.path().join("cache")), blake3::hash(b"a jar").into())
+        Cache::open(Some(&dir.path().join("cache")), b"a jar")
     }
 
     fn file(cache: &Cache, key: &Key) -> PathBuf {
@@ -251,8 +250,7 @@ mod tests {
         let (one, key) = written(&dir);
         assert_eq!(one.read(&one.key(POINTS, b"a clasS")), None);
         assert_eq!(one.read(&one.key(&POINTS[1..], b"a class")), None, "a point less");
-        let other =
-            Cache::open(Some(&dir.path().join("cache")), blake3::hash(b"a newer jar").into());
+        let other = Cache::open(Some(&dir.path().join("cache")), b"a newer jar");
         assert_ne!(other.key(POINTS, b"a class"), key);
         assert_eq!(other.read(&other.key(POINTS, b"a class")), None);
     }
@@ -309,11 +307,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
         let link = dir.path().join("link");
         std::os::unix::fs::symlink("/", &link).unwrap();
-        assert!(
-            Cache::open(Some(&link), blake3::hash(b"a jar").into())
-                .describe()
-                .starts_with("none: ")
-        );
+        assert!(Cache::open(Some(&link), b"a jar").describe().starts_with("none: "));
     }
 
     #[test]

@@ -117,10 +117,8 @@ fn once(
     if WEAVING.replace(true) {
         return Ok(None);
     }
-    let made = match loader.classes.define_weaver(jni) {
-        Ok(()) => weave(),
-        Err(_) => Err(JavaException),
-    };
+    loader.classes.define_weaver(jni);
+    let made = weave();
     WEAVING.set(false);
     made
 }

@@ -103,14 +103,13 @@ fn make(
 ) -> Result<&'static Loader, String> {
     let jar = options.jar.clone().or_else(beside).ok_or("cannot tell where this library is")?;
     let content = std::fs::read(&jar).map_err(|why| format!("{}: {why}", jar.display()))?;
-    let hash = blake3::hash(&content).into();
-    let classes = AgentClasses::of(content).map_err(|why| format!("{}: {why}", jar.display()))?;
+    let classes = AgentClasses::of(&content).map_err(|why| format!("{}: {why}", jar.display()))?;
     let env = Env::of(vm).ok_or("this JVM has no JVMTI 1.1")?;
     if let Err(error) = env.prepare(&entrances.callbacks) {
         env.dispose();
         return Err(error.to_string());
     }
-    let cache = Cache::open(options.cache.as_deref(), hash);
+    let cache = Cache::open(options.cache.as_deref(), &content);
     let loader = Loader {
         env,
         classes,
