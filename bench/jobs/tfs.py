@@ -6,7 +6,8 @@
 One lab of two DataNodes without any agent, in a control group. Each job runs on `hdfs://`, and on
 `tfs://hdfs@` below `iostrata record --private`: in pairs, the order turned with each. The jar goes
 along with the job (`-libjars`), as for a user who may install nothing, so its copies to the
-cluster count, and so do the collector and the recorder. Writes every run into FOLDER/tfs-jobs.json
+cluster count, and so do the collector and the recorder. TeraSort is not among them: its
+NodeManagers fetch a file of the job by its path, and have no `tfs://` then. Writes every run into FOLDER/tfs-jobs.json
 and prints by how much the second exceeds the first, with 95 % intervals; goes on where it was
 ended. Needs root.
 """
@@ -25,7 +26,7 @@ sys.path[:0] = [str(ROOT)]
 from bench.measure import stats, traces  # noqa: E402
 from bench.measure.cluster import PLAIN, Side  # noqa: E402
 from bench.measure.results import Results, Row, end_as_by_ctrl_c, say  # noqa: E402
-from bench.measure.workloads import BASE, Job, terasort, wordcount  # noqa: E402
+from bench.measure.workloads import BASE, Job, sort, wordcount  # noqa: E402
 
 from iostrata.artifacts import tfs_jar  # noqa: E402
 
@@ -89,7 +90,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10)
     given = parser.parse_args()
     end_as_by_ctrl_c()
-    jobs = [wordcount(64), terasort(64)]
+    jobs = [wordcount(64), sort(64)]
     results = Results(given.folder, "tfs-jobs", {"jobs": [job.title for job in jobs]})
     begin = 1 + max((run["number"] for run in results.runs), default=0)
     with tempfile.TemporaryDirectory() as work, Side(PLAIN, Path(work), "tfs") as side:

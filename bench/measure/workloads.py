@@ -57,6 +57,23 @@ def terasort(megabytes: int) -> Job:
     )
 
 
+def sort(megabytes: int) -> Job:
+    """Of lines by their first word, with two reduces."""
+    data, out = f"{BASE}/tera-{megabytes}", f"{BASE}/sorted"
+    formats = (
+        "-inFormat {lib}.input.KeyValueTextInputFormat -outFormat {lib}.output.TextOutputFormat"
+    )
+    types = "-outKey org.apache.hadoop.io.Text -outValue org.apache.hadoop.io.Text"
+    words = f"-r 2 {formats.format(lib='org.apache.hadoop.mapreduce.lib')} {types} {data} {out}"
+    return Job(
+        name="Sort",
+        megabytes=megabytes,
+        command=f"hadoop jar {{examples}} sort {words}",
+        prepare=terasort(megabytes).prepare,
+        outputs=(out,),
+    )
+
+
 def wordcount(megabytes: int) -> Job:
     """With combiner."""
     data, out = f"{BASE}/text-{megabytes}", f"{BASE}/words"
