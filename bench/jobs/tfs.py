@@ -7,9 +7,9 @@ One lab of two DataNodes without any agent, in a control group. Each job runs on
 `tfs://hdfs@` below `iostrata record --private`: in pairs, the order turned with each. The jar goes
 along with the job (`-libjars`), as for a user who may install nothing, so its copies to the
 cluster count, and so do the collector and the recorder. TeraSort is not among them: its
-NodeManagers fetch a file of the job by its path, and have no `tfs://` then. Writes every run into FOLDER/tfs-jobs.json
-and prints by how much the second exceeds the first, with 95 % intervals; goes on where it was
-ended. Needs root.
+NodeManagers fetch a file of the job by its path, and have no `tfs://` then. Writes every run
+into FOLDER/tfs-jobs.json and prints by how much the second exceeds the first, with 95 %
+intervals; goes on where it was ended. Needs root.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ import pytest
 from tests.e2e.truth import Run
 
 Iostrata = Callable[..., subprocess.CompletedProcess[str]]
-HALF_A_PAUSE = 100  # ms, of Busy.java: so few reads that none is too many, whatever their hooks take
+# Of Busy.java, in ms: its reads are so few that none is too many, whatever their hooks take.
+HALF_A_PAUSE = 100
 LATE = 25  # reads of its second part, which take five seconds
 READ = "kind = '{}' AND layer = 'java' AND op = 'read' AND target = '{}'"
 

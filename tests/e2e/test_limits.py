@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -89,7 +90,7 @@ LARGER = "the JVM may write no file of that size: raise ulimit -f"
 # Each limit, and what is said then: by the JVM, which is not traced, and by the run of one that is.
 LIMITS = {
     "ulimit -n 12": ("", ""),
-    "ulimit -n 6": (MORE_FILES, ""),
+    "ulimit -n 5": (MORE_FILES, ""),
     "ulimit -l 0": ("", ""),
     "ulimit -v 4000000": ("", ""),
     "ulimit -f 0": (LARGER, ""),
@@ -103,6 +104,16 @@ def limited(program: Path, i: int, limit: str) -> str:
     file = Path("/dev/null") if "-f" in limit else Path.cwd() / f"data-{i}"
     jvm = ["java", *LITTLE, *java(program, file)[1:], LONG_ENOUGH]
     return f"( ({limit}; {' '.join(jvm)}); echo exit $?) 2>&1 | cat >out-{i} &"
+
+
+def test_a_run_that_the_collector_cannot_take_ends_with_its_reason(
+    tmp_path: Path, iostrata: Iostrata
+) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "r").symlink_to("nowhere")
+    done = iostrata("record", "--run", "r", "--", "true")
+    assert done.returncode == 125
+    assert re.search(r"did not take the run: .*rejected runs/r\.run: ", done.stderr)
 
 
 def test_limits_of_a_jvm(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -126,9 +127,8 @@ def test_the_second_jvm_gets_what_the_first_has_woven(bench: Bench) -> None:
     assert first.out == second.out == portable.out
     # AND the second has woven nothing itself
     loaded = log.read_text()
-    assert ".agent.Hooks " in loaded
-    for not_needed in (".agent.asm.", "PointText", "NativeWriter"):
-        assert not_needed not in loaded
+    assert re.search(r"\.agent\.Hooks\b", loaded)
+    assert ".agent.asm." not in loaded
     assert len(kept) >= 4
     assert bench.entries() == kept
     # AND the points are in the same states, those that only -javaagent loads aside

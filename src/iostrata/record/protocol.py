@@ -142,6 +142,13 @@ def withdraw(collector: Collector, run: str) -> None:
         ask(collector, f"withdraw {run}")
 
 
+def is_asked_for(collector: Collector, run: str) -> bool:
+    """Whether a run that was announced still waits or is recorded; a collector that cannot take it
+    up forgets that it was asked.
+    """
+    return (collector.dir / "runs" / f"{run}.run").exists()
+
+
 def wait_for(
     collector: Collector,
     run: str,

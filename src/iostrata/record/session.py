@@ -18,6 +18,7 @@ from iostrata.record import protocol
 from iostrata.record.collector import (
     NODE_DIR,
     Collector,
+    last_line,
     run_key,
     start_collector,
     stop_collector,
@@ -209,7 +210,9 @@ class _Recording:
             request.points,
             devices=request.devices,
         )
-        answer = protocol.wait_for(collector, self.key, ("recording",), START_TIMEOUT)
+        answer = protocol.wait_for(
+            collector, self.key, ("recording",), START_TIMEOUT, self._check_asked
+        )
         if answer is not None and not self.signals.received:
             return
         protocol.withdraw(collector, self.key)
@@ -222,6 +225,14 @@ class _Recording:
             f"{START_TIMEOUT:.0f} s: {self._why_not_begun()}",
             "iostrata doctor",
         )
+
+    def _check_asked(self, progress: RunProgress) -> None:
+        if progress.state or protocol.is_asked_for(self.collector, self.key):
+            return
+        if self.collector.alive:
+            log = self.collector.store / ".spool" / self.request.run / "collector.log"
+            why = last_line(log) if self.collector.started else "its log says why"
+            raise UserError(f"the collector of {self.collector.dir} did not take the run: {why}")
 
     def _why_not_begun(self) -> str:
         """What there is to see of a collector that lives and does not answer."""
