@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -160,13 +160,18 @@ def braked(cluster: Cluster, *options: str) -> list[Node]:
     return clusters.find(cluster.name).nodes()
 
 
+def quickest(node: Node, rate: Callable[[Node], float]) -> float:
+    """A rate of a node; without a brake the best of five, for what slows it down is not ours."""
+    return max(rate(node) for _ in range(1 if node.name == NAMES[2] else 5))
+
+
 @pytest.mark.parametrize("brake", ["--net", "--disk"])
 def test_a_node_with_a_brake_hands_out_its_bytes_no_faster(
     cluster: Cluster, files: dict[str, bytes], brake: str
 ) -> None:
     """A brake on the disk empties the page cache of it: the file has just been written."""
     found = braked(cluster, brake, "1MB/s")
-    rates = {node.name: read(cluster, node, files[node.name]) for node in found}
+    rates = {node.name: quickest(node, lambda n: read(cluster, n, files[n.name])) for node in found}
     braked(cluster, "--off")
     print({name: f"{rate / MB:.2f} MB/s" for name, rate in rates.items()})
     # what a full bucket, or the kernel's first slice, lets through at once
@@ -178,19 +183,22 @@ def test_no_more_waits_for_the_disk_of_a_node_than_it_is_told(cluster: Cluster) 
     """Whoever writes more waits, without a sync; the other nodes write into memory."""
     found = braked(cluster, "--disk", "4MB/s", "--dirty", "2MiB")
     place = namespaces.Place(cluster.name, clusters.find(cluster.name).root, 0, {})
-    took = {}
-    for node in found:
+
+    def write(node: Node) -> float:
         argv = ["dd", "if=/dev/urandom", "of=waits", "bs=64K", "count=192", "status=none"]
         began = time.monotonic()
         entering = namespaces.entering(place, node, argv, place.disk, None)
         subprocess.run(entering, check=True)
-        took[node.name] = time.monotonic() - began
+        took = time.monotonic() - began
         (namespaces.on_disk(place, node) / "waits").unlink()
+        return 12 / took
+
+    rates = {node.name: quickest(node, write) for node in found}
     braked(cluster, "--off")
-    print({name: f"{seconds:.2f} s" for name, seconds in took.items()})
+    print({name: f"{rate:.2f} MiB/s" for name, rate in rates.items()})
     # 12 MiB, of which 10 MiB at least have passed at 4 MB/s
-    assert took[NAMES[2]] > 2.0
-    assert max(took[NAMES[0]], took[NAMES[1]]) < took[NAMES[2]]
+    assert rates[NAMES[2]] < 6.0
+    assert min(rates[NAMES[0]], rates[NAMES[1]]) > rates[NAMES[2]]
 
 
 def test_a_node_with_a_brake_gets_no_more_of_the_processors(cluster: Cluster) -> None:
