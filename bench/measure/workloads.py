@@ -60,11 +60,11 @@ def terasort(megabytes: int) -> Job:
 def sort(megabytes: int) -> Job:
     """Of lines by their first word, with two reduces."""
     data, out = f"{BASE}/tera-{megabytes}", f"{BASE}/sorted"
-    formats = (
-        "-inFormat {lib}.input.KeyValueTextInputFormat -outFormat {lib}.output.TextOutputFormat"
+    lib, line = "org.apache.hadoop.mapreduce.lib", "org.apache.hadoop.io.Text"
+    words = (
+        f"-r 2 -inFormat {lib}.input.KeyValueTextInputFormat "
+        f"-outFormat {lib}.output.TextOutputFormat -outKey {line} -outValue {line} {data} {out}"
     )
-    types = "-outKey org.apache.hadoop.io.Text -outValue org.apache.hadoop.io.Text"
-    words = f"-r 2 {formats.format(lib='org.apache.hadoop.mapreduce.lib')} {types} {data} {out}"
     return Job(
         name="Sort",
         megabytes=megabytes,

@@ -11,7 +11,8 @@ class Patience:
     """So many seconds of looking now and then.
 
     What passes between two looks counts for half a second at most: where a virtual machine was
-    paused, or this process stopped, whom we wait for had no time either.
+    paused, or this process stopped, whom we wait for had no time either. So it is not for who waits
+    longer than that within a look.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -160,7 +160,7 @@ def start_collector(
         spool.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise UserError(f"the store {store} cannot be made: {error.strerror}") from error
-    log = spool / "collector.log"
+    log = log_of(store, name)
     command = [binary, "collect", "--dir", directory, "--store", store, "--spool", spool]
     if exit_when_idle:
         command.append("--exit-when-idle")
@@ -205,6 +205,11 @@ def stop_collector(collector: Collector) -> bool:
         os.kill(collector.pid, signal.SIGKILL)
     shutil.rmtree(collector.dir, ignore_errors=True)
     return not hangs
+
+
+def log_of(store: Path, name: str) -> Path:
+    """Where a collector that was started by that name writes what it has to say."""
+    return store / ".spool" / name / "collector.log"
 
 
 def last_line(log: Path) -> str:

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 from iostrata.errors import UserError
-from iostrata.patience import Patience
 from iostrata.record.collector import Collector, has_successor
 
 DOOR = "door"
@@ -26,13 +25,13 @@ def ask(collector: Collector, request: str) -> None:
 
     A collector that has just died may have a successor, so it is asked again for ANSWER_TIMEOUT.
     """
-    patience = Patience(ANSWER_TIMEOUT)
+    deadline = time.monotonic() + ANSWER_TIMEOUT
     while True:
         try:
             answer = _packet(collector.dir, request.encode())
         except OSError as error:
             waits = collector.alive or has_successor(collector)
-            if waits and patience.lasts():
+            if waits and time.monotonic() < deadline:
                 time.sleep(NAP)
                 continue
             raise UserError(

@@ -19,6 +19,7 @@ from iostrata.record.collector import (
     NODE_DIR,
     Collector,
     last_line,
+    log_of,
     run_key,
     start_collector,
     stop_collector,
@@ -230,7 +231,7 @@ class _Recording:
         if progress.state or protocol.is_asked_for(self.collector, self.key):
             return
         if self.collector.alive:
-            log = self.collector.store / ".spool" / self.request.run / "collector.log"
+            log = log_of(self.collector.store, self.request.run)
             why = last_line(log) if self.collector.started else "its log says why"
             raise UserError(f"the collector of {self.collector.dir} did not take the run: {why}")
 
