@@ -1,7 +1,8 @@
 """The collector of a directory: the one that is there, or one started for a run or a lab.
 
 A collector describes itself in DIR/collector: key=value lines pid, pid_start, uid, host, store,
-version. Whoever else could have written that file is not believed.
+version. Whoever else could have written that file is not believed, nor is one without its end: the
+begin of a path is another store.
 """
 
 from __future__ import annotations
@@ -89,11 +90,11 @@ def collector_of(directory: Path) -> Collector | None:
             pid_start=int(facts["pid_start"]),
             uid=int(facts["uid"]),
             host=facts.get("host", ""),
-            version=facts.get("version", ""),
+            version=facts["version"],
         )
     except (KeyError, ValueError):
         return None
-    return collector if collector.alive else None
+    return collector if collector.version and collector.alive else None
 
 
 def distrust(directory: Path) -> UserError | None:

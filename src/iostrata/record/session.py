@@ -231,9 +231,13 @@ class _Recording:
         if progress.state or protocol.is_asked_for(self.collector, self.key):
             return
         if self.collector.alive:
-            log = log_of(self.collector.store, self.request.run)
-            why = last_line(log) if self.collector.started else "its log says why"
+            why = self._last_word() or "its log says why"
             raise UserError(f"the collector of {self.collector.dir} did not take the run: {why}")
+
+    def _last_word(self) -> str:
+        """The last line of the log of a collector of ours; empty for another one."""
+        log = log_of(self.collector.store, self.request.run)
+        return last_line(log) if self.collector.started else ""
 
     def _why_not_begun(self) -> str:
         """What there is to see of a collector that lives and does not answer."""
@@ -242,7 +246,8 @@ class _Recording:
             return progress.message or f"it is {progress.state}"
         where = waits_in(pid)
         waits = f"waits in {where} of the kernel" if where else "does not wait for the kernel"
-        return f"it has not looked at it, and {waits} (pid {pid})"
+        said = self._last_word()
+        return f"it says nothing of it, and {waits} (pid {pid})" + (said and f"; it said: {said}")
 
     def _say(self, progress: RunProgress) -> None:
         if self.show:

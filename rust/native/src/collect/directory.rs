@@ -130,21 +130,22 @@ fn hold(directory: &OwnedFd, path: &Path) -> Result<File> {
     bail!("{}/{HOLDER} keeps changing: is another collector starting and ending?", path.display())
 }
 
+/// In one write: whoever looks finds all of it or nothing, where the begin of it would name another
+/// store.
 fn say_who(mut file: &File, uid: u32, host: &str, store: &Path) -> Result<()> {
     let pid = std::process::id();
     let start = pid_start(pid).unwrap_or(0);
     let version = env!("CARGO_PKG_VERSION");
     let store = store.display();
-    file.set_len(0)?;
-    file.rewind()?;
-    write!(
-        file,
+    let text = format!(
         "pid={pid}\npid_start={start}\npid_namespace={}\nuser_namespace={}\nuid={uid}\n\
          host={host}\nstore={store}\nversion={version}\n",
         namespace("pid"),
         namespace("user")
-    )?;
-    Ok(())
+    );
+    file.set_len(0)?;
+    file.rewind()?;
+    Ok(file.write_all(text.as_bytes())?)
 }
 
 /// One anchor per host and boot: times of all parts differ by the same amount from the epoch.
@@ -172,4 +173,55 @@ fn anchor(directory: &OwnedFd, own: u32) -> Result<i64> {
     write!(file, "boot={boot}\noffset={offset}\n")?;
     renameat(directory, new, directory, ANCHOR)?;
     Ok(offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::io::Read;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use iostrata_segment::scratch::ScratchDir;
+
+    use super::*;
+
+    const FILES: usize = 5000;
+
+    /// By one read, as others look.
+    fn look(path: &Path) -> String {
+        let mut page = [0; 4096];
+        let size = File::open(path).unwrap().read(&mut page).unwrap();
+        String::from_utf8(page[..size].to_vec()).unwrap()
+    }
+
+    #[test]
+    fn who_looks_finds_all_that_a_collector_says_of_itself_or_nothing() {
+        let scratch = ScratchDir::new();
+        let path = |number: usize| scratch.path().join(number.to_string());
+        let file = File::create(path(0)).unwrap();
+        let newest = AtomicUsize::new(0);
+        let write = |file: &File| say_who(file, 7, "here", Path::new("/the/store")).unwrap();
+        let seen: BTreeSet<String> = std::thread::scope(|scope| {
+            let looks = scope.spawn(|| {
+                let mut seen = BTreeSet::new();
+                loop {
+                    let number = newest.load(Ordering::Relaxed);
+                    if number == FILES {
+                        return seen;
+                    }
+                    seen.insert(look(&path(number)));
+                }
+            });
+            for number in 1..=FILES {
+                let file = File::create(path(number)).unwrap();
+                newest.store(number, Ordering::Relaxed);
+                write(&file);
+            }
+            looks.join().unwrap()
+        });
+        write(&file);
+        let whole = look(&path(0));
+        assert!(whole.contains("\nhost=here\nstore=/the/store\nversion="), "{whole}");
+        assert!(seen.is_subset(&BTreeSet::from([String::new(), whole])), "{seen:?}");
+    }
 }

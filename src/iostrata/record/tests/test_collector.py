@@ -50,6 +50,17 @@ def test_nonsense_is_none(tmp_path: Path, facts: dict[str, str]) -> None:
     assert collector_of(tmp_path) is None
 
 
+def test_one_that_is_being_written_is_none(tmp_path: Path) -> None:
+    # GIVEN a collector that has said the begin of what it says of itself
+    describe(tmp_path)
+    place = tmp_path / "collector"
+    text = place.read_text()
+    for end in range(len(text) - len("1\n")):
+        # THEN there is none yet: a store of "" would be the current directory
+        place.write_text(text[:end])
+        assert collector_of(tmp_path) is None, text[:end]
+
+
 def test_absent_is_none(tmp_path: Path) -> None:
     assert collector_of(tmp_path / "no") is None
     assert collector_of(tmp_path) is None
