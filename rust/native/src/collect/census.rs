@@ -55,6 +55,15 @@ struct Person {
     recorders: HashSet<ProcessKey>,
 }
 
+impl Person {
+    /// What a recorder started before a run, such as a lab, is none of what it records.
+    fn is_started_by(&self, run: &Run) -> bool {
+        // the kernel says the tick in which it was born
+        let latest = self.born + SECOND / rustix::param::clock_ticks_per_second();
+        latest >= run.began && self.recorders.contains(&run.order.recorder())
+    }
+}
+
 impl Census {
     /// Looks for JVMs that belong to active runs and notes those that are not traced.
     ///
@@ -229,7 +238,7 @@ impl Census {
             let claimed = [&jvm.attempt, &jvm.container]
                 .into_iter()
                 .find_map(|id| claims.run_of_job(id).filter(|(owner, _)| *owner == name));
-            let is_below = person.recorders.contains(&run.order.recorder());
+            let is_below = person.is_started_by(run);
             if claimed.is_none() && !is_below {
                 return None;
             }
