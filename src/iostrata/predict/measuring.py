@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from iostrata.predict.spec import ADAPTIVE, ProfileSpec
 
 # A point whose samples are all disturbed is given up after so many times as many as it may have.
 PATIENCE = 2
+_LONGEST_BEFORE = 300.0  # s
 
 
 class Load(Protocol):
@@ -53,7 +55,9 @@ class ProfileState:
 def facts_of(spec: ProfileSpec) -> ProfileFacts:
     rules = spec.rules
     values = {name: list(several) for name, several in spec.values.items()}
-    return ProfileFacts(spec.name, str(spec.folder), values, rules.sample, rules.others)
+    return ProfileFacts(
+        spec.name, str(spec.folder), values, rules.sample, rules.others, rules.before
+    )
 
 
 @contextmanager
@@ -126,6 +130,8 @@ def fio_for(spec: ProfileSpec, folder: Path) -> Fio:
 
 def _sample(spec: ProfileSpec, load: Load, point: Point) -> Sample:
     load.prepare(point)
+    if spec.rules.before:
+        _run_before(spec.rules.before)
     start, before = time.time_ns(), HostCounters.now()
     measured = load.measure(point)
     circumstances = HostCounters.now().since(before)
@@ -138,6 +144,30 @@ def _sample(spec: ProfileSpec, load: Load, point: Point) -> Sample:
         disturbed=circumstances.others > spec.rules.others,
         circumstances=circumstances,
     )
+
+
+def _run_before(command: str) -> None:
+    """Such as one that empties the caches of servers, which no other host can reach.
+
+    Raises UserError: a sample without it would be of something else.
+    """
+    try:
+        done = subprocess.run(
+            ["sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LONGEST_BEFORE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError(
+            f"measure.before takes more than {_LONGEST_BEFORE:.0f} s: {command}", "does it hang?"
+        ) from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+        raise UserError(f"measure.before failed with {done.returncode}: {said[-1]}", command)
 
 
 def _is_finished(spec: ProfileSpec, file: SampleFile, point: Point) -> bool:

@@ -42,6 +42,7 @@ class ProfileFacts(Record, frozen=True):
     dimensions: dict[str, list[str | int]]
     sample: float
     others: float
+    before: str = ""
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ class MeasureRules:
     others: float = 0.25  # of the CPU: with more by other processes a sample is disturbed
     seed: int = 1
     order: str = "rounds"  # or ADAPTIVE
+    before: str = ""  # a command of the shell before each sample
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ class ProfilePlan:
             "through earlier",
             f"writes {size(self.spec.space)} into {self.spec.folder}, which has "
             f"{size(self.free)} free, and deletes it at the end",
+            *([f"before each sample: {rules.before}"] if rules.before else []),
         ]
 
 
@@ -222,8 +224,12 @@ def _rules(document: Mapping[str, Any]) -> MeasureRules:
             if value not in ("rounds", ADAPTIVE):
                 raise _FaultySpecError(f"measure.order = {value!r}", f"say rounds or {ADAPTIVE}")
             found[key] = value
+        elif key == "before":
+            if not isinstance(value, str) or not value.strip() or "\0" in value:
+                raise _FaultySpecError(f"measure.before = {value!r}", "say a command of the shell")
+            found[key] = value
         elif key not in known:
-            names = ", ".join(("repetitions", "sample", "budget", "order", *known))
+            names = ", ".join(("repetitions", "sample", "budget", "order", "before", *known))
             raise _FaultySpecError(f"measure.{key} is not known", names)
         elif not _is_number(value) or not known[key][0] <= value <= known[key][1]:
             low, high = known[key]

@@ -141,6 +141,25 @@ def test_another_profile_of_that_name(tmp_path: Path) -> None:
         opened(tmp_path, other)
 
 
+def test_a_command_runs_before_each_sample(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    rules = replace(RULES, before=f"echo cold >> {said}")
+    file = opened(tmp_path, spec(tmp_path, rules))
+    state = measuring.measure(spec(tmp_path, rules), file, Scripted(1000), silent)
+    assert said.read_text() == state.samples * "cold\n"
+    # a profile without it would be of something else
+    with pytest.raises(UserError, match=r'before "echo cold .*", not ""'):
+        opened(tmp_path, spec(tmp_path))
+
+
+def test_a_command_that_fails_ends_it_before_the_sample(tmp_path: Path) -> None:
+    rules = replace(RULES, before="echo 'no such node' >&2; exit 3")
+    file = opened(tmp_path, spec(tmp_path, rules))
+    with pytest.raises(UserError, match=r"before failed with 3: no such node$"):
+        measuring.measure(spec(tmp_path, rules), file, Scripted(1000), silent)
+    assert not file.samples
+
+
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(UserError, match="Not a directory"):

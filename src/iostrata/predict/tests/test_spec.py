@@ -93,6 +93,7 @@ def test_a_plan_says_what_it_takes(tmp_path: Path) -> None:
         (('"5 s"', '"5"'), "measure.sample = '5'"),
         (("width = 0.1", "wide = 0.1"), "measure.wide is not known"),
         (("width = 0.1", 'order = "best"'), "measure.order = 'best'"),
+        (("width = 0.1", "before = 7"), "measure.before = 7"),
         (("clients = [1, 4]", f"clients = {list(range(1, 999))}"), "15968 points"),
         (("[fio]", "[fio"), "is no TOML"),
     ],
