@@ -31,6 +31,7 @@ NODE = ROOT / "scripts" / "node"
 JOBS = ROOT / "java/jobs/target/iostrata-jobs.jar"
 AGENT = ROOT / "java/agent/target/iostrata-agent.jar"
 TFS = ROOT / "java/tfs/target/iostrata-tfs.jar"
+LOAD = ROOT / "java/load/target/iostrata-load.jar"
 LOADER = "libiostrata_loader.so"
 NATIVES = ("iostrata-native", LOADER, "libiostrata_preload.so")
 # The oldest that Rust's standard library runs on; CentOS 7 has it.
@@ -162,7 +163,7 @@ def cross_built(system: System) -> Path:
 def stage(folder: Path, built: Path, system: System) -> None:
     """Copy binary, loader and jars into `folder`; they must run on the system."""
     natives = [built / name for name in NATIVES]
-    for path in (*natives, AGENT, TFS, JOBS):
+    for path in (*natives, AGENT, TFS, LOAD, JOBS):
         if not path.is_file():
             raise DistError(f"no {path}: make build")
     folder.mkdir()
@@ -170,8 +171,9 @@ def stage(folder: Path, built: Path, system: System) -> None:
         system.check(path.name, path.read_bytes())
         shutil.copyfile(path, folder / path.name)
         (folder / path.name).chmod(0o755)
-    shutil.copyfile(AGENT, folder / AGENT.name)
-    (folder / AGENT.name).chmod(0o644)
+    for jar in (AGENT, LOAD):
+        shutil.copyfile(jar, folder / jar.name)
+        (folder / jar.name).chmod(0o644)
     make_tfs(folder, system)
 
 
@@ -218,7 +220,8 @@ def make_wheel(project: Path, target: Path, **settings: str) -> Path:
 
 def make_tarball(staged: Path, path: Path) -> Path:
     """What a node needs; the same bytes for the same content."""
-    files = sorted([*staged.iterdir(), *NODE.iterdir(), ROOT / "LICENSE"], key=lambda p: p.name)
+    needed = [path for path in staged.iterdir() if path.name != LOAD.name]
+    files = sorted([*needed, *NODE.iterdir(), ROOT / "LICENSE"], key=lambda p: p.name)
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = member.mtime = 0

@@ -132,7 +132,7 @@ def measured(folder: Path, seeds: int) -> list[dict[str, Any]]:
         left = tuple(point for point in points if key(point) not in out)
         rules = MeasureRules(sample=facts.sample, seed=seed)
         for order in ORDERS:
-            spec = Dealt(facts.name, Path(facts.folder), None, values, rules, left)
+            spec = Dealt(facts.name, Path(facts.folder), None, values, rules, left=left)
             found.append(
                 {
                     "seed": seed,

@@ -18,6 +18,7 @@ _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parent.parent
 JAR = "iostrata-agent.jar"
 TFS = "iostrata-tfs.jar"
+LOAD = "iostrata-load.jar"
 LIBRARY = "libiostrata_loader.so"
 PRELOAD = "libiostrata_preload.so"
 
@@ -35,6 +36,13 @@ def tfs_jar() -> Path:
     """The jar of tfs://, which works without an agent; raises UserError when there is none."""
     return find_artifact(
         "IOSTRATA_TFS", _PACKAGE / "_native" / TFS, _CHECKOUT / "java/tfs/target" / TFS
+    )
+
+
+def load_jar() -> Path:
+    """The jar of the load that profiles make on Hadoop; raises UserError when there is none."""
+    return find_artifact(
+        "IOSTRATA_LOAD", _PACKAGE / "_native" / LOAD, _CHECKOUT / "java/load/target" / LOAD
     )
 
 

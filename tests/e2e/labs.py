@@ -26,7 +26,14 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("test_versions", "test_shuffle_oldest"),
     ("test_faults",),
     ("test_truth", "test_findings", "test_points", "test_complete"),
-    ("test_swim", "test_untraced_servers", "test_tfs", "test_attach", "test_prepare"),
+    (
+        "test_swim",
+        "test_untraced_servers",
+        "test_tfs",
+        "test_predict_hdfs",
+        "test_attach",
+        "test_prepare",
+    ),
     ("test_soak",),
     ("test_storage",),
     ("test_cluster",),  # of the lab itself

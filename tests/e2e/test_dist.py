@@ -101,7 +101,8 @@ def test_the_wheel_holds_all_and_no_tests(wheel: Path) -> None:
         names = packed.namelist()
         mode = packed.getinfo("iostrata/_native/iostrata-native").external_attr >> 16
     assert mode & 0o777 == 0o755
-    assert {n.rpartition("/")[2] for n in names if n.startswith("iostrata/_native/")} == PARTS
+    parts = {n.rpartition("/")[2] for n in names if n.startswith("iostrata/_native/")}
+    assert parts == PARTS | {"iostrata-load.jar"}
     assert {name.partition("/")[0] for name in names if "dist-info" not in name} == {"iostrata"}
     assert [name for name in names if "/tests/" in name] == []
     report = ROOT / "src/iostrata/show/_report"
@@ -157,7 +158,8 @@ def newer_than_java_8(jar: Path) -> list[str]:
 
 
 def test_what_runs_in_jvms_is_for_java_8(tmp_path: Path) -> None:
-    for jar in ("agent/target/iostrata-agent.jar", "tfs/target/iostrata-tfs.jar"):
+    for part in ("agent", "tfs", "load"):
+        jar = f"{part}/target/iostrata-{part}.jar"
         assert newer_than_java_8(ROOT / "java" / jar) == []
     # AND one that is not would be found
     (tmp_path / "New.java").write_text("class New {}")

@@ -16,6 +16,7 @@ from iostrata.errors import UserError
 from iostrata.predict.adaptive import batches
 from iostrata.predict.dimensions import Point, point_text
 from iostrata.predict.fio import Fio, FioResult
+from iostrata.predict.hadoop import hadoop_load
 from iostrata.predict.pressure import HostCounters
 from iostrata.predict.samples import ProfileFacts, Sample, SampleFile
 from iostrata.predict.spec import ADAPTIVE, ProfileSpec
@@ -55,9 +56,7 @@ class ProfileState:
 def facts_of(spec: ProfileSpec) -> ProfileFacts:
     rules = spec.rules
     values = {name: list(several) for name, several in spec.values.items()}
-    return ProfileFacts(
-        spec.name, str(spec.folder), values, rules.sample, rules.others, rules.before
-    )
+    return ProfileFacts(spec.name, spec.place, values, rules.sample, rules.others, rules.before)
 
 
 @contextmanager
@@ -67,7 +66,7 @@ def data_folder(spec: ProfileSpec) -> Iterator[Path]:
     One that an earlier session has left, which was killed, is deleted first: it has our own name,
     and a mark of ours in it.
     """
-    folder = spec.folder / f"iostrata-profile-{spec.name}"
+    folder = Path(spec.data)
     mark = folder / "made-by-iostrata-profile"
     if folder.is_symlink() or (folder.exists() and not mark.is_file()):
         raise UserError(f"{folder} is there already, and is not ours", "move it away")
@@ -124,8 +123,16 @@ def _most(spec: ProfileSpec, file: SampleFile) -> int:
     return max(spec.count * spec.rules.most, len(file.samples) + 1)
 
 
-def fio_for(spec: ProfileSpec, folder: Path) -> Fio:
-    return Fio(Fio.found(), folder, spec.rules.sample)
+@contextmanager
+def load_for(spec: ProfileSpec) -> Iterator[Load]:
+    """What makes the load of a profile, in a folder of its own that is gone afterwards."""
+    if spec.filesystem:
+        with hadoop_load(spec.data, spec.rules.sample) as load:
+            yield load
+        return
+    program = Fio.found()
+    with data_folder(spec) as folder:
+        yield Fio(program, folder, spec.rules.sample)
 
 
 def _sample(spec: ProfileSpec, load: Load, point: Point) -> Sample:

@@ -15,14 +15,18 @@ from typing import Any
 
 from iostrata.errors import UserError
 from iostrata.predict.dimensions import (
+    ACCESS,
+    CACHE,
     CLIENTS,
     DIMENSIONS,
     FIO,
     OPERATION,
+    SEQUENTIAL,
     SIZE,
     DimensionValue,
     Point,
 )
+from iostrata.predict.hadoop import FILESYSTEM, space
 from iostrata.text import plural, seconds, size
 
 MOST_POINTS = 10_000
@@ -30,7 +34,7 @@ ADAPTIVE = "adaptive"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TIME = re.compile(r"(\d+(?:\.\d+)?) ?(s|min|h)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
-_KEYS = ("name", "folder", "mount", "dimensions", "fio", "measure")
+_KEYS = ("name", "folder", "mount", "filesystem", "dimensions", "fio", "measure")
 _SPARE = 0.05  # of the free space, which a profile leaves
 # fio's options that say what our dimensions say, or write elsewhere.
 _OURS = ("rw", "readwrite", "bs", "blocksize", "size", "io_size", "numjobs", "direct", "filename")
@@ -57,22 +61,39 @@ class MeasureRules:
 
 @dataclass(frozen=True)
 class ProfileSpec:
-    """What is measured, and in which folder; `mount`: what has to be mounted there."""
+    """What is measured, and in which folder; `mount`: what has to be mounted there.
+
+    Where `filesystem` is not empty, it is the folder on a file system of Hadoop instead.
+    """
 
     name: str
     folder: Path
     mount: Path | None
     values: Mapping[str, tuple[DimensionValue, ...]]  # of each dimension, `fio.…` among them
     rules: MeasureRules = field(default_factory=MeasureRules)
+    filesystem: str = ""
 
     def points(self) -> Iterator[Point]:
-        """All combinations."""
+        """All combinations that there can be: files of Hadoop are written in sequence only."""
         for combination in itertools.product(*self.values.values()):
-            yield dict(zip(self.values, combination, strict=True))
+            point = dict(zip(self.values, combination, strict=True))
+            is_write = point[OPERATION.name] == "write"
+            if not (self.filesystem and is_write and point[ACCESS.name] != SEQUENTIAL):
+                yield point
 
     @property
     def count(self) -> int:
-        return math.prod(map(len, self.values.values()))
+        return sum(1 for _ in self.points())
+
+    @property
+    def place(self) -> str:
+        """Where it is measured."""
+        return self.filesystem or str(self.folder)
+
+    @property
+    def data(self) -> str:
+        """The folder of its own, while it measures."""
+        return f"{self.place.rstrip('/')}/iostrata-profile-{self.name}"
 
     @property
     def space(self) -> int:
@@ -96,6 +117,7 @@ class ProfilePlan:
     spec: ProfileSpec
     least: int
     most: int
+    space: int
     free: int
 
     def lines(self) -> list[str]:
@@ -109,7 +131,7 @@ class ProfilePlan:
             f"of {rules.sample:g} s at most{within}",
             f"time: {_time(longest[0])} to {_time(longest[1])} at most, less where a sample is "
             "through earlier",
-            f"writes {size(self.spec.space)} into {self.spec.folder}, which has "
+            f"writes {size(self.space)} into {self.spec.place}, which has "
             f"{size(self.free)} free, and deletes it at the end",
             *([f"before each sample: {rules.before}"] if rules.before else []),
         ]
@@ -146,12 +168,37 @@ def _spec(document: Mapping[str, Any]) -> ProfileSpec:
         raise _FaultySpecError(f"name = {name!r}", "say a name of letters, digits, . _ and -")
     mount = _folder(document, "mount")
     folder = _folder(document, "folder") or mount
-    if folder is None:
+    values, rules, filesystem = _values(document), _rules(document), _filesystem(document)
+    if folder is None and not filesystem:
         raise _FaultySpecError("there is no folder", "say folder = or mount =, a whole path")
-    spec = ProfileSpec(name, folder, mount, _values(document), _rules(document))
-    if spec.count > MOST_POINTS:
-        raise _FaultySpecError(f"{spec.count} points", f"say {MOST_POINTS} at most")
+    count = math.prod(map(len, values.values()))
+    if count > MOST_POINTS:
+        raise _FaultySpecError(f"{count} points", f"say {MOST_POINTS} at most")
+    if filesystem:
+        del values[CACHE.name]
+    spec = ProfileSpec(name, folder or Path("/"), mount, values, rules, filesystem)
+    if not spec.count:
+        raise _FaultySpecError(
+            "there is no point", "files of Hadoop are written in sequence only: say so"
+        )
     return spec
+
+
+def _filesystem(document: Mapping[str, Any]) -> str:
+    """A folder on a file system of Hadoop; empty where none is named."""
+    value = document.get("filesystem")
+    if value is None:
+        return ""
+    if not isinstance(value, str) or not FILESYSTEM.fullmatch(value):
+        raise _FaultySpecError(f"filesystem = {value!r}", "say a folder like hdfs://nn:8020/tmp")
+    dimensions = _table(document, "dimensions")
+    for key, is_there in (
+        *((key, key in document) for key in ("folder", "mount", "fio")),
+        ("dimensions.cache", CACHE.name in dimensions),
+    ):
+        if is_there:
+            raise _FaultySpecError(f"{key} beside filesystem", "that is of folders of this machine")
+    return value
 
 
 def _folder(document: Mapping[str, Any], key: str) -> Path | None:
@@ -263,6 +310,23 @@ def _time(of: float) -> str:
 
 def plan(spec: ProfileSpec) -> ProfilePlan:
     """Raises UserError where it cannot be measured here: before anything has been written."""
+    needed, free = _space_of_hadoop(spec) if spec.filesystem else _space_of_folder(spec)
+    if needed > free * (1 - _SPARE):
+        raise UserError(
+            f"{spec.name} needs {size(needed)}, and {spec.place} has {size(free)} free",
+            "say smaller dimensions.size or fewer dimensions.clients",
+        )
+    rules: MeasureRules = spec.rules
+    return ProfilePlan(spec, spec.count * rules.least, spec.count * rules.most, needed, free)
+
+
+def _space_of_hadoop(spec: ProfileSpec) -> tuple[int, int]:
+    """Bytes: what it needs, all copies of it, and what is free."""
+    found = space(spec.data)
+    return spec.space * found.copies, found.free
+
+
+def _space_of_folder(spec: ProfileSpec) -> tuple[int, int]:
     if spec.mount is not None and not spec.mount.is_mount():
         raise UserError(f"nothing is mounted at {spec.mount}", "mount it, or say folder alone")
     folder = spec.folder
@@ -270,11 +334,4 @@ def plan(spec: ProfileSpec) -> ProfilePlan:
         raise UserError(f"{folder} is no folder", "make it, or name another one")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(f"{folder} cannot be written to", "name another folder")
-    free = shutil.disk_usage(folder).free
-    if spec.space > free * (1 - _SPARE):
-        raise UserError(
-            f"{spec.name} needs {size(spec.space)}, and {folder} has {size(free)} free",
-            "say smaller dimensions.size or fewer dimensions.clients",
-        )
-    rules: MeasureRules = spec.rules
-    return ProfilePlan(spec, spec.count * rules.least, spec.count * rules.most, free)
+    return spec.space, shutil.disk_usage(folder).free

@@ -59,7 +59,8 @@ def profile(
             print(line, file=sys.stdout if plan else sys.stderr)
     if plan:
         return
-    Fio.found()
+    if not wanted.filesystem:
+        Fio.found()
     if not yes:
         _ask()
     file = SampleFile(profile_folder(out, wanted.name), measuring.facts_of(wanted))
@@ -73,8 +74,8 @@ def profile(
         if not quiet:
             note(f"{done + 1} of {most} at most: {text}{rest}")
 
-    with measuring.data_folder(wanted) as folder:
-        state = measuring.measure(wanted, file, measuring.fio_for(wanted, folder), progress)
+    with measuring.load_for(wanted) as load:
+        state = measuring.measure(wanted, file, load, progress)
     file.table()
     if json:
         print_json({"folder": str(file.folder), **asdict(state)})

@@ -62,6 +62,22 @@ def test_dimensions_that_are_left_out_have_the_values_of_the_paper(tmp_path: Pat
     assert spec.count == 2 * 3 * 3 * 3
 
 
+def test_on_hadoop_files_are_written_in_sequence_only(tmp_path: Path) -> None:
+    text = 'name = "h"\nfilesystem = "hdfs://nn:8020/tmp"\n[dimensions]\naccess = {}\n'
+    spec = read_spec(written(tmp_path, text.format('["sequential", "90-10"]')))
+    points = list(spec.points())
+    assert {(point["operation"], point["access"]) for point in points} == {
+        ("read", "sequential"),
+        ("read", "90-10"),
+        ("write", "sequential"),
+    }
+    assert spec.count == len(points) == 3 * 3 * 3
+    assert (spec.data, "cache" in points[0]) == ("hdfs://nn:8020/tmp/iostrata-profile-h", False)
+    only = text.format('["90-10"]') + 'operation = "write"\n'
+    with pytest.raises(UserError, match="there is no point"):
+        read_spec(written(tmp_path, only))
+
+
 def test_a_plan_says_what_it_takes(tmp_path: Path) -> None:
     text = WHOLE.replace('"1 GiB"', '"128MiB"')
     first, time, space = plan(read_spec(written(tmp_path, text))).lines()
@@ -94,6 +110,15 @@ def test_a_plan_says_what_it_takes(tmp_path: Path) -> None:
         (("width = 0.1", "wide = 0.1"), "measure.wide is not known"),
         (("width = 0.1", 'order = "best"'), "measure.order = 'best'"),
         (("width = 0.1", "before = 7"), "measure.before = 7"),
+        (('name = "disk"', 'name = "disk"\nfilesystem = "hdfs:/tmp"'), "filesystem = 'hdfs:/tmp'"),
+        (
+            ('name = "disk"', 'name = "disk"\nfilesystem = "hdfs://nn/"'),
+            "filesystem = 'hdfs://nn/'",
+        ),
+        (
+            ('name = "disk"', 'name = "disk"\nfilesystem = "hdfs://nn/x"'),
+            "folder beside filesystem",
+        ),
         (("clients = [1, 4]", f"clients = {list(range(1, 999))}"), "15968 points"),
         (("[fio]", "[fio"), "is no TOML"),
     ],

@@ -1,0 +1,117 @@
+"""One sample of a point, on a file system of Hadoop: its own client reads or writes (S5.1).
+
+A program of java/load runs as Hadoop's command says, once for each sample, as tasks do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from iostrata.artifacts import load_jar
+from iostrata.errors import UserError
+from iostrata.predict.dimensions import ACCESS, CLIENTS, OPERATION, REQUEST, SIZE, Point
+from iostrata.predict.fio import FioResult
+
+# hdfs://nn:8020/tmp, file:///mnt/x, s3a://bucket/x: a folder below the root.
+FILESYSTEM = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/]*(/[^\s/]+)+/?")
+_PATIENCE = 300.0  # s, beside what a sample may take
+
+
+@dataclass(frozen=True)
+class HadoopSpace:
+    """What is free on a file system, and how many copies it makes of a file: bytes."""
+
+    free: int
+    copies: int
+
+
+@dataclass
+class HadoopLoad:
+    """Clients of Hadoop in a folder of their own; `seconds`: how long a sample takes at most."""
+
+    program: str
+    folder: str
+    seconds: float
+    _made: dict[int, int] = field(default_factory=dict)  # bytes of the file of each client
+
+    def prepare(self, point: Point) -> None:
+        """Makes the files that are read."""
+        if point[OPERATION.name] == "write":
+            return
+        size, clients = int(point[SIZE.name]), int(point[CLIENTS.name])
+        if any(self._made.get(client, 0) < size for client in range(clients)):
+            run(self.program, "prepare", self.folder, str(size), str(clients))
+            self._made |= {
+                client: max(size, self._made.get(client, 0)) for client in range(clients)
+            }
+
+    def measure(self, point: Point) -> FioResult:
+        """Raises UserError where the client fails."""
+        names = (OPERATION, ACCESS, SIZE, REQUEST, CLIENTS)
+        words = [str(point[one.name]) for one in names]
+        found = run(self.program, "measure", self.folder, *words, f"{self.seconds:g}")
+        moved = FioResult(int(found["bytes"]), int(found["nanos"]))
+        if not moved.bytes or not moved.nanos:
+            raise UserError(f"nothing was moved in {self.folder}", "is the storage well?")
+        return moved
+
+
+def hadoop() -> str:
+    """Where Hadoop's command is; raises UserError where there is none."""
+    program = shutil.which("hadoop")
+    if program is None:
+        raise UserError(
+            "hadoop is not on the PATH",
+            'add its bin folder; of a lab: eval "$(iostrata lab env NAME)"',
+        )
+    return program
+
+
+def space(folder: str) -> HadoopSpace:
+    """Raises UserError where the folder above is not there, or its file system does not answer."""
+    found = run(hadoop(), "space", folder)
+    return HadoopSpace(int(found["free"]), int(found["copies"]))
+
+
+@contextmanager
+def hadoop_load(folder: str, seconds: float) -> Iterator[HadoopLoad]:
+    """In a new folder, which is gone afterwards; one that was left by a killed session is deleted
+    first.
+    """
+    program = hadoop()
+    run(program, "begin", folder)
+    try:
+        yield HadoopLoad(program, folder, seconds)
+    finally:
+        run(program, "end", folder)
+
+
+def run(program: str, action: str, folder: str, *words: str) -> Any:
+    """What java/load answers; raises UserError with the reason of Hadoop."""
+    command = [program, "jar", str(load_jar()), action, folder, *words]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{folder} does not answer", "is the storage well?") from None
+    try:
+        return json.loads(done.stdout.strip().splitlines()[-1])
+    except (IndexError, ValueError):
+        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+        own = [line for line in said if line.startswith("iostrata: ")]
+        reason = (own or said)[-1].removeprefix("iostrata: ")
+        raise UserError(f"{folder}: {reason}", "is its file system reachable?") from None
