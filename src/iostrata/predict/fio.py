@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from iostrata.errors import UserError
+from iostrata.predict import child
 from iostrata.predict.dimensions import (
     ACCESS,
     CACHE,
@@ -106,21 +106,11 @@ class Fio:
             *(f"--direct={int(point[CACHE.name] == 'direct')}", "--invalidate=0", "--norandommap"),
             *("--allow_file_create=1", "--fallocate=none", *how, *own),
         ]
-        try:
-            done = subprocess.run(
-                words,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=self.seconds + _PATIENCE,
-                check=False,
-                cwd=self.folder,
-            )
-        except subprocess.TimeoutExpired:
-            raise UserError(f"fio hangs in {self.folder}", "is the storage well?") from None
+        hangs = f"fio hangs in {self.folder}"
+        done = child.run(words, self.seconds + _PATIENCE, hangs, self.folder)
         if done.returncode:
-            said = (done.stderr or done.stdout).strip().splitlines()
-            reason = next((line for line in said if "error" in line.lower()), (said or [""])[-1])
+            said = child.said(done)
+            reason = next((line for line in said if "error" in line.lower()), said[-1])
             raise UserError(f"fio failed with {done.returncode}: {reason}", " ".join(words))
         return json.loads(done.stdout[done.stdout.index("{") :])
 

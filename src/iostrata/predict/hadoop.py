@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 
 from iostrata.artifacts import load_jar
 from iostrata.errors import UserError
+from iostrata.predict import child
 from iostrata.predict.dimensions import ACCESS, CLIENTS, OPERATION, REQUEST, SIZE, Point
 from iostrata.predict.fio import FioResult
 
@@ -96,22 +96,11 @@ def hadoop_load(folder: str, seconds: float) -> Iterator[HadoopLoad]:
 def run(program: str, action: str, folder: str, *words: str) -> Any:
     """What java/load answers; raises UserError with the reason of Hadoop."""
     command = [program, "jar", str(load_jar()), action, folder, *words]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise UserError(f"{folder} does not answer", "is the storage well?") from None
+    done = child.run(command, _PATIENCE, f"{folder} does not answer")
     try:
         return json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
-        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+        said = child.said(done)
         own = [line for line in said if line.startswith("iostrata: ")]
         reason = (own or said)[-1].removeprefix("iostrata: ")
         raise UserError(f"{folder}: {reason}", "is its file system reachable?") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 from iostrata.errors import UserError
+from iostrata.patience import Patience
+from iostrata.predict import child
 from iostrata.predict.adaptive import batches
 from iostrata.predict.dimensions import Point, point_text
 from iostrata.predict.fio import Fio, FioResult
@@ -24,6 +25,7 @@ from iostrata.predict.spec import ADAPTIVE, ProfileSpec
 # A point whose samples are all disturbed is given up after so many times as many as it may have.
 PATIENCE = 2
 _LONGEST_BEFORE = 300.0  # s
+_LONGEST_END = 10.0  # s from a signal to the end of a load, which may wait for a slow disk
 
 
 class Load(Protocol):
@@ -70,7 +72,7 @@ def data_folder(spec: ProfileSpec) -> Iterator[Path]:
     mark = folder / "made-by-iostrata-profile"
     if folder.is_symlink() or (folder.exists() and not mark.is_file()):
         raise UserError(f"{folder} is there already, and is not ours", "move it away")
-    shutil.rmtree(folder, ignore_errors=True)
+    _delete(folder)
     try:
         folder.mkdir(mode=0o700)
         mark.touch()
@@ -79,7 +81,17 @@ def data_folder(spec: ProfileSpec) -> Iterator[Path]:
     try:
         yield folder
     finally:
+        _delete(folder)
+
+
+def _delete(folder: Path) -> None:
+    """A load that was killed a moment ago may still be making a file there."""
+    patience = Patience(_LONGEST_END)
+    while folder.exists():
         shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists() or not patience.lasts():
+            return
+        time.sleep(0.05)
 
 
 def measure(
@@ -158,23 +170,11 @@ def _run_before(command: str) -> None:
 
     Raises UserError: a sample without it would be of something else.
     """
-    try:
-        done = subprocess.run(
-            ["sh", "-c", command],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_LONGEST_BEFORE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise UserError(
-            f"measure.before takes more than {_LONGEST_BEFORE:.0f} s: {command}", "does it hang?"
-        ) from None
+    hangs = f"measure.before takes more than {_LONGEST_BEFORE:.0f} s: {command}"
+    done = child.run(["sh", "-c", command], _LONGEST_BEFORE, hangs)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
-        raise UserError(f"measure.before failed with {done.returncode}: {said[-1]}", command)
+        said = child.said(done)[-1]
+        raise UserError(f"measure.before failed with {done.returncode}: {said}", command)
 
 
 def _is_finished(spec: ProfileSpec, file: SampleFile, point: Point) -> bool:

@@ -1,0 +1,49 @@
+"""Programs that make the load of a profile, and end with it however it ends."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from iostrata.errors import UserError
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with_parent() -> None:
+    """In the child: a load that goes on would write into the folder that the next session deletes.
+
+    The kernel sends the signal when the thread ends that has started it, which is our only one.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def run(
+    words: Sequence[str], seconds: float, hangs: str, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end; `folder`: where it is to run.
+
+    Raises UserError that says `hangs` where it takes more than `seconds`.
+    """
+    try:
+        return subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+            cwd=folder,
+            preexec_fn=_die_with_parent,
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError(hangs, "is the storage well?") from None
+
+
+def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Lines of what a program that failed has said, one at least."""
+    return (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
