@@ -6,10 +6,12 @@
 PROFILE is the folder of a profile in which every point was measured (`iostrata profile`, order
 "rounds"). Its samples are dealt out again, nothing is measured: for each seed a fifth of the
 points is held out, and the others come in the order of the grid, in a random one, and in the
-adaptive one that `iostrata profile` has, each point with all samples that it has. After each batch
-a model is fitted as `iostrata fit` does, and asked for the points that were held out. Writes
-FOLDER/orders.json and prints, for each order, the median error at shares of the time that all
-points take, and where it is first as low as with all of them.
+two that `iostrata profile` has. In the first two each point has all its samples before the next
+one; in rounds all points have one before any has another; the adaptive order chooses the first
+sample of each, and goes on in rounds. After each twentieth of the time a model is fitted as
+`iostrata fit` does, and asked for the points that were held out. Writes FOLDER/orders.json and
+prints, for each order, the median error at shares of the time that all samples take, and where it
+is first as low as with all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import json
 import math
 import random
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +34,7 @@ sys.path[:0] = [str(ROOT)]
 from bench.measure import stats  # noqa: E402
 from bench.measure.results import machine  # noqa: E402
 
-from iostrata.predict.adaptive import BATCH, batches  # noqa: E402
+from iostrata.predict.adaptive import batches  # noqa: E402
 from iostrata.predict.dimensions import Point  # noqa: E402
 from iostrata.predict.fitting import fit  # noqa: E402
 from iostrata.predict.heldout import LEAST_POINTS  # noqa: E402
@@ -43,7 +45,8 @@ from iostrata.predict.spec import MeasureRules, ProfileSpec  # noqa: E402
 HELD_OUT = 0.2  # of all points
 SHARES = [share / 10 for share in range(1, 11)]  # of the time
 SAME = 1.1  # as low as with all points: within a tenth
-ORDERS = ("grid", "random", "adaptive")
+STEP = 0.05  # of the time, between two models
+ORDERS = ("grid", "random", "rounds", "adaptive")
 
 
 @dataclass(frozen=True)
@@ -57,49 +60,61 @@ class Dealt(ProfileSpec):
 
 
 class Hand:
-    """The samples of points that were dealt so far, as `batches` asks for them."""
+    """The samples that were dealt so far, as `batches` asks for them."""
 
     def __init__(self, of: dict[str, list[Sample]]) -> None:
         self.of = of
-        self.dealt: set[str] = set()
+        self.dealt: Counter[str] = Counter()
         self.samples: list[Sample] = []
 
-    def take(self, batch: list[Point]) -> float:
-        """Seconds that their samples took."""
-        fresh = [sample for point in batch for sample in self.of[key(point)]]
-        self.dealt |= set(map(key, batch))
-        self.samples += fresh
-        return sum(sample.circumstances.wall for sample in fresh) / 1e9
+    def has_more(self, point: Point) -> bool:
+        return self.tries(point) < len(self.of[key(point)])
+
+    def take(self, point: Point) -> float:
+        """Its next sample; the seconds that it took."""
+        sample = self.of[key(point)][self.tries(point)]
+        self.dealt[key(point)] += 1
+        self.samples.append(sample)
+        return sample.circumstances.wall / 1e9
 
     def tries(self, point: Point) -> int:
-        return len(self.of[key(point)]) if key(point) in self.dealt else 0
+        return self.dealt[key(point)]
 
     def summary(self, point: Point) -> PointSummary:
-        own = self.of[key(point)] if self.tries(point) else []
-        return PointSummary([one.throughput for one in own if not one.disturbed])
+        own = self.of[key(point)][: self.tries(point)]
+        return PointSummary([one.throughput for one in own])
 
 
-def in_order(order: str, spec: Dealt, hand: Hand) -> Iterator[list[Point]]:
-    if order == "adaptive":
-        yield from batches(spec, hand)  # type: ignore[arg-type]
+def in_order(order: str, spec: Dealt, hand: Hand) -> Iterator[Point]:
+    """Points, each as often as it has samples."""
+    points, draw = list(spec.left), random.Random(f"{spec.rules.seed} {order}")
+    if order in ("grid", "random"):
+        if order == "random":
+            draw.shuffle(points)
+        for point in points:
+            yield from [point] * len(hand.of[key(point)])
         return
-    points = list(spec.left)
-    if order == "random":
-        random.Random(f"{spec.rules.seed} random").shuffle(points)
-    first = max(LEAST_POINTS, BATCH)
-    yield points[:first]
-    for begin in range(first, len(points), BATCH):
-        yield points[begin : begin + BATCH]
+    if order == "adaptive":
+        for batch in batches(spec, hand):  # type: ignore[arg-type]
+            yield from batch
+    while left := [point for point in points if hand.has_more(point)]:
+        draw.shuffle(left)
+        yield from left
 
 
 def curve(order: str, spec: Dealt, hand: Hand, held_out: list[Point], facts: Any) -> list[Any]:
-    """Seconds spent, and the median error on the points that were held out, after each batch."""
+    """Seconds spent, and the median error on the points that were held out, after each step."""
     truth = {key(point): median(s.throughput for s in hand.of[key(point)]) for point in held_out}
+    whole = sum(s.circumstances.wall for point in spec.left for s in hand.of[key(point)]) / 1e9
+    samples = sum(len(hand.of[key(point)]) for point in spec.left)
     spent, found = 0.0, []
-    for batch in in_order(order, spec, hand):
-        spent += hand.take(batch)
+    for point in in_order(order, spec, hand):
+        spent += hand.take(point)
+        is_due = spent >= (found[-1][0] if found else 0) + STEP * whole
+        if len(hand.dealt) < LEAST_POINTS or not (is_due or len(hand.samples) == samples):
+            continue
         model = fit(facts, hand.samples)
-        off = [abs(predict(model, point).throughput / truth[key(point)] - 1) for point in held_out]
+        off = [abs(predict(model, one).throughput / truth[key(one)] - 1) for one in held_out]
         found.append((spent, median(off)))
     return found
 

@@ -2,6 +2,8 @@
 
 An ensemble of trees is fitted to what is known. Where its trees disagree, a sample teaches most;
 how long it takes follows from what they say of the speed. scikit-learn does the work.
+Each point is measured once before any is measured again: for a model, another sample of a point
+says less than the first one of another point.
 """
 
 from __future__ import annotations
@@ -17,14 +19,15 @@ from iostrata.predict.samples import SampleFile
 from iostrata.predict.spec import ProfileSpec
 
 FIRST = 0.1  # of all points, drawn before there is anything to learn from
-BATCH = 4  # points that are measured in rounds of their own
+BATCH = 4  # points that are measured before the next ones are chosen
 TREES = 64
 START = 0.5  # s that a sample takes beside what it moves
 
 
 def batches(spec: ProfileSpec, file: SampleFile) -> Iterator[list[Point]]:
-    """Until all points were tried. Those that were already are left out, though all their samples
-    may have been disturbed: then nothing is known of them."""
+    """Points that want their first sample, until all were tried. Those that were already are left
+    out, though all their samples may have been disturbed: then nothing is known of them.
+    """
     draw = random.Random(f"{spec.rules.seed} first")
     points = list(spec.points())
     first = draw.sample(points, min(len(points), max(LEAST_POINTS, round(FIRST * len(points)))))

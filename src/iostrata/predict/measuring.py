@@ -101,33 +101,30 @@ def measure(
     progress: ProfileProgress,
     clock: Callable[[], float] = time.monotonic,
 ) -> ProfileState:
-    """Measures all points of a batch once in each round, in an order that is drawn anew, so that
-    what changes with time is in all of them alike. Points that are known well enough, or have all
-    the samples they may have, are left out.
+    """Measures all points of a batch once, in an order that is drawn anew, so that what changes
+    with time is in all of them alike.
     """
     rules = spec.rules
     end = clock() + rules.budget
     order = random.Random(f"{rules.seed} {len(file.samples)}")
     for batch in _batches(spec, file):
-        while open_points := [point for point in batch if not _is_finished(spec, file, point)]:
-            order.shuffle(open_points)
-            for point in open_points:
-                if clock() >= end:
-                    return _state(spec, file, True)
-                progress(point_text(point, spec.varied), len(file.samples), _most(spec, file))
-                file.add(_sample(spec, load, point))
+        order.shuffle(batch)
+        for point in batch:
+            if clock() >= end:
+                return _state(spec, file, True)
+            progress(point_text(point, spec.varied), len(file.samples), _most(spec, file))
+            file.add(_sample(spec, load, point))
     return _state(spec, file, False)
 
 
 def _batches(spec: ProfileSpec, file: SampleFile) -> Iterator[list[Point]]:
-    """Points that are measured in rounds: all at once, or a few that are chosen by what is known.
-    Those that an earlier session has begun come first.
+    """Rounds: in each are all points but those that are known well enough, or have all the samples
+    that they may have. The adaptive order chooses first, a few at a time, until none is unknown.
     """
     if spec.rules.order == ADAPTIVE:
-        yield [point for point in spec.points() if file.tries(point)]
         yield from batches(spec, file)
-    else:
-        yield list(spec.points())
+    while left := [point for point in spec.points() if not _is_finished(spec, file, point)]:
+        yield left
 
 
 def _most(spec: ProfileSpec, file: SampleFile) -> int:

@@ -114,8 +114,9 @@ def test_an_adaptive_order_begins_with_some_and_goes_on_until_all_are_measured(
     load, file = Scripted(1000), opened(tmp_path, of)
     state = measuring.measure(of, file, load, silent)
     assert (state.known, state.samples) == (16, 48)
-    # eight points in rounds, then batches of four
-    assert [len(set(load.done[:end])) for end in (8, 24, 36, 48)] == [8, 8, 12, 16]
+    # eight points, then four at a time, each once; then rounds
+    assert [len(set(load.done[:end])) for end in (8, 12, 16)] == [8, 12, 16]
+    assert [len(set(load.done[at : at + 16])) for at in (16, 32)] == [16, 16]
     with pytest.raises(KeyboardInterrupt):
         measuring.measure(of, opened(tmp_path / "b", of), Scripted(1000, fails_after=30), silent)
     again = opened(tmp_path / "b", of)
