@@ -232,7 +232,7 @@ def measures(opened: OpenedRun) -> list[tuple[str, str, str, float]]:
 
     Without those of which a hundredth is in one request: no sample can know what is not in it. The
     first call of a client loads a thousand classes. And without means whose spread is that of a few
-    requests, as the tail of this machine's times has it: of 500 samples the intervals of a mean held
+    requests, as tails of times have it: of 500 samples the intervals of a mean held
     the truth at least 455 times where the spread was worth 20 requests (Σe⁴ ≤ (Σe²)² / 20, tried on
     logarithmic normal distributions), and as few as 281 times where it was worth one.
     """
