@@ -46,7 +46,14 @@ NODES = {"disk": 1, "moosefs": 3, "cephfs": 3}
 
 def iostrata(*words: str) -> str:
     command = [sys.executable, "-m", "iostrata", *words]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # for `before`
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     if done.returncode:
         raise SystemExit(f"iostrata {' '.join(words)} failed with {done.returncode}")
     return done.stdout
@@ -75,8 +82,7 @@ def profile(name: str, place: Path, quick: bool) -> None:
             clients="[1]" if quick else "[1, 2, 4]",
         )
         if name == "moosefs":
-            program = f"{sys.executable} -m iostrata lab brake"
-            again = [f"{program} node-{node} --disk 50MB/s --name {lab}" for node in nodes]
+            again = [f"iostrata lab brake node-{node} --disk 50MB/s --name {lab}" for node in nodes]
             text += f'before = "{" && ".join(again)}"\n'
         place.mkdir(parents=True, exist_ok=True)
         (place / f"{name}.toml").write_text(text)
