@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Profiles of three storages of a lab, measured whole, and what each order of points would gain.
+"""Profiles of three storages of a lab, measured whole.
 
     bench/predict/storages.py FOLDER [--only NAME …] [--quick]
 

@@ -87,11 +87,10 @@ def data_folder(spec: ProfileSpec) -> Iterator[Path]:
 def _delete(folder: Path) -> None:
     """A load that was killed a moment ago may still be making a file there."""
     patience = Patience(_LONGEST_END)
-    while folder.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists() or not patience.lasts():
-            return
+    shutil.rmtree(folder, ignore_errors=True)
+    while folder.exists() and patience.lasts():
         time.sleep(0.05)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def measure(
