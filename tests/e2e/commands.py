@@ -18,7 +18,7 @@ from iostrata.cli.tests.here import here
 
 READING = (
     *("summary", "query", "findings", "points", "export", "bottlenecks", "patterns", "calltree"),
-    "runs",
+    *("runs", "what-if"),
 )
 
 

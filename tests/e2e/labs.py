@@ -25,7 +25,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     + ("test_shuffle",),
     ("test_versions", "test_shuffle_oldest"),
     ("test_faults",),
-    ("test_truth", "test_findings", "test_points", "test_complete"),
+    ("test_truth", "test_findings", "test_what_if", "test_points", "test_complete"),
     (
         "test_swim",
         "test_untraced_servers",

@@ -48,6 +48,7 @@ COMMANDS = (
     Command("profile", "Measures how fast a storage is."),
     Command("fit", "Fits a model of a storage to its profile."),
     Command("predict", "Says how fast a storage is at what was not measured."),
+    Command("what-if", "Says how long a recorded job would take with a change."),
     Command("points", "Lists the methods that are traced."),
     Command("attach", "Brings the agent into running JVMs."),
     Command("detach", "Takes the agent out of running JVMs."),
@@ -93,7 +94,7 @@ class LazyGroup(TyperGroup):
         elif self.commands[name].hidden:
             _absent(name)
         else:
-            module = "import_" if name == "import" else name
+            module = "import_" if name == "import" else name.replace("-", "_")
             import_module(f"{__name__}.{module}")
         self.commands[name] = get_group(commands).commands[name]
         return self.commands[name]

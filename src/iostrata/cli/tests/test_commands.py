@@ -76,6 +76,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "profile",
         "fit",
         "predict",
+        "what-if",
         "points",
         "attach",
         "detach",

@@ -1,0 +1,81 @@
+"""What attempts and hosts need of disks: the quantities that a replay shares out anew."""
+
+from __future__ import annotations
+
+from ibis.expr import types as ir
+
+from iostrata.analyse.tables import DEVICES, PROCESSES, SUMS, USAGE, counted_once
+from iostrata.records import Bytes, EpochNs, Ns, Record
+
+_SERVERS = ("DataNode", "NodeManager")
+
+
+class BlockWrite(Record, frozen=True):
+    """Bytes that DataNodes of a host wrote for an attempt."""
+
+    task: str
+    host: str | None
+    bytes: Bytes
+
+
+class ServerRead(Record, frozen=True):
+    """Bytes that traced servers of a role (DataNode, NodeManager) on a host fetched from disks."""
+
+    role: str
+    host: str | None
+    bytes: Bytes
+
+
+class DeviceMoment(Record, frozen=True):
+    """Bytes that all devices of a host moved in an `interval` from `time` on, and those written."""
+
+    host: str | None
+    time: EpochNs
+    interval: Ns
+    moved: Bytes
+    written: Bytes
+
+
+class Dirtied(Record, frozen=True):
+    """Bytes that processes of a host left to its disks in an `interval` from `time` on."""
+
+    host: str | None
+    time: EpochNs
+    interval: Ns
+    bytes: Bytes
+
+
+def block_writes() -> ir.Table:
+    """Per attempt and host a `BlockWrite`."""
+    rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "write", counted_once(SUMS))
+    rows = rows.filter(rows.task.fill_null("") != "")
+    found = rows.group_by("task", "host").agg(bytes=rows.bytes.sum().fill_null(0).cast("int64"))
+    return found.filter(found.bytes > 0).order_by("task", "host")
+
+
+def server_reads() -> ir.Table:
+    """Per role and host a `ServerRead`."""
+    rows = PROCESSES.filter(PROCESSES.role.isin(_SERVERS), PROCESSES.disk_read.notnull())
+    found = rows.group_by("role", "host").agg(bytes=rows.disk_read.sum().cast("int64"))
+    return found.order_by("role", "host")
+
+
+def device_moments() -> ir.Table:
+    """Per host and second a `DeviceMoment`."""
+    found = DEVICES.group_by("host", "time").agg(
+        interval=DEVICES.interval.max(),
+        moved=(DEVICES["read"] + DEVICES.written).sum().cast("int64"),
+        written=DEVICES.written.sum().cast("int64"),
+    )
+    return found.order_by("host", "time")
+
+
+def dirtied() -> ir.Table:
+    """Per host and look at one of its processes a `Dirtied`, where there is any."""
+    whose = PROCESSES.filter(PROCESSES.proc.notnull())
+    whose = whose.group_by("proc").agg(of=whose.host.max())
+    rows = USAGE.join(whose, "proc")
+    rows = rows.filter(rows.disk_written.fill_null(0) > 0)
+    found = rows.group_by("of", "time", "interval").agg(bytes=rows.disk_written.sum())
+    found = found.select("time", "interval", host=found.of, bytes=found.bytes.cast("int64"))
+    return found.select("host", "time", "interval", "bytes").order_by("host", "time", "interval")

@@ -1,0 +1,232 @@
+"""Changes of a cluster or of settings, as they change what a replay is made of.
+
+A change is one function here that takes the recorded jobs and a value, and its line in `CHANGES`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+
+from iostrata.errors import UserError
+from iostrata.replay.jobs import AttemptPart, HostDisk, JobAttempt, RecordedJobs, ReplayedJob
+from iostrata.text import percent, plural
+
+SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
+REPLICATION = "dfs.replication"
+LIMITS = {
+    "mapreduce.job.running.map.limit": "map",
+    "mapreduce.job.running.reduce.limit": "reduce",
+}
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A change that was asked for. `apply` raises UserError where the run says too little for it;
+    `says` and `assumes`: half sentences.
+    """
+
+    says: str
+    assumes: str
+    apply: Callable[[RecordedJobs], RecordedJobs]
+
+
+def faster_disks(text: str) -> Alternative:
+    """`2x`: the disks of all hosts move so many times the bytes a second; raises UserError."""
+    factor = _positive(text.removesuffix("x"), "--faster-disk", "2x, or 0.5x for a slower one")
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        if not recorded.cluster.disks:
+            raise UserError(
+                "no disk held this run back, so how fast its disks are is not known",
+                "record it where they do, or with --devices",
+            )
+        disks = {
+            host: HostDisk(disk.rate * factor, disk.room)
+            for host, disk in recorded.cluster.disks.items()
+        }
+        return _with_cluster(recorded, disks=disks)
+
+    return Alternative(
+        f"disks {factor:g} times as fast",
+        "the kernel lets as many dirty bytes wait for the disks",
+        apply,
+    )
+
+
+def containers(number: int) -> Alternative:
+    """So many attempts at once."""
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        return _with_cluster(recorded, containers=number)
+
+    return Alternative(
+        f"{plural(number, 'container')} at once",
+        "attempts begin in the order in which they began, on the same hosts",
+        apply,
+    )
+
+
+def cores(number: int) -> Alternative:
+    """Each machine has so many."""
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        return _with_cluster(recorded, cores=dict.fromkeys(recorded.cluster.cores, float(number)))
+
+    return Alternative(f"{plural(number, 'core')} in each machine", "nobody else needs them", apply)
+
+
+def setting(text: str) -> Alternative:
+    """`NAME=VALUE`, of a setting of Hadoop that can be replayed; raises UserError."""
+    name, _, value = text.partition("=")
+    if name not in SETTINGS:
+        raise UserError(
+            f"--set {text!r}: cannot be replayed", f"what can: {', '.join(sorted(SETTINGS))}"
+        )
+    return SETTINGS[name](value)
+
+
+def replication(text: str) -> Alternative:
+    """So many copies of each block that the jobs write."""
+    copies = _positive(text, REPLICATION, "a whole number such as 2")
+    if copies != int(copies):
+        raise UserError(f"{REPLICATION} {text!r} is no whole number", "for example 2")
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        if recorded.copies is None:
+            raise UserError("the run wrote nothing to HDFS", "replication would change nothing")
+        nodes = sorted({host for part in _parts(recorded) for host in part.hdfs})
+        every = sorted({*nodes, *(one.host for job in recorded.jobs for one in job.attempts)})
+        if copies > len(every):
+            raise UserError(
+                f"{copies:g} copies need as many DataNodes; {len(every)} took part in the run",
+                "ask for fewer",
+            )
+        before = recorded.copies
+
+        def change(part: AttemptPart, one: JobAttempt) -> AttemptPart:
+            hdfs = _copied(part, one.host, before, copies, every)
+            return msgspec.structs.replace(part, hdfs=hdfs)
+
+        return _with_parts(recorded, change)
+
+    return Alternative(
+        "one copy of each block" if copies == 1 else f"{copies:g} copies of each block",
+        "the first copy stays on the host of its attempt, others are spread evenly",
+        apply,
+    )
+
+
+def slow_start(text: str) -> Alternative:
+    """Reduces begin when this part of the maps is done."""
+    part = _positive(text, SLOW_START, "a part of 1 such as 0.8", least=0.0)
+    if part > 1:
+        raise UserError(f"{SLOW_START} {text!r} is more than 1", "give a part of 1, such as 0.8")
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        jobs = []
+        for job in recorded.jobs:
+            after = max(1, math.ceil(part * job.maps))
+            attempts = tuple(
+                msgspec.structs.replace(one, after=after) if one.role == "reduce" else one
+                for one in job.attempts
+            )
+            jobs.append(ReplayedJob(job.name, job.lead, attempts))
+        return msgspec.structs.replace(recorded, jobs=tuple(jobs))
+
+    return Alternative(
+        f"reduces after {percent(part)} of the maps",
+        "a reduce gets its container as long after that as it did",
+        apply,
+    )
+
+
+def limited(name: str, text: str) -> Alternative:
+    """So many attempts of a role at once."""
+    number = _positive(text, name, "a whole number such as 4")
+    if number != int(number):
+        raise UserError(f"{name} {text!r} is no whole number", "for example 4")
+    role = LIMITS[name]
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        limits = {**recorded.cluster.limits, role: int(number)}
+        return _with_cluster(recorded, limits=limits)
+
+    return Alternative(
+        f"{plural(int(number), role)} at once",
+        "attempts begin in the order in which they began, on the same hosts",
+        apply,
+    )
+
+
+SETTINGS: dict[str, Callable[[str], Alternative]] = {
+    REPLICATION: replication,
+    SLOW_START: slow_start,
+    **{name: partial(limited, name) for name in LIMITS},
+}
+
+
+def changed(recorded: RecordedJobs, changes: Iterable[Alternative]) -> RecordedJobs:
+    """With all changes, one after the other; raises UserError."""
+    for change in changes:
+        recorded = change.apply(recorded)
+    return recorded
+
+
+def _copied(
+    part: AttemptPart, host: str, before: float, copies: float, every: list[str]
+) -> dict[str, float]:
+    """What DataNodes write for a part, with another number of copies."""
+    written = sum(part.hdfs.values()) / before
+    if not written:
+        return {}
+    own = min(part.hdfs.get(host, 0.0), written)
+    others = {name: amount for name, amount in part.hdfs.items() if name != host}
+    if not sum(others.values()):
+        others = dict.fromkeys((name for name in every if name != host), 1.0)
+    rest = written * copies - own
+    whole = sum(others.values())
+    found = {name: rest * amount / whole for name, amount in others.items()} if whole else {}
+    if own:
+        found[host] = own
+    return {name: amount for name, amount in found.items() if amount > 0}
+
+
+def _parts(recorded: RecordedJobs) -> Iterable[AttemptPart]:
+    return (part for job in recorded.jobs for one in job.attempts for part in one.parts)
+
+
+def _with_parts(
+    recorded: RecordedJobs, change: Callable[[AttemptPart, JobAttempt], AttemptPart]
+) -> RecordedJobs:
+    jobs = tuple(
+        ReplayedJob(
+            job.name,
+            job.lead,
+            tuple(
+                msgspec.structs.replace(one, parts=tuple(change(part, one) for part in one.parts))
+                for one in job.attempts
+            ),
+        )
+        for job in recorded.jobs
+    )
+    return msgspec.structs.replace(recorded, jobs=jobs)
+
+
+def _with_cluster(recorded: RecordedJobs, **fields: object) -> RecordedJobs:
+    cluster = msgspec.structs.replace(recorded.cluster, **fields)
+    return msgspec.structs.replace(recorded, cluster=cluster)
+
+
+def _positive(text: str, name: str, example: str, least: float = 1e-9) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not least <= value < math.inf:
+        raise UserError(f"{name} {text!r} is no number", f"for example {example}")
+    return value

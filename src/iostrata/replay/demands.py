@@ -1,0 +1,236 @@
+"""What a run says of CPU and disks over time: of each attempt, with what others did for it.
+
+Daemons work for attempts, so what machines used beside attempts is shared out to those that ran,
+by their own CPU time. docs/decisions/0041-a-job-as-flows.md.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from iostrata.analyse.attempts import Attempt
+from iostrata.analyse.demands import (
+    BlockWrite,
+    DeviceMoment,
+    Dirtied,
+    ServerRead,
+    block_writes,
+    device_moments,
+    dirtied,
+    server_reads,
+)
+from iostrata.analyse.engine import DuckDb
+from iostrata.analyse.hosts import HostBin, hosts
+from iostrata.analyse.locality import AttemptSource, sources
+from iostrata.analyse.over_time import SECOND
+from iostrata.analyse.usage import AttemptUsage, JobUsage, attempt_usage, job_usage
+from iostrata.errors import UserError
+from iostrata.replay.jobs import HostDisk, SharedCluster
+
+_BIN = SECOND // 4  # the kernel's account is read once a second
+_MOST_BESIDE = 4.0  # daemons that take more for each second of an attempt do so for themselves
+_STALLED = 0.05  # of the time of attempts, some thread waited for I/O: disks are a limit
+_WINDOW = 3  # seconds: the best of them are the rate of a disk
+_LEAST_CORES = 0.1
+
+
+@dataclass(frozen=True)
+class Used:
+    """What an attempt used between two times: seconds of its `own` CPU, and of `cpu` with what
+    others used for it; bytes; `idle`: seconds in which neither CPU nor a disk was waited for.
+    """
+
+    own: float
+    cpu: float
+    dirtied: float
+    fetched: float
+    idle: float
+
+
+class Demands:
+    """CPU and disks of the attempts of a run, which began at `start` (ns). Raises UserError where
+    the run has no history of its machines, or of processes.
+    """
+
+    def __init__(self, engine: DuckDb, start: int, ran: list[Attempt]) -> None:
+        self._start, self._ran = start, ran
+        self._usage: dict[str, list[AttemptUsage]] = defaultdict(list)
+        for used in engine.records(attempt_usage(start, _BIN), AttemptUsage):
+            self._usage[used.task].append(used)
+        self._bins = engine.records(hosts(start, SECOND), HostBin)
+        if not self._bins or not self._usage:
+            raise UserError(
+                "the run has no history of its machines or processes",
+                "it was imported, or recorded by an old version: record the job again",
+            )
+        traced = engine.records(job_usage(start, _BIN), JobUsage)
+        self._beside = _beside(_of_machines(self._bins, traced), self._usage)
+        self._waits = {row.bin: (row.cpu_pressure or 0.0, row.io_pressure or 0.0)
+                       for row in self._bins}  # fmt: skip
+        self._hdfs: dict[str, dict[str, float]] = defaultdict(dict)
+        for write in engine.records(block_writes, BlockWrite):
+            self._hdfs[write.task][write.host or ""] = float(write.bytes)
+        self._read = self._server_reads(engine)
+        self._devices = engine.records(device_moments, DeviceMoment)
+        self._dirtied = engine.records(dirtied, Dirtied)
+
+    def seconds(self, when: int | None) -> float:
+        """ns since the epoch as seconds from the begin of the run."""
+        return ((when or 0) - self._start) / 1e9
+
+    def read_for(self, task: str) -> Mapping[str, float]:
+        """Bytes that servers fetched from disks for an attempt, by host."""
+        return self._read[task]
+
+    def written_for(self, task: str) -> Mapping[str, float]:
+        """Bytes that DataNodes wrote for an attempt, by host."""
+        return self._hdfs[task]
+
+    def used(self, task: str, start: float, end: float) -> Used:
+        """What an attempt used between two times, in seconds from the begin of the run."""
+        sums = [0.0] * 5
+        width = _BIN / 1e9
+        for used in self._usage[task]:
+            begin = used.bin * width
+            part = max(0.0, min(end, begin + width) - max(start, begin)) / width
+            own = used.cpu / 1e9
+            for_cpu, for_io = self._waits.get(used.bin * _BIN // SECOND, (0.0, 0.0))
+            idle = (1 - min(1.0, max(for_cpu, own / width))) * (1 - min(1.0, for_io)) * width
+            dirty, fetched = used.disk_written or 0, used.disk_read or 0
+            amounts = (own, own * self._beside[used.bin], dirty, fetched, idle)
+            sums = [total + part * amount for total, amount in zip(sums, amounts, strict=True)]
+        return Used(*sums)
+
+    def copies(self) -> float | None:
+        """Bytes that DataNodes wrote for each byte that attempts wrote to HDFS."""
+        written = sum(one.written for one in self._ran)
+        by_servers = sum(sum(rows.values()) for rows in self._hdfs.values())
+        return by_servers / written if written and by_servers else None
+
+    def cluster(self, containers: int) -> SharedCluster:
+        """Machines with their cores, without what others took, and the disks that were a limit."""
+        named = {one.host or "" for one in self._ran}
+        named |= {host for rows in (*self._hdfs.values(), *self._read.values()) for host in rows}
+        bins: dict[str, list[HostBin]] = defaultdict(list)
+        first = min(one.start or 0 for one in self._ran) - self._start
+        last = max(one.end or 0 for one in self._ran) - self._start
+        for row in self._bins:
+            if first <= row.bin * SECOND <= last:
+                bins[row.host].append(row)
+        machine_of = {host: _machine(host, bins) for host in sorted(named)}
+        taken: dict[str, float] = defaultdict(float)
+        for one in self._ran:
+            cpu = sum(used.cpu * self._beside[used.bin] for used in self._usage[one.task])
+            taken[machine_of[one.host or ""]] += cpu / 1e9
+        cores = {name: _cores(bins[name], taken[name]) for name in set(machine_of.values())}
+        stalled = {name: _stalled(rows) >= _STALLED for name, rows in bins.items()}
+        seen = {moment.host for moment in self._devices}
+        limits = [host for host in sorted(named) if stalled[machine_of[host]] and host in seen]
+        return SharedCluster(
+            machine_of, cores, {host: self._disk(host) for host in limits}, containers
+        )
+
+    def _server_reads(self, engine: DuckDb) -> dict[str, dict[str, float]]:
+        """Bytes that servers fetched from disks, shared out by what they sent to attempts."""
+        sent = engine.records(sources, AttemptSource)
+        of_host: dict[str | None, int] = defaultdict(int)
+        for one in sent:
+            of_host[one.source] += one.bytes
+        fetched = sum(one.fetched for one in self._ran)
+        found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for read in engine.records(server_reads, ServerRead):
+            if read.role == "DataNode":
+                parts = {one.task: one.bytes / of_host[one.source]
+                         for one in sent if one.source == read.host and one.bytes}  # fmt: skip
+            else:
+                parts = {one.task: one.fetched / fetched for one in self._ran if one.fetched}
+            for task, part in parts.items():
+                found[task][read.host or ""] += read.bytes * part
+        return found
+
+    def _disk(self, host: str) -> HostDisk:
+        moved = [one for one in self._devices if one.host == host]
+        windows = [moved[at : at + _WINDOW] for at in range(max(1, len(moved) - _WINDOW + 1))]
+        rate = max(1.0, *(_rate(window) for window in windows))
+        waited = _most_waiting([one for one in self._dirtied if one.host == host], moved)
+        return HostDisk(rate, max(waited, rate / 10))
+
+
+def _machine(host: str, machines: Mapping[str, object]) -> str:
+    """A host without a history of its own is a node of the only machine that has one."""
+    if host in machines:
+        return host
+    if len(machines) != 1:
+        raise UserError(f"host {host} has no history of its CPU", "record with a collector on it")
+    return next(iter(machines))
+
+
+def _of_machines(bins: Iterable[HostBin], traced: Iterable[JobUsage]) -> dict[int, float]:
+    """Per bin the CPU time of all machines, in ns, without what they always took for others: what
+    untraced processes took at least, in nine of ten seconds.
+    """
+    used: dict[int, float] = defaultdict(float)
+    for one in traced:
+        used[one.bin * _BIN // SECOND] += one.cpu
+    machines: dict[int, float] = defaultdict(float)
+    for row in bins:
+        share = (row.cpu_user or 0.0) + (row.cpu_system or 0.0)
+        machines[row.bin] += share * (row.cores or 0) * SECOND
+    others = sorted(max(0.0, cpu - used[place]) for place, cpu in machines.items())
+    always = others[len(others) // 10]
+    parts = SECOND // _BIN
+    return {
+        place * parts + at: max(cpu - always, used[place]) / parts
+        for place, cpu in machines.items()
+        for at in range(parts)
+    }
+
+
+def _beside(
+    machines: Mapping[int, float], usage: Mapping[str, Iterable[AttemptUsage]]
+) -> dict[int, float]:
+    """Per bin, the CPU time of all machines for each second of that of attempts."""
+    own: dict[int, int] = defaultdict(int)
+    for rows in usage.values():
+        for used in rows:
+            own[used.bin] += used.cpu
+    return {
+        place: min(_MOST_BESIDE, max(1.0, machines.get(place, 0) / cpu)) if cpu else 1.0
+        for place, cpu in own.items()
+    }
+
+
+def _cores(bins: Iterable[HostBin], taken: float) -> float:
+    """Cores of a machine, without what others than attempts took of them."""
+    bins = list(bins)
+    time = sum(row.sampled for row in bins) / 1e9
+    cores = max((row.cores or 0 for row in bins), default=0)
+    busy = sum(((row.cpu_user or 0) + (row.cpu_system or 0)) * row.sampled for row in bins) / 1e9
+    others = max(0.0, busy * cores - taken) / time if time else 0.0
+    return max(_LEAST_CORES, cores - others)
+
+
+def _stalled(bins: Iterable[HostBin]) -> float:
+    """Part of the time in which some thread of a machine waited for I/O."""
+    bins = list(bins)
+    time = sum(row.sampled for row in bins)
+    return sum((row.io_pressure or 0.0) * row.sampled for row in bins) / time if time else 0.0
+
+
+def _rate(rows: Iterable[DeviceMoment]) -> float:
+    """Bytes a second."""
+    rows = list(rows)
+    return sum(row.moved for row in rows) * 1e9 / max(1, sum(row.interval for row in rows))
+
+
+def _most_waiting(dirty: Iterable[Dirtied], moved: Iterable[DeviceMoment]) -> float:
+    """The most dirty bytes that waited for devices."""
+    events = [(one.time + one.interval, one.bytes) for one in dirty]
+    events += [(one.time + one.interval, -one.written) for one in moved]
+    most = level = 0
+    for _, change in sorted(events):
+        level = max(0, level + change)
+        most = max(most, level)
+    return float(most)

@@ -1,0 +1,210 @@
+"""Parts of attempts as flows through what they share: the CPU of machines, and disks of hosts.
+
+Between two events (a part begins or ends, dirty memory is full or empty) all flow at constant
+rates, so time goes from event to event. The CPU is shared so that all parts of a machine are
+slowed down by the same factor. Writers do not wait for a disk until its dirty memory is full, and
+share its rate then, as the kernel throttles them (balance_dirty_pages).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from iostrata.errors import InternalError
+from iostrata.records import Record
+from iostrata.replay.jobs import AttemptPart, SharedCluster
+
+_LEAST = 1e-6  # s: the shortest part
+_CLOSE = 1e-9
+_HALVINGS = 40
+
+
+class Took(Record, frozen=True):
+    """From when until when a part ran, and how long of it a disk held it, and it shared a CPU; in
+    seconds.
+    """
+
+    since: float
+    until: float
+    waited: float = 0.0
+    shared: float = 0.0
+
+    @property
+    def length(self) -> float:
+        """Seconds."""
+        return self.until - self.since
+
+
+@dataclass(eq=False)
+class PartFlow:
+    """A part that runs on a host; `done`: which part of it has gone by, of 1; `waited`: seconds in
+    which a disk held it; `shared`: those in which it had less of a CPU than it could use.
+    """
+
+    part: AttemptPart
+    host: str
+    since: float
+    done: float = 0.0
+    waited: float = 0.0
+    shared: float = 0.0
+    rate: float = field(default=0.0, repr=False)
+    held: bool = field(default=False, repr=False)
+    slowed: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.written = self.part.written(self.host)
+        self.read = self.part.fetched()
+
+    def took(self, until: float) -> Took:
+        """What it took, if it ended then."""
+        return Took(self.since, until, self.waited, self.shared)
+
+    def speed(self, slowed: float) -> float:
+        """Parts of it a second, where a CPU of weight 1 goes at `slowed` of its full speed."""
+        cores = self.part.cores * min(1.0, slowed * self.part.weight)
+        return 1.0 / max(_LEAST, self.part.kept + self.part.cpu / cores)
+
+
+class Flows:
+    """What flows now. `time`: seconds."""
+
+    def __init__(self, cluster: SharedCluster) -> None:
+        self.time = 0.0
+        self.flowing: list[PartFlow] = []
+        self._cluster = cluster
+        self._dirty = dict.fromkeys(cluster.disks, 0.0)
+        self._grows = dict.fromkeys(cluster.disks, 0.0)
+
+    def begin(self, part: AttemptPart, host: str) -> PartFlow:
+        """A part begins now."""
+        flow = PartFlow(part, host, self.time)
+        self.flowing.append(flow)
+        return flow
+
+    def until(self, limit: float) -> list[PartFlow]:
+        """Goes on until a part ends, or to `limit`; those that ended."""
+        while True:
+            self._share()
+            step = min(limit - self.time, self._next())
+            if not math.isfinite(step):
+                raise InternalError("a replay stands still")
+            self._pass(max(0.0, step))
+            ended = [flow for flow in self.flowing if flow.done >= 1.0 - _CLOSE]
+            if ended or limit - self.time <= _CLOSE:
+                self.flowing = [flow for flow in self.flowing if flow not in ended]
+                return ended
+
+    def _next(self) -> float:
+        """Seconds to the next event of a part or a disk."""
+        ends = [(1.0 - flow.done) / flow.rate for flow in self.flowing if flow.rate > 0]
+        for host, grows in self._grows.items():
+            if grows > _CLOSE:
+                ends.append((self._cluster.disks[host].room - self._dirty[host]) / grows)
+            elif grows < -_CLOSE:
+                ends.append(self._dirty[host] / -grows)
+        return min(ends, default=math.inf)
+
+    def _pass(self, step: float) -> None:
+        self.time += step
+        for flow in self.flowing:
+            flow.done += flow.rate * step
+            flow.waited += step if flow.held else 0.0
+            flow.shared += step if flow.slowed and not flow.held else 0.0
+        for host, grows in self._grows.items():
+            room = self._cluster.disks[host].room
+            level = min(room, max(0.0, self._dirty[host] + grows * step))
+            self._dirty[host] = room if room - level < 1.0 else (0.0 if level < 1.0 else level)
+
+    def _share(self) -> None:
+        """Sets the rate of each flow; CPU that a disk leaves unused goes to the others."""
+        held: dict[PartFlow, float] = {}
+        for _ in range(3):
+            self._share_cpu(held)
+            limits = self._share_disks()
+            if not limits:
+                break
+            held.update({flow: flow.rate * limit for flow, limit in limits.items()})
+        for flow, limit in limits.items():
+            flow.rate *= limit
+        for flow in self.flowing:
+            flow.held = flow in held
+        self._fill()
+
+    def _share_cpu(self, held: dict[PartFlow, float]) -> None:
+        """All at the speed of the CPU, but those that a disk holds at a rate."""
+        on: dict[str, list[PartFlow]] = defaultdict(list)
+        for flow in self.flowing:
+            on[self._cluster.machines[flow.host]].append(flow)
+        for machine, here in on.items():
+            cores = self._cluster.cores[machine]
+            free = [flow for flow in here if flow not in held]
+            taken = sum(held[flow] * flow.part.cpu for flow in here if flow in held)
+            slowed = _slowed(free, max(cores - taken, 0.05 * cores))
+            for flow in here:
+                flow.slowed = slowed < math.inf
+                flow.rate = held.get(flow, flow.speed(slowed))
+
+    def _share_disks(self) -> dict[PartFlow, float]:
+        """The part of its rate that disks let each flow have; those that have all are not in it."""
+        writes, reads = self._wanted()
+        of_reads, of_writes = {}, {}
+        for host, disk in self._cluster.disks.items():
+            dirty = disk.rate if self._dirty[host] > 0 else writes[host]
+            for_reads = min(reads[host], max(disk.rate / 2, disk.rate - dirty))
+            if reads[host] > for_reads:
+                of_reads[host] = for_reads / reads[host]
+            for_writes = disk.rate - for_reads
+            if self._dirty[host] >= disk.room and writes[host] > for_writes:
+                of_writes[host] = for_writes / writes[host]
+        limits = {}
+        for flow in self.flowing if of_reads or of_writes else ():
+            limit = min(
+                *(of_reads.get(host, 1.0) for host in flow.read),
+                *(of_writes.get(host, 1.0) for host in flow.written),
+                1.0,
+                1.0,
+            )
+            if limit < 1.0:
+                limits[flow] = limit
+        return limits
+
+    def _fill(self) -> None:
+        """How fast the dirty bytes of each host become more."""
+        writes, reads = self._wanted()
+        for host, disk in self._cluster.disks.items():
+            grows = writes[host] - max(0.0, disk.rate - reads[host])
+            at_end = grows < 0 and self._dirty[host] <= 0
+            at_top = grows > 0 and self._dirty[host] >= disk.room
+            self._grows[host] = 0.0 if at_end or at_top else grows
+
+    def _wanted(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Bytes a second that become dirty, and that are read, by host."""
+        writes: dict[str, float] = defaultdict(float)
+        reads: dict[str, float] = defaultdict(float)
+        for flow in self.flowing:
+            for host, amount in flow.written.items():
+                writes[host] += flow.rate * amount
+            for host, amount in flow.read.items():
+                reads[host] += flow.rate * amount
+        return writes, reads
+
+
+def _slowed(flows: Iterable[PartFlow], cores: float) -> float:
+    """The speed of a CPU of weight 1 at which flows use no more than `cores`; inf: all of them go
+    at their full speed.
+    """
+    needy = [flow for flow in flows if flow.part.cpu > 0]
+
+    def used(slowed: float) -> float:
+        return sum(flow.speed(slowed) * flow.part.cpu for flow in needy)
+
+    if used(math.inf) <= cores:
+        return math.inf
+    low, high = 0.0, 1.0 / min(flow.part.weight for flow in needy)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if used(middle) > cores else (middle, high)
+    return max(low, 1e-6)

@@ -1,0 +1,127 @@
+"""What a replay replays: jobs, their attempts, and what each part of an attempt needs.
+
+Times are seconds from the begin of the run; docs/decisions/0041-a-job-as-flows.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from iostrata.records import Count, Record, Share
+
+SORT, SHUFFLE = "sort", "shuffle"
+
+
+class AttemptPart(Record, frozen=True):
+    """A stretch of an attempt, from one phase to the next, and what it needs.
+
+    `cpu`: core seconds; `cores`: it can use that many at once; `dirtied`: bytes that it leaves to
+    the disk of its own host; `hdfs`: bytes that DataNodes write for it, by host; `read`: bytes that
+    have to come from a disk, by host; `length`: as recorded. `gathers`: it overlaps with maps that
+    it waits for, so its length says nothing; the part behind it begins when all maps are done.
+
+    Fitted: `kept`: seconds in which it needs none of these; `weight`: its share of a busy CPU,
+    beside those of others; `drag`: disks take so many times as long for its bytes.
+    """
+
+    name: str
+    start: float
+    length: float
+    cpu: float
+    cores: float
+    dirtied: float
+    hdfs: Mapping[str, float]
+    read: Mapping[str, float]
+    kept: float = 0.0
+    weight: float = 1.0
+    drag: float = 1.0
+    gathers: bool = False
+
+    def written(self, host: str) -> dict[str, float]:
+        """What disks have to write of it, in bytes, by host; its own one is `host`."""
+        found = {name: amount * self.drag for name, amount in self.hdfs.items()}
+        if self.dirtied:
+            found[host] = found.get(host, 0.0) + self.dirtied * self.drag
+        return found
+
+    def fetched(self) -> dict[str, float]:
+        """What disks have to read for it, in bytes, by host."""
+        return {host: amount * self.drag for host, amount in self.read.items()}
+
+
+class JobAttempt(Record, frozen=True):
+    """An attempt of a map or a reduce, as recorded; its parts follow each other.
+
+    `after`: maps of its job that were done before it could begin (a reduce's slow start); `lag`:
+    what it began later than that, and than a container was free.
+    """
+
+    task: str
+    role: str
+    host: str
+    start: float
+    end: float
+    parts: tuple[AttemptPart, ...]
+    after: Count = 0
+    lag: float = 0.0
+
+
+class ReplayedJob(Record, frozen=True):
+    """A job of MapReduce; attempts in the order in which they began.
+
+    `lead`: from the end of the job before, or the begin of the run, until it could ask for
+    containers.
+    """
+
+    name: str
+    lead: float
+    attempts: tuple[JobAttempt, ...]
+
+    @property
+    def maps(self) -> int:
+        """How many attempts are maps."""
+        return sum(one.role == "map" for one in self.attempts)
+
+
+class HostDisk(Record, frozen=True):
+    """The disks of a host together: bytes a second, and how many dirty bytes may wait for them
+    before writers have to.
+    """
+
+    rate: float
+    room: float
+
+
+class SharedCluster(Record, frozen=True):
+    """What jobs share.
+
+    `machines`: of each host, the machine whose CPU it has; `cores`: of each machine, what is left
+    of them for jobs; `disks`: of the hosts whose disks hold jobs back; `containers`: of tasks, at
+    once; `limits`: of those of a role (map, reduce) at once.
+    """
+
+    machines: Mapping[str, str]
+    cores: Mapping[str, float]
+    disks: Mapping[str, HostDisk]
+    containers: Count
+    limits: Mapping[str, Count] = {}
+
+
+class RecordedJobs(Record, frozen=True):
+    """All of a run that can be replayed.
+
+    `wall`: of the run; `tail`: from the end of the last attempt to that of the run; `copies`:
+    DataNodes that wrote each byte of HDFS, null where nothing was written.
+    """
+
+    wall: float
+    tail: float
+    jobs: tuple[ReplayedJob, ...]
+    cluster: SharedCluster
+    copies: float | None
+
+    @property
+    def kept(self) -> Share:
+        """Of the time of all attempts, the part that neither CPU nor disks explain."""
+        parts = [p for job in self.jobs for one in job.attempts for p in one.parts if not p.gathers]
+        return sum(p.kept for p in parts) / (sum(p.length for p in parts) or 1.0)

@@ -1,0 +1,127 @@
+"""Jobs one after the other: containers, the slow start of reduces, and what reduces wait for.
+
+Attempts get containers in the order in which they began when they were recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from iostrata.records import Record
+from iostrata.replay.flows import Flows, PartFlow, Took
+from iostrata.replay.jobs import JobAttempt, RecordedJobs, ReplayedJob, SharedCluster
+
+
+class Ran(Record, frozen=True):
+    """When an attempt began and ended in a replay, in seconds, and what each of its parts took."""
+
+    task: str
+    role: str
+    host: str
+    start: float
+    end: float
+    parts: tuple[Took, ...]
+
+
+class Replay(Record, frozen=True):
+    """A replay of a run: its length, and its attempts in order of their begin."""
+
+    wall: float
+    attempts: tuple[Ran, ...]
+
+
+@dataclass
+class _Running:
+    attempt: JobAttempt
+    start: float
+    ended: list[Took] = field(default_factory=list)
+    flow: PartFlow | None = None
+
+
+def replay(recorded: RecordedJobs) -> Replay:
+    """The run as its cluster and jobs say, from its begin to its end."""
+    flows = Flows(recorded.cluster)
+    ran: list[Ran] = []
+    for job in recorded.jobs:
+        ran += _Jobs(flows, job, recorded.cluster).run()
+    return Replay(flows.time + recorded.tail, tuple(sorted(ran, key=lambda one: one.start)))
+
+
+class _Jobs:
+    """One job at a time; the flows keep their time and their dirty bytes from one to the next."""
+
+    def __init__(self, flows: Flows, job: ReplayedJob, cluster: SharedCluster) -> None:
+        self._flows, self._cluster = flows, cluster
+        self._ready = flows.time + job.lead
+        self._queue = list(job.attempts)
+        self._maps = job.maps
+        self._ended_maps: list[float] = []
+        self._free = [self._ready] * cluster.containers
+        self._allowed = {role: [self._ready] * number for role, number in cluster.limits.items()}
+        self._running: list[_Running] = []
+        self._ran: list[Ran] = []
+
+    def run(self) -> list[Ran]:
+        """All attempts of the job."""
+        while self._queue or self._running:
+            attempt = self._next()
+            begins = self._begin_of(attempt) if attempt else math.inf
+            for flow in self._flows.until(begins):
+                running = next(one for one in self._running if one.flow is flow)
+                self._end_part(running, flow.took(self._flows.time))
+            if attempt and self._flows.time >= begins - 1e-9:
+                self._begin(attempt)
+        return self._ran
+
+    def _next(self) -> JobAttempt | None:
+        """The next that gets a container; None, as long as all wait for others. Reduces leave one
+        to the maps that they will wait for.
+        """
+        if not self._free:
+            return None
+        maps_wait = any(one.role == "map" for one in self._queue)
+        for one in self._queue:
+            last = len(self._free) == 1 and one.role == "reduce" and maps_wait
+            allowed = self._allowed.get(one.role, [0.0])
+            if allowed and not last and len(self._ended_maps) >= one.after:
+                return one
+        return None
+
+    def _begin_of(self, attempt: JobAttempt) -> float:
+        asked = self._ended_maps[attempt.after - 1] if attempt.after else self._ready
+        free = max(min(self._free), min(self._allowed.get(attempt.role, [0.0])))
+        return max(self._flows.time, max(asked, free) + attempt.lag)
+
+    def _begin(self, attempt: JobAttempt) -> None:
+        for free in (self._free, self._allowed.get(attempt.role)):
+            if free:
+                free.remove(min(free))
+        self._queue.remove(attempt)
+        running = _Running(attempt, self._flows.time)
+        self._running.append(running)
+        self._begin_part(running)
+
+    def _begin_part(self, running: _Running) -> None:
+        """The next part, unless it has to wait for maps; then `_end_part` of the last map does."""
+        parts, place = running.attempt.parts, len(running.ended)
+        waits = place > 0 and parts[place - 1].gathers and len(self._ended_maps) < self._maps
+        running.flow = None if waits else self._flows.begin(parts[place], running.attempt.host)
+
+    def _end_part(self, running: _Running, took: Took) -> None:
+        running.ended.append(took)
+        if len(running.ended) < len(running.attempt.parts):
+            self._begin_part(running)
+            return
+        self._running.remove(running)
+        attempt = running.attempt
+        for free in (self._free, self._allowed.get(attempt.role)):
+            if free is not None:
+                free.append(self._flows.time)
+        parts = tuple(running.ended)
+        times = (running.start, took.until)
+        self._ran.append(Ran(attempt.task, attempt.role, attempt.host, *times, parts))
+        if attempt.role == "map":
+            self._ended_maps.append(self._flows.time)
+            for waiting in [one for one in self._running if one.flow is None]:
+                self._begin_part(waiting)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from iostrata.replay.changes import changed, containers, faster_disks, limited, setting
+from iostrata.replay.fitting import fits
+from iostrata.replay.jobs import RecordedJobs, ReplayedJob
+from iostrata.replay.schedule import replay
+from iostrata.replay.tests.twins import attempt, cluster, part, recording, sort
+
+
+def run_of(*attempts: object, lead: float = 1.0, slots: int = 2) -> RecordedJobs:
+    job = msgspec.convert({"name": "job", "lead": lead, "attempts": attempts}, ReplayedJob)
+    return RecordedJobs(0.0, 0.5, (job,), cluster(cores=8, containers=slots), None)
+
+
+def times(jobs: RecordedJobs) -> dict[str, tuple[float, float]]:
+    return {one.task: (round(one.start, 6), round(one.end, 6)) for one in replay(jobs).attempts}
+
+
+def test_attempts_wait_for_containers_and_what_they_waited_beside() -> None:
+    maps = [attempt(f"m{n}", "map", "one", part(cpu=2.0), lag=0.5) for n in range(3)]
+    assert times(run_of(*maps)) == {"m0": (1.5, 3.5), "m1": (1.5, 3.5), "m2": (4.0, 6.0)}
+    assert replay(run_of(*maps)).wall == 6.5
+    assert times(run_of(*maps, slots=3))["m2"] == (1.5, 3.5)
+
+
+def test_a_reduce_begins_after_some_maps_and_gathers_until_all_are_done() -> None:
+    maps = [attempt(f"m{n}", "map", "one", part(cpu=2.0 * (n + 1))) for n in range(2)]
+    gather, rest = part("gather", cpu=0.5, gathers=True), part("shuffle", cpu=1.0)
+    reduce = attempt("r", "reduce", "two", gather, rest, after=1)
+    found = replay(run_of(*maps, reduce, slots=3))
+    assert [(one.task, one.start) for one in found.attempts] == [("m0", 1), ("m1", 1), ("r", 3)]
+    assert [part.until for part in found.attempts[2].parts] == pytest.approx(
+        [3.5, 6.0]
+    )  # the last map ended at 5
+
+
+def test_reduces_leave_the_last_container_to_maps() -> None:
+    maps = [attempt(f"m{n}", "map", "one", part(cpu=1.0)) for n in range(3)]
+    gather = part("gather", gathers=True)
+    reduces = [
+        attempt(f"r{n}", "reduce", "two", gather, part("shuffle", cpu=1.0), after=1)
+        for n in range(2)
+    ]
+    found = times(run_of(maps[0], *reduces, *maps[1:], slots=2))
+    assert max(end for _, end in found.values()) == pytest.approx(4, abs=1e-5)
+    alone = times(run_of(maps[0], *reduces, *maps[1:], slots=1))
+    assert max(end for _, end in alone.values()) == pytest.approx(6, abs=1e-5)
+
+
+def test_jobs_follow_each_other() -> None:
+    job = run_of(attempt("a", "map", "one", part(cpu=2.0))).jobs[0]
+    both = RecordedJobs(0.0, 0.5, (job, ReplayedJob("next", 3.0, job.attempts)), cluster(), None)
+    assert [(one.start, one.end) for one in replay(both).attempts] == [(1.0, 3.0), (6.0, 8.0)]
+
+
+def test_a_fitted_recording_replays_as_it_was() -> None:
+    recorded = recording(sort())
+    for fitted in fits(recorded):
+        assert replay(fitted).wall == pytest.approx(recorded.wall, rel=0.03)
+    lengths = {one.task: one.end - one.start for one in replay(fits(recorded)[0]).attempts}
+    for one in recorded.jobs[0].attempts:
+        assert lengths[one.task] == pytest.approx(one.end - one.start, rel=0.15)
+
+
+CHANGES = {
+    "fast disks": faster_disks("3x"),
+    "slow disks": faster_disks("0.5x"),
+    "few containers": containers(2),
+    "many containers": containers(8),
+    "few reduces": limited("mapreduce.job.running.reduce.limit", "1"),
+    "late reduces": setting("mapreduce.job.reduce.slowstart.completedmaps=1"),
+    "one copy": setting("dfs.replication=1"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_does_to_a_recording_what_it_does_to_the_truth(name: str) -> None:
+    truth = sort()
+    fitted = fits(recording(truth))[0]
+    changes = [CHANGES[name]]
+    expected = replay(changed(truth, changes)).wall
+    assert replay(changed(fitted, changes)).wall == pytest.approx(expected, rel=0.08)

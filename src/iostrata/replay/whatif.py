@@ -1,0 +1,99 @@
+"""What a change would bring to a recorded run: its replay with it beside the one without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iostrata.progress import Progress, silent
+from iostrata.records import Count, Ns, Record, Share
+from iostrata.replay.changes import Alternative, changed
+from iostrata.replay.fitting import fits
+from iostrata.replay.recorded import recorded_jobs
+from iostrata.replay.schedule import Replay, replay
+from iostrata.store.opened import OpenedRun
+
+STEPS = ("jobs", "fit", "replay")
+
+
+class RoleTimes(Record, frozen=True):
+    """Attempts of a role: the mean time of one, as replayed without and with the change."""
+
+    role: str
+    attempts: Count
+    before: Ns
+    after: Ns
+
+
+class WhatIf(Record, frozen=True):
+    """The time of a run, and of it with a change.
+
+    `recorded`: as it was; `replayed`: its replay without a change, which should be the same;
+    `predicted`: with the change; `low` and `high`: the least and the most of all that could be, as
+    far as the trace leaves open how jobs share their disks. How much runs of the same job differ
+    from each other is not in it. `kept`: of the time of attempts, what neither CPU nor disks
+    explain, so that no change of these alters it.
+    """
+
+    run: str
+    changes: list[str]
+    assumes: list[str]
+    recorded: Ns
+    replayed: Ns
+    predicted: Ns
+    low: Ns
+    high: Ns
+    kept: Share
+    roles: list[RoleTimes]
+
+    @property
+    def off(self) -> Share:
+        """What the replay without a change is longer than the run."""
+        return self.replayed / self.recorded - 1
+
+    @property
+    def gain(self) -> Share:
+        """Of the time of the run, what the change saves; below 0 where it costs."""
+        return 1 - self.predicted / self.recorded
+
+
+def what_if(
+    opened: OpenedRun, changes: Sequence[Alternative], progress: Progress = silent
+) -> WhatIf:
+    """Replays the jobs of a run without and with changes; raises UserError."""
+    progress("jobs")
+    recorded = recorded_jobs(opened)
+    changed(recorded, changes)  # whether it can be
+    likely = fits(recorded, progress)
+    progress("replay")
+    before = [replay(one) for one in likely]
+    after = [replay(changed(one, changes)) for one in likely]
+    # what the replay is off by, it is off by with the change, too
+    predicted = [recorded.wall * b.wall / a.wall for a, b in zip(before, after, strict=True)]
+    return WhatIf(
+        run=opened.run.name,
+        changes=[change.says for change in changes],
+        assumes=[change.assumes for change in changes],
+        recorded=_ns(recorded.wall),
+        replayed=_ns(before[0].wall),
+        predicted=_ns(predicted[0]),
+        low=_ns(min(predicted)),
+        high=_ns(max(predicted)),
+        kept=likely[0].kept,
+        roles=_roles(before[0], after[0]),
+    )
+
+
+def _roles(before: Replay, after: Replay) -> list[RoleTimes]:
+    found = []
+    for role in sorted({one.role for one in before.attempts}):
+        means = []
+        for one in (before, after):
+            times = [ran.end - ran.start for ran in one.attempts if ran.role == role]
+            means.append(_ns(sum(times) / len(times)))
+        number = sum(ran.role == role for ran in before.attempts)
+        found.append(RoleTimes(role, number, *means))
+    return found
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)

@@ -1,0 +1,67 @@
+"""A recorded job is replayed as it was, and with changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.e2e.cluster import Cluster
+from tests.e2e.labs import TWO, Labs
+
+pytestmark = pytest.mark.cluster
+
+SIZE = ("--set", "rows=20000", "--set", "maps=2", "--set", "reduces=2")
+
+
+@pytest.fixture(scope="module")
+def cluster(labs: Labs) -> Cluster:
+    """With a run `sorted` of TeraSort and of TeraValidate, which follows it."""
+    found = labs.at(*TWO)
+    words = ("workload", "run", "terasort", *SIZE, "--lab", found.name, "--record")
+    done = found.iostrata(*words, "--run", "sorted")
+    assert done.returncode == 0, done.stderr
+    return found
+
+
+def asked(cluster: Cluster, *words: str) -> dict[str, Any]:
+    done = cluster.iostrata("what-if", "sorted", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_job_is_replayed_as_it_was_and_with_a_change(cluster: Cluster) -> None:
+    found = asked(cluster, "--containers", "1")
+    assert found["replayed"] == pytest.approx(found["recorded"], rel=0.1)
+    assert found["predicted"] > found["recorded"]  # maps were side by side
+    assert found["low"] <= found["predicted"] <= found["high"]
+    (attempts,) = cluster.run("sorted").rows(
+        "SELECT count(DISTINCT task) FROM processes WHERE role IN ('map', 'reduce')"
+    )
+    assert sum(one["attempts"] for one in found["roles"]) == attempts[0]
+    late = asked(cluster, "--set", "mapreduce.job.reduce.slowstart.completedmaps=1.0")
+    assert late["predicted"] >= 0.9 * late["recorded"]
+
+    said = cluster.iostrata("what-if", "sorted", "--containers", "1").stdout.splitlines()
+    assert said[0].startswith("as recorded: ")
+    assert said[1].startswith("with 1 container at once: ")
+    assert said[-1].startswith("assumes: ")
+
+
+def test_what_cannot_be_replayed_is_one_line(cluster: Cluster) -> None:
+    wrong = {
+        ("--faster-disk", "fast"): "--faster-disk 'fast' is no number",
+        ("--set", "mapreduce.map.output.compress=true"): "cannot be replayed",
+        (): "no change is named",
+    }
+    for words, line in wrong.items():
+        done = cluster.iostrata("what-if", "sorted", *words)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert line in done.stderr
+    cluster.iostrata(
+        "record", "--lab", cluster.name, "--run", "ls", "--", "hadoop", "fs", "-ls", "/"
+    )
+    done = cluster.iostrata("what-if", "ls", "--cores", "4")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("iostrata: run ls has no attempts of MapReduce"), done.stderr
