@@ -1,6 +1,6 @@
 """Changes of a cluster or of settings, as they change what a replay is made of.
 
-A change is one function here that takes the recorded jobs and a value, and its line in `CHANGES`.
+A change is one function here, and one of Hadoop's settings has a line in `SETTINGS`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import msgspec
 
 from iostrata.errors import UserError
 from iostrata.replay.jobs import AttemptPart, HostDisk, JobAttempt, RecordedJobs, ReplayedJob
-from iostrata.text import percent, plural
+from iostrata.replay.layout import hosts_of, with_nodes, with_splits
+from iostrata.text import bytes_of, percent, plural
+from iostrata.text import size as size_text
 
 SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 REPLICATION = "dfs.replication"
+SPLITS = tuple(f"mapreduce.input.fileinputformat.split.{end}size" for end in ("min", "max"))
 LIMITS = {
     "mapreduce.job.running.map.limit": "map",
     "mapreduce.job.running.reduce.limit": "reduce",
@@ -43,7 +46,7 @@ def faster_disks(text: str) -> Alternative:
         if not recorded.cluster.disks:
             raise UserError(
                 "no disk held this run back, so how fast its disks are is not known",
-                "record it where they do, or with --devices",
+                "record it where they do",
             )
         disks = {
             host: HostDisk(disk.rate * factor, disk.room)
@@ -80,6 +83,27 @@ def cores(number: int) -> Alternative:
     return Alternative(f"{plural(number, 'core')} in each machine", "nobody else needs them", apply)
 
 
+def nodes(number: int) -> Alternative:
+    """So many nodes like those of the run."""
+    return Alternative(
+        f"{plural(number, 'node')}",
+        "nodes are alike, attempts go to them in turn, and maps find their input as near as before",
+        partial(with_nodes, number=number),
+    )
+
+
+def split_size(name: str, text: str) -> Alternative:
+    """Each map reads about so many bytes."""
+    size = bytes_of(text)
+    if not size:
+        raise UserError(f"{name} {text!r} is no size", "for example 128MiB")
+    return Alternative(
+        f"maps of {size_text(size)}",
+        "what a map does grows with what it reads; it spills and merges as often for each byte",
+        partial(with_splits, size=size),
+    )
+
+
 def setting(text: str) -> Alternative:
     """`NAME=VALUE`, of a setting of Hadoop that can be replayed; raises UserError."""
     name, _, value = text.partition("=")
@@ -99,8 +123,7 @@ def replication(text: str) -> Alternative:
     def apply(recorded: RecordedJobs) -> RecordedJobs:
         if recorded.copies is None:
             raise UserError("the run wrote nothing to HDFS", "replication would change nothing")
-        nodes = sorted({host for part in _parts(recorded) for host in part.hdfs})
-        every = sorted({*nodes, *(one.host for job in recorded.jobs for one in job.attempts)})
+        every = hosts_of(recorded)
         if copies > len(every):
             raise UserError(
                 f"{copies:g} copies need as many DataNodes; {len(every)} took part in the run",
@@ -167,6 +190,7 @@ SETTINGS: dict[str, Callable[[str], Alternative]] = {
     REPLICATION: replication,
     SLOW_START: slow_start,
     **{name: partial(limited, name) for name in LIMITS},
+    **{name: partial(split_size, name) for name in SPLITS},
 }
 
 
@@ -194,10 +218,6 @@ def _copied(
     if own:
         found[host] = own
     return {name: amount for name, amount in found.items() if amount > 0}
-
-
-def _parts(recorded: RecordedJobs) -> Iterable[AttemptPart]:
-    return (part for job in recorded.jobs for one in job.attempts for part in one.parts)
 
 
 def _with_parts(

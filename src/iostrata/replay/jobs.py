@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from iostrata.records import Count, Record, Share
+from iostrata.records import Bytes, Count, Record, Share
 
 SORT, SHUFFLE = "sort", "shuffle"
 
@@ -52,8 +52,9 @@ class AttemptPart(Record, frozen=True):
 class JobAttempt(Record, frozen=True):
     """An attempt of a map or a reduce, as recorded; its parts follow each other.
 
-    `after`: maps of its job that were done before it could begin (a reduce's slow start); `lag`:
-    what it began later than that, and than a container was free.
+    `read`: bytes that it read from HDFS; `after`: maps of its job that were done before it could
+    begin (a reduce's slow start); `lag`: what it began later than that, and than a container was
+    free.
     """
 
     task: str
@@ -64,6 +65,7 @@ class JobAttempt(Record, frozen=True):
     parts: tuple[AttemptPart, ...]
     after: Count = 0
     lag: float = 0.0
+    read: Bytes = 0
 
 
 class ReplayedJob(Record, frozen=True):

@@ -98,9 +98,8 @@ class _Jobs:
             needs = after if one.role == "reduce" else 0
             lag = max(0.0, start - max(maps[needs - 1] if needs else ready, oldest))
             parts = self._parts(one, start, end, maps[-1] if maps else 0.0)
-            found.append(
-                JobAttempt(one.task, one.role or "", one.host or "", start, end, parts, needs, lag)
-            )
+            names = (one.task, one.role or "", one.host or "")
+            found.append(JobAttempt(*names, start, end, parts, needs, lag, one.read))
         return tuple(found)
 
     def _parts(

@@ -16,11 +16,14 @@ STEPS = ("jobs", "fit", "replay")
 
 
 class RoleTimes(Record, frozen=True):
-    """Attempts of a role: the mean time of one, as replayed without and with the change."""
+    """Attempts of a role: how many, and the mean time of one, as replayed without and with the
+    change.
+    """
 
     role: str
     attempts: Count
     before: Ns
+    attempts_after: Count
     after: Ns
 
 
@@ -84,15 +87,14 @@ def what_if(
 
 
 def _roles(before: Replay, after: Replay) -> list[RoleTimes]:
-    found = []
-    for role in sorted({one.role for one in before.attempts}):
-        means = []
-        for one in (before, after):
-            times = [ran.end - ran.start for ran in one.attempts if ran.role == role]
-            means.append(_ns(sum(times) / len(times)))
-        number = sum(ran.role == role for ran in before.attempts)
-        found.append(RoleTimes(role, number, *means))
-    return found
+    roles = sorted({one.role for one in before.attempts})
+    return [RoleTimes(role, *_of_role(before, role), *_of_role(after, role)) for role in roles]
+
+
+def _of_role(replayed: Replay, role: str) -> tuple[int, int]:
+    """How many attempts, and the mean time of one in ns."""
+    times = [one.end - one.start for one in replayed.attempts if one.role == role]
+    return len(times), _ns(sum(times) / len(times))
 
 
 def _ns(seconds: float) -> int:

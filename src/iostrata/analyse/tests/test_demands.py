@@ -27,7 +27,7 @@ def test_what_datanodes_wrote_for_attempts(traced: Traced) -> None:
         row_of_sum("datanode", "send_packet", task=MAP, host="b", bytes=100),
         row_of_sum("datanode", "write", task="idle", host="b"),
     ]
-    found = traced(rows).records(block_writes, BlockWrite)
+    found = traced(rows).records(block_writes(), BlockWrite)
     assert found == [BlockWrite(MAP, "a", 7), BlockWrite(MAP, "b", 7)]
 
 
@@ -39,7 +39,7 @@ def test_what_servers_fetched_from_disks(traced: Traced) -> None:
         process("NodeManager", 4, host="b", disk_read=None),
         process("client", 5, host="b", disk_read=9),
     ]
-    found = traced([], processes=processes).records(server_reads, ServerRead)
+    found = traced([], processes=processes).records(server_reads(), ServerRead)
     assert found == [ServerRead("DataNode", "a", 7), ServerRead("NodeManager", "a", 5)]
 
 
@@ -50,7 +50,7 @@ def test_what_devices_of_a_host_moved(traced: Traced) -> None:
         device("sda", 1, read=8),
         device("sda", 0, host="other"),
     ]
-    found = traced([], devices=devices).records(device_moments, DeviceMoment)
+    found = traced([], devices=devices).records(device_moments(), DeviceMoment)
     assert found == [
         DeviceMoment("node", START, SECOND, 7, 6),
         DeviceMoment("node", START + SECOND, SECOND, 8, 0),
@@ -62,5 +62,5 @@ def test_what_processes_left_to_disks(traced: Traced) -> None:
     processes = [process("map", 1, proc=1, host="a"), process("map", 2, proc=2, host="a")]
     usages = [usage(1, 0, disk_written=3), usage(2, 0, disk_written=4), usage(2, 1, cpu=5)]
     usages += [usage(9, 0, disk_written=100)]  # of nobody who is known
-    found = traced([], processes=processes, usages=usages).records(dirtied, Dirtied)
+    found = traced([], processes=processes, usages=usages).records(dirtied(), Dirtied)
     assert found == [Dirtied("a", START, SECOND, 7)]

@@ -41,7 +41,9 @@ NOTHING = {
     *(
         "attempt_usage",
         "child_programs",
+        "device_moments",
         "device_totals",
+        "dirtied",
         "gaps",
         "hdfs_requests",
         "job_usage",
@@ -52,7 +54,7 @@ NOTHING = {
         "pauses",
     ),
     *("pipe_reads", "pipeline_failures", "placed_maps", "queues", "slow_mirrors", "spills"),
-    *("part_bins", "part_files", "part_operations"),
+    *("part_bins", "part_files", "part_operations", "server_reads"),
     *("rank_bins", "rank_files", "thread_groups", "thread_works", "woven_points"),
 }
 # Their rows are calls, with all columns of these.

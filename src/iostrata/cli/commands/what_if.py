@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @command(
     "iostrata what-if --faster-disk 2x             of the latest run",
     "iostrata what-if nightly --containers 8 --cores 4",
+    "iostrata what-if nightly --nodes 16 --block-size 256MiB",
     "iostrata what-if nightly --set dfs.replication=2 --json",
 )
 def what_if(
@@ -32,6 +33,12 @@ def what_if(
     cores: Annotated[
         int, typer.Option(min=0, metavar="N", help="So many cores in each machine.")
     ] = 0,
+    nodes: Annotated[
+        int, typer.Option(min=0, metavar="N", help="So many nodes, like those of the run.")
+    ] = 0,
+    block_size: Annotated[
+        str, typer.Option(metavar="SIZE", help="Maps of so many bytes each: 256MiB.")
+    ] = "",
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of Hadoop; repeatable."),
@@ -47,7 +54,8 @@ def what_if(
     """
     from iostrata.replay.changes import containers as of_containers
     from iostrata.replay.changes import cores as of_cores
-    from iostrata.replay.changes import faster_disks, setting
+    from iostrata.replay.changes import faster_disks, setting, split_size
+    from iostrata.replay.changes import nodes as of_nodes
     from iostrata.replay.whatif import STEPS
     from iostrata.replay.whatif import what_if as replayed
 
@@ -58,6 +66,10 @@ def what_if(
         changes.append(of_containers(containers))
     if cores:
         changes.append(of_cores(cores))
+    if nodes:
+        changes.append(of_nodes(nodes))
+    if block_size:
+        changes.append(split_size("--block-size", block_size))
     changes += [setting(text) for text in settings or []]
     if not changes:
         raise UserError("no change is named", "for example --faster-disk 2x")
@@ -70,7 +82,7 @@ def what_if(
 
 
 def _lines(found: WhatIf) -> list[str]:
-    from iostrata.text import percent, seconds
+    from iostrata.text import percent, plural, seconds
 
     off = percent(found.off, 1, signed=True)
     word = "less" if found.gain >= 0 else "more"
@@ -81,7 +93,8 @@ def _lines(found: WhatIf) -> list[str]:
         f"({seconds(found.low)} to {seconds(found.high)}), {percent(abs(found.gain))} {word}",
     ]
     lines += [
-        f"  {one.role}: {seconds(one.before)} -> {seconds(one.after)} (mean of {one.attempts})"
+        f"  {plural(one.attempts, one.role)} of {seconds(one.before)} -> "
+        f"{one.attempts_after} of {seconds(one.after)}, in the mean"
         for one in found.roles
     ]
     lines.append(

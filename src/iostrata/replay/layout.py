@@ -1,0 +1,178 @@
+"""Changes of how many nodes a cluster has, and of how many maps a job has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from statistics import median
+
+import msgspec
+
+from iostrata.errors import UserError
+from iostrata.replay.jobs import (
+    AttemptPart,
+    HostDisk,
+    JobAttempt,
+    RecordedJobs,
+    ReplayedJob,
+    SharedCluster,
+)
+
+_START = "start"
+
+
+def with_nodes(recorded: RecordedJobs, number: int) -> RecordedJobs:
+    """On so many nodes, which have as much of all as those of the run; attempts go to them in turn.
+
+    What an attempt had of its own host it has of its own; what it had of others, of all others
+    alike. HDFS keeps no more copies than there are nodes.
+    """
+    before = hosts_of(recorded)
+    if number == len(before):
+        return recorded
+    after = [*before[:number], *(f"node {n + 1}" for n in range(len(before), number))]
+    copies = recorded.copies or 1.0
+    kept = min(copies, number) / copies
+
+    def moved(one: JobAttempt, host: str) -> JobAttempt:
+        parts = tuple(
+            msgspec.structs.replace(
+                part,
+                hdfs=_spread(part.hdfs, one.host, host, after, kept),
+                read=_spread(part.read, one.host, host, after, 1.0),
+            )
+            for part in one.parts
+        )
+        return msgspec.structs.replace(one, host=host, parts=parts)
+
+    jobs = tuple(
+        ReplayedJob(
+            job.name,
+            job.lead,
+            tuple(moved(one, after[place % number]) for place, one in enumerate(job.attempts)),
+        )
+        for job in recorded.jobs
+    )
+    cluster = _with_hosts(recorded.cluster, before, after)
+    fewer = recorded.copies and recorded.copies * kept
+    return msgspec.structs.replace(recorded, jobs=jobs, cluster=cluster, copies=fewer)
+
+
+def hosts_of(recorded: RecordedJobs) -> list[str]:
+    """All that ran attempts or wrote blocks."""
+    attempts = [one for job in recorded.jobs for one in job.attempts]
+    found = {one.host for one in attempts}
+    return sorted(found.union(*(part.hdfs for one in attempts for part in one.parts)))
+
+
+def _spread(
+    amounts: Mapping[str, float], own: str, host: str, hosts: list[str], kept: float
+) -> dict[str, float]:
+    """Bytes by host of an attempt that was on `own` and is on `host`; `kept`: of all of them."""
+    whole = sum(amounts.values()) * kept
+    if not whole:
+        return {}
+    here = min(amounts.get(own, 0.0), whole)
+    others = [name for name in hosts if name != host]
+    if not others:
+        return {host: whole}
+    found = {name: (whole - here) / len(others) for name in others}
+    return {name: amount for name, amount in {**found, host: here}.items() if amount > 0}
+
+
+def _with_hosts(cluster: SharedCluster, before: list[str], after: list[str]) -> SharedCluster:
+    machines = {host: cluster.machines[host] for host in after if host in cluster.machines}
+    cores, disks = dict(cluster.cores), dict(cluster.disks)
+    shared = len(set(cluster.machines.values())) == 1 < len(before)
+    for host in after:
+        if host not in machines:
+            machines[host] = next(iter(cluster.machines.values())) if shared else host
+            cores.setdefault(machines[host], median(cluster.cores.values()))
+            if disks:
+                rates = (disk.rate for disk in cluster.disks.values())
+                rooms = (disk.room for disk in cluster.disks.values())
+                disks[host] = HostDisk(median(rates), median(rooms))
+    return SharedCluster(
+        machines=machines,
+        cores={name: cores[name] for name in set(machines.values())},
+        disks={host: disk for host, disk in disks.items() if host in machines},
+        containers=max(1, math.ceil(cluster.containers * len(after) / len(before))),
+        limits=cluster.limits,
+    )
+
+
+def with_splits(recorded: RecordedJobs, size: int) -> RecordedJobs:
+    """Each map reads about `size` bytes: some maps become one, or one some; raises UserError where
+    maps read nothing from HDFS.
+    """
+    jobs = tuple(_split(job, size) for job in recorded.jobs)
+    return msgspec.structs.replace(recorded, jobs=jobs)
+
+
+def _split(job: ReplayedJob, size: int) -> ReplayedJob:
+    reads = [one.read for one in job.attempts if one.role == "map"]
+    usual = median(reads) if reads else 0
+    if not usual:
+        raise UserError(
+            f"maps of job {job.name} read nothing from HDFS", "their number is not that of splits"
+        )
+    together, pieces = max(1, round(size / usual)), max(1, round(usual / size))
+    maps = [one for one in job.attempts if one.role == "map"]
+    groups = [maps[at : at + together] for at in range(0, len(maps), together)]
+    joined = {group[0].task: _joined(group) for group in groups}
+    number = len(joined) * pieces
+    found: list[JobAttempt] = []
+    for one in job.attempts:
+        if one.role != "map":
+            after = round(one.after * number / len(maps))
+            found.append(msgspec.structs.replace(one, after=max(min(1, one.after), after)))
+        elif one.task in joined:
+            found += _cut(joined[one.task], pieces)
+    return ReplayedJob(job.name, job.lead, tuple(found))
+
+
+def _joined(maps: list[JobAttempt]) -> JobAttempt:
+    """One map that does the work of several; it starts once."""
+    first = maps[0]
+    parts = []
+    for part in first.parts:
+        alike = [each for one in maps for each in one.parts if each.name == part.name]
+        parts.append(part if part.name == _START else _sum(part, alike))
+    return msgspec.structs.replace(first, parts=tuple(parts), read=sum(one.read for one in maps))
+
+
+def _sum(first: AttemptPart, parts: Iterable[AttemptPart]) -> AttemptPart:
+    parts = list(parts)
+    names = {name for part in parts for name in (*part.hdfs, *part.read)}
+    hdfs = {name: sum(part.hdfs.get(name, 0.0) for part in parts) for name in names}
+    read = {name: sum(part.read.get(name, 0.0) for part in parts) for name in names}
+    return msgspec.structs.replace(
+        first,
+        length=sum(part.length for part in parts),
+        cpu=sum(part.cpu for part in parts),
+        dirtied=sum(part.dirtied for part in parts),
+        hdfs={name: amount for name, amount in hdfs.items() if amount},
+        read={name: amount for name, amount in read.items() if amount},
+        kept=sum(part.kept for part in parts),
+    )
+
+
+def _cut(one: JobAttempt, pieces: int) -> list[JobAttempt]:
+    """Some maps that do the work of one; each of them starts."""
+    parts = tuple(
+        part
+        if part.name == _START
+        else msgspec.structs.replace(
+            part,
+            length=part.length / pieces,
+            cpu=part.cpu / pieces,
+            dirtied=part.dirtied / pieces,
+            hdfs={name: amount / pieces for name, amount in part.hdfs.items()},
+            read={name: amount / pieces for name, amount in part.read.items()},
+            kept=part.kept / pieces,
+        )
+        for part in one.parts
+    )
+    names = [one.task, *(f"{one.task} part {number + 1}" for number in range(1, pieces))]
+    read = one.read // pieces
+    return [msgspec.structs.replace(one, task=name, parts=parts, read=read) for name in names]
