@@ -18,6 +18,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -176,15 +177,17 @@ def measure(job: str, repeats: int, folder: Path, store: Path) -> None:
     facts: dict[str, Any] = {"machine": machine(), "job": JOBS[job].run, "make": JOBS[job].make}
     if path.is_file():
         facts = json.loads(path.read_text())
+    # the collector of a lab keeps runs, those of an earlier measurement too
+    known = f"{job}-{facts.setdefault('stamp', time.strftime('%m%d%H%M%S', time.gmtime()))}"
     in_lab("hadoop", "jar", examples(), *JOBS[job].make.replace("IN", f"/in/{job}").split())
     if "predicted" not in facts:
-        recorded(job, f"{job}-warm", (), store)
-        facts["recorded"] = recorded(job, f"{job}-recorded", (), store)
+        recorded(job, f"{known}-warm", (), store)
+        facts["recorded"] = recorded(job, f"{known}-recorded", (), store)
         facts["predicted"], facts["measured"] = {}, []
     for name in changes:
         if name not in facts["predicted"]:
             asked = (*JOBS[job].changes[name].asked, "--store", str(store), "--json", "--quiet")
-            facts["predicted"][name] = json.loads(iostrata("what-if", f"{job}-recorded", *asked))
+            facts["predicted"][name] = json.loads(iostrata("what-if", f"{known}-recorded", *asked))
     path.write_text(json.dumps(facts, indent=1))
     for number in range(repeats):
         done = {row["change"] for row in facts["measured"] if row["round"] == number}
@@ -194,12 +197,12 @@ def measure(job: str, repeats: int, folder: Path, store: Path) -> None:
             made = JOBS[job].changes.get(name, Made(()))
             brake(made.disk)
             try:
-                run = f"{job}-{number}-{name.replace(' ', '-').replace('/', '-')}"
-                time = recorded(job, run, made.settings, store)
+                run = f"{known}-{number}-{name.replace(' ', '-').replace('/', '-')}"
+                taken = recorded(job, run, made.settings, store)
             finally:
                 brake(DISK)
-            print(f"{job} round {number} {name}: {time:.1f} s", flush=True)
-            facts["measured"].append({"round": number, "change": name, "time": time})
+            print(f"{job} round {number} {name}: {taken:.1f} s", flush=True)
+            facts["measured"].append({"round": number, "change": name, "time": taken})
             path.write_text(json.dumps(facts, indent=1))
 
 
