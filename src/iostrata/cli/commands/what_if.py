@@ -28,13 +28,17 @@ def what_if(
         str, typer.Option(metavar="FACTOR", help="Disks so many times as fast: 2x, 0.5x.")
     ] = "",
     containers: Annotated[
-        int, typer.Option(min=0, metavar="N", help="So many attempts at once.")
+        int, typer.Option(min=0, metavar="N", show_default=False, help="So many attempts at once.")
     ] = 0,
     cores: Annotated[
-        int, typer.Option(min=0, metavar="N", help="So many cores in each machine.")
+        int,
+        typer.Option(min=0, metavar="N", show_default=False, help="So many cores in each machine."),
     ] = 0,
     nodes: Annotated[
-        int, typer.Option(min=0, metavar="N", help="So many nodes, like those of the run.")
+        int,
+        typer.Option(
+            min=0, metavar="N", show_default=False, help="So many nodes, like those of the run."
+        ),
     ] = 0,
     block_size: Annotated[
         str, typer.Option(metavar="SIZE", help="Maps of so many bytes each: 256MiB.")
