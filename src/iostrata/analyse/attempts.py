@@ -6,6 +6,8 @@ many.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import ibis
 from ibis.expr import types as ir
 
@@ -70,6 +72,17 @@ class Straggler(Record, frozen=True):
     skew_fetched: float | None
     skew_read: float | None
     skew_written: float | None
+
+
+def most_at_once(times: Iterable[tuple[int, int]]) -> int:
+    """The most of what began and ended so that was there at the same time."""
+    edges = sorted(edge for start, end in times
+                   for edge in ((start, 1), (max(end, start + 1), -1)))  # fmt: skip
+    running = most = 0
+    for _, change in edges:
+        running += change
+        most = max(most, running)
+    return most
 
 
 def attempts() -> ir.Table:

@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from ibis.expr import types as ir
 
+from iostrata.analyse.attempts import most_at_once
 from iostrata.analyse.engine import Engine, OfRoles
 from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS
 from iostrata.records import EpochNs, Ns, Record
@@ -242,14 +243,7 @@ class RunFacts:
     @cached_property
     def at_once(self) -> int:
         """The most workers that ran at the same time."""
-        edges = sorted(
-            edge for w in self.workers for edge in ((w.start, 1), (max(w.end, w.start + 1), -1))
-        )
-        running = most = 0
-        for _, change in edges:
-            running += change
-            most = max(most, running)
-        return most
+        return most_at_once((worker.start, worker.end) for worker in self.workers)
 
     def without_others(self, job: str, begin: EpochNs, end: EpochNs) -> int:
         """ns of the time from `begin` to `end` in which no worker of another job ran."""

@@ -13,7 +13,7 @@ from functools import partial
 import msgspec
 
 from iostrata.errors import UserError
-from iostrata.replay.jobs import AttemptPart, HostDisk, JobAttempt, RecordedJobs, ReplayedJob
+from iostrata.replay.jobs import AttemptPart, JobAttempt, RecordedJobs, ReplayedJob
 from iostrata.replay.layout import hosts_of, with_nodes, with_splits
 from iostrata.text import bytes_of, percent, plural
 from iostrata.text import size as size_text
@@ -48,11 +48,7 @@ def faster_disks(text: str) -> Alternative:
                 "no disk held this run back, so how fast its disks are is not known",
                 "record it where they do",
             )
-        disks = {
-            host: HostDisk(disk.rate * factor, disk.room)
-            for host, disk in recorded.cluster.disks.items()
-        }
-        return _with_cluster(recorded, disks=disks)
+        return msgspec.structs.replace(recorded, cluster=recorded.cluster.with_disks(factor))
 
     return Alternative(
         f"disks {factor:g} times as fast",
@@ -116,9 +112,7 @@ def setting(text: str) -> Alternative:
 
 def replication(text: str) -> Alternative:
     """So many copies of each block that the jobs write."""
-    copies = _positive(text, REPLICATION, "a whole number such as 2")
-    if copies != int(copies):
-        raise UserError(f"{REPLICATION} {text!r} is no whole number", "for example 2")
+    copies = _whole(text, REPLICATION)
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
         if recorded.copies is None:
@@ -126,19 +120,22 @@ def replication(text: str) -> Alternative:
         every = hosts_of(recorded)
         if copies > len(every):
             raise UserError(
-                f"{copies:g} copies need as many DataNodes; {len(every)} took part in the run",
+                f"{copies} copies need as many DataNodes; {len(every)} took part in the run",
                 "ask for fewer",
             )
         before = recorded.copies
 
-        def change(part: AttemptPart, one: JobAttempt) -> AttemptPart:
-            hdfs = _copied(part, one.host, before, copies, every)
-            return msgspec.structs.replace(part, hdfs=hdfs)
+        def change(_: ReplayedJob, one: JobAttempt) -> JobAttempt:
+            parts = (
+                msgspec.structs.replace(part, hdfs=_copied(part, one.host, before, copies, every))
+                for part in one.parts
+            )
+            return msgspec.structs.replace(one, parts=tuple(parts))
 
-        return _with_parts(recorded, change)
+        return recorded.with_attempts(change)
 
     return Alternative(
-        "one copy of each block" if copies == 1 else f"{copies:g} copies of each block",
+        "one copy of each block" if copies == 1 else f"{copies} copies of each block",
         "the first copy stays on the host of its attempt, others are spread evenly",
         apply,
     )
@@ -150,37 +147,27 @@ def slow_start(text: str) -> Alternative:
     if part > 1:
         raise UserError(f"{SLOW_START} {text!r} is more than 1", "give a part of 1, such as 0.8")
 
-    def apply(recorded: RecordedJobs) -> RecordedJobs:
-        jobs = []
-        for job in recorded.jobs:
-            after = max(1, math.ceil(part * job.maps))
-            attempts = tuple(
-                msgspec.structs.replace(one, after=after) if one.role == "reduce" else one
-                for one in job.attempts
-            )
-            jobs.append(ReplayedJob(job.name, job.lead, attempts))
-        return msgspec.structs.replace(recorded, jobs=tuple(jobs))
+    def change(job: ReplayedJob, one: JobAttempt) -> JobAttempt:
+        after = max(1, math.ceil(part * job.maps))
+        return msgspec.structs.replace(one, after=after) if one.role == "reduce" else one
 
     return Alternative(
         f"reduces after {percent(part)} of the maps",
         "a reduce gets its container as long after that as it did",
-        apply,
+        lambda recorded: recorded.with_attempts(change),
     )
 
 
 def limited(name: str, text: str) -> Alternative:
     """So many attempts of a role at once."""
-    number = _positive(text, name, "a whole number such as 4")
-    if number != int(number):
-        raise UserError(f"{name} {text!r} is no whole number", "for example 4")
-    role = LIMITS[name]
+    number, role = _whole(text, name), LIMITS[name]
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
-        limits = {**recorded.cluster.limits, role: int(number)}
+        limits = {**recorded.cluster.limits, role: number}
         return _with_cluster(recorded, limits=limits)
 
     return Alternative(
-        f"{plural(int(number), role)} at once",
+        f"{plural(number, role)} at once",
         "attempts begin in the order in which they began, on the same hosts",
         apply,
     )
@@ -202,7 +189,7 @@ def changed(recorded: RecordedJobs, changes: Iterable[Alternative]) -> RecordedJ
 
 
 def _copied(
-    part: AttemptPart, host: str, before: float, copies: float, every: list[str]
+    part: AttemptPart, host: str, before: float, copies: int, every: list[str]
 ) -> dict[str, float]:
     """What DataNodes write for a part, with another number of copies."""
     written = sum(part.hdfs.values()) / before
@@ -220,26 +207,16 @@ def _copied(
     return {name: amount for name, amount in found.items() if amount > 0}
 
 
-def _with_parts(
-    recorded: RecordedJobs, change: Callable[[AttemptPart, JobAttempt], AttemptPart]
-) -> RecordedJobs:
-    jobs = tuple(
-        ReplayedJob(
-            job.name,
-            job.lead,
-            tuple(
-                msgspec.structs.replace(one, parts=tuple(change(part, one) for part in one.parts))
-                for one in job.attempts
-            ),
-        )
-        for job in recorded.jobs
-    )
-    return msgspec.structs.replace(recorded, jobs=jobs)
-
-
 def _with_cluster(recorded: RecordedJobs, **fields: object) -> RecordedJobs:
     cluster = msgspec.structs.replace(recorded.cluster, **fields)
     return msgspec.structs.replace(recorded, cluster=cluster)
+
+
+def _whole(text: str, name: str) -> int:
+    number = _positive(text, name, "a whole number such as 4")
+    if number != int(number):
+        raise UserError(f"{name} {text!r} is no whole number", "for example 4")
+    return int(number)
 
 
 def _positive(text: str, name: str, example: str, least: float = 1e-9) -> float:

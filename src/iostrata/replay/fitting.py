@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from operator import itemgetter
 
 import msgspec
 
 from iostrata.progress import Progress, silent
 from iostrata.replay.flows import Flows, PartFlow, Took
-from iostrata.replay.jobs import AttemptPart, HostDisk, RecordedJobs, ReplayedJob
+from iostrata.replay.jobs import AttemptPart, JobAttempt, RecordedJobs, ReplayedJob
 from iostrata.replay.schedule import replay
 
 _RATES = (1.0, 0.85, 0.7, 0.6, 0.5)
@@ -54,7 +55,9 @@ def fits(recorded: RecordedJobs, progress: Progress = silent) -> list[RecordedJo
     else:
         try_out((1.0,), (1.0,))
     least = min(misfit for misfit, _ in tried.values())
-    likely = sorted((one for one in tried.values() if one[0] <= least * _AS_LIKELY), key=_first)
+    likely = sorted(
+        (one for one in tried.values() if one[0] <= least * _AS_LIKELY), key=itemgetter(0)
+    )
     found = []
     for number, (_, one) in enumerate(likely := likely[:_MOST_FITS]):
         progress("fit", 0.5 + number / 2 / len(likely))
@@ -65,7 +68,7 @@ def fits(recorded: RecordedJobs, progress: Progress = silent) -> list[RecordedJo
 def pinned(recorded: RecordedJobs) -> list[list[Took]]:
     """What each part of each attempt takes, where all begin when they were recorded to."""
     flows = Flows(recorded.cluster)
-    attempts = [one for job in recorded.jobs for one in job.attempts]
+    attempts = recorded.attempts
     places = [(row, at) for row, one in enumerate(attempts) for at in range(len(one.parts))]
     places.sort(key=lambda place: attempts[place[0]].parts[place[1]].start)
     found = [[Took(0.0, 0.0)] * len(one.parts) for one in attempts]
@@ -98,22 +101,20 @@ def _fitted(recorded: RecordedJobs) -> RecordedJobs:
 def _free(recorded: RecordedJobs) -> list[list[Took]]:
     """What each part of each attempt takes in a replay."""
     ran = {one.task: one for one in replay(recorded).attempts}
-    return [list(ran[one.task].parts) for job in recorded.jobs for one in job.attempts]
+    return [list(ran[one.task].parts) for one in recorded.attempts]
 
 
 def _all_nearer(recorded: RecordedJobs, took: list[list[Took]]) -> RecordedJobs:
     rows = iter(took)
-    jobs = []
-    for job in recorded.jobs:
-        attempts = []
-        for one in job.attempts:
-            parts = [
-                part if part.gathers else _nearer(part, of)
-                for part, of in zip(one.parts, next(rows), strict=True)
-            ]
-            attempts.append(msgspec.structs.replace(one, parts=tuple(parts)))
-        jobs.append(ReplayedJob(job.name, job.lead, tuple(attempts)))
-    return msgspec.structs.replace(recorded, jobs=tuple(jobs))
+
+    def nearer(_: ReplayedJob, one: JobAttempt) -> JobAttempt:
+        parts = (
+            part if part.gathers else _nearer(part, of)
+            for part, of in zip(one.parts, next(rows), strict=True)
+        )
+        return msgspec.structs.replace(one, parts=tuple(parts))
+
+    return recorded.with_attempts(nearer)
 
 
 def _nearer(part: AttemptPart, took: Took) -> AttemptPart:
@@ -141,25 +142,15 @@ def _by_drag(part: AttemptPart, took: Took) -> AttemptPart:
     return msgspec.structs.replace(part, drag=min(1.6, max(0.6, part.drag * factor)))
 
 
-def _first(tried: tuple[float, RecordedJobs]) -> float:
-    return tried[0]
-
-
 def _with_disks(recorded: RecordedJobs, rate: float, room: float) -> RecordedJobs:
-    disks = {
-        host: HostDisk(disk.rate * rate, disk.room * room)
-        for host, disk in recorded.cluster.disks.items()
-    }
-    cluster = msgspec.structs.replace(recorded.cluster, disks=disks)
-    return msgspec.structs.replace(recorded, cluster=cluster)
+    return msgspec.structs.replace(recorded, cluster=recorded.cluster.with_disks(rate, room))
 
 
 def _misfit(recorded: RecordedJobs) -> float:
     """Seconds by which parts are shorter or longer than recorded, before anything is fitted."""
-    attempts = [one for job in recorded.jobs for one in job.attempts]
     return sum(
         abs(part.length - took.length)
-        for one, of in zip(attempts, pinned(recorded), strict=True)
+        for one, of in zip(recorded.attempts, pinned(recorded), strict=True)
         for part, took in zip(one.parts, of, strict=True)
         if not part.gathers
     )

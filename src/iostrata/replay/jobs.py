@@ -5,11 +5,14 @@ Times are seconds from the begin of the run; docs/decisions/0041-a-job-as-flows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+import msgspec
 
 from iostrata.records import Bytes, Count, Record, Share
 
-SORT, SHUFFLE = "sort", "shuffle"
+# Parts: before the first phase of an attempt, and a phase.
+START, SHUFFLE = "start", "shuffle"
 
 
 class AttemptPart(Record, frozen=True):
@@ -47,6 +50,18 @@ class AttemptPart(Record, frozen=True):
     def fetched(self) -> dict[str, float]:
         """What disks have to read for it, in bytes, by host."""
         return {host: amount * self.drag for host, amount in self.read.items()}
+
+    def scaled(self, factor: float) -> AttemptPart:
+        """With so much of its time and of all that it needs."""
+        return msgspec.structs.replace(
+            self,
+            length=self.length * factor,
+            cpu=self.cpu * factor,
+            dirtied=self.dirtied * factor,
+            hdfs={host: amount * factor for host, amount in self.hdfs.items()},
+            read={host: amount * factor for host, amount in self.read.items()},
+            kept=self.kept * factor,
+        )
 
 
 class JobAttempt(Record, frozen=True):
@@ -108,6 +123,13 @@ class SharedCluster(Record, frozen=True):
     containers: Count
     limits: Mapping[str, Count] = {}
 
+    def with_disks(self, rate: float, room: float = 1.0) -> SharedCluster:
+        """With disks that are so many times as fast, and let so many times as much wait."""
+        disks = {
+            host: HostDisk(disk.rate * rate, disk.room * room) for host, disk in self.disks.items()
+        }
+        return msgspec.structs.replace(self, disks=disks)
+
 
 class RecordedJobs(Record, frozen=True):
     """All of a run that can be replayed.
@@ -123,7 +145,22 @@ class RecordedJobs(Record, frozen=True):
     copies: float | None
 
     @property
+    def attempts(self) -> list[JobAttempt]:
+        """Of all jobs."""
+        return [one for job in self.jobs for one in job.attempts]
+
+    def with_attempts(
+        self, change: Callable[[ReplayedJob, JobAttempt], JobAttempt]
+    ) -> RecordedJobs:
+        """With each attempt as `change` makes it."""
+        jobs = (
+            msgspec.structs.replace(job, attempts=tuple(change(job, one) for one in job.attempts))
+            for job in self.jobs
+        )
+        return msgspec.structs.replace(self, jobs=tuple(jobs))
+
+    @property
     def kept(self) -> Share:
         """Of the time of all attempts, the part that neither CPU nor disks explain."""
-        parts = [p for job in self.jobs for one in job.attempts for p in one.parts if not p.gathers]
-        return sum(p.kept for p in parts) / (sum(p.length for p in parts) or 1.0)
+        parts = [part for one in self.attempts for part in one.parts if not part.gathers]
+        return sum(part.kept for part in parts) / (sum(part.length for part in parts) or 1.0)

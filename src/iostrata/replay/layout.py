@@ -10,6 +10,7 @@ import msgspec
 
 from iostrata.errors import UserError
 from iostrata.replay.jobs import (
+    START,
     AttemptPart,
     HostDisk,
     JobAttempt,
@@ -17,8 +18,6 @@ from iostrata.replay.jobs import (
     ReplayedJob,
     SharedCluster,
 )
-
-_START = "start"
 
 
 def with_nodes(recorded: RecordedJobs, number: int) -> RecordedJobs:
@@ -60,7 +59,7 @@ def with_nodes(recorded: RecordedJobs, number: int) -> RecordedJobs:
 
 def hosts_of(recorded: RecordedJobs) -> list[str]:
     """All that ran attempts or wrote blocks."""
-    attempts = [one for job in recorded.jobs for one in job.attempts]
+    attempts = recorded.attempts
     found = {one.host for one in attempts}
     return sorted(found.union(*(part.hdfs for one in attempts for part in one.parts)))
 
@@ -137,7 +136,7 @@ def _joined(maps: list[JobAttempt]) -> JobAttempt:
     parts = []
     for part in first.parts:
         alike = [each for one in maps for each in one.parts if each.name == part.name]
-        parts.append(part if part.name == _START else _sum(part, alike))
+        parts.append(part if part.name == START else _sum(part, alike))
     return msgspec.structs.replace(first, parts=tuple(parts), read=sum(one.read for one in maps))
 
 
@@ -159,20 +158,7 @@ def _sum(first: AttemptPart, parts: Iterable[AttemptPart]) -> AttemptPart:
 
 def _cut(one: JobAttempt, pieces: int) -> list[JobAttempt]:
     """Some maps that do the work of one; each of them starts."""
-    parts = tuple(
-        part
-        if part.name == _START
-        else msgspec.structs.replace(
-            part,
-            length=part.length / pieces,
-            cpu=part.cpu / pieces,
-            dirtied=part.dirtied / pieces,
-            hdfs={name: amount / pieces for name, amount in part.hdfs.items()},
-            read={name: amount / pieces for name, amount in part.read.items()},
-            kept=part.kept / pieces,
-        )
-        for part in one.parts
-    )
+    parts = tuple(part if part.name == START else part.scaled(1 / pieces) for part in one.parts)
     names = [one.task, *(f"{one.task} part {number + 1}" for number in range(1, pieces))]
     read = one.read // pieces
     return [msgspec.structs.replace(one, task=name, parts=parts, read=read) for name in names]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
 
-from iostrata.analyse.attempts import Attempt, attempts
+from iostrata.analyse.attempts import Attempt, attempts, most_at_once
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.phases import Phase, phases
 from iostrata.errors import UserError
 from iostrata.replay.demands import Demands
-from iostrata.replay.jobs import SHUFFLE, AttemptPart, JobAttempt, RecordedJobs, ReplayedJob
+from iostrata.replay.jobs import SHUFFLE, START, AttemptPart, JobAttempt, RecordedJobs, ReplayedJob
 from iostrata.store.opened import OpenedRun
 
 _GATHER = "gather"
@@ -38,31 +37,25 @@ def recorded_jobs(opened: OpenedRun) -> RecordedJobs:
     begun: dict[str, dict[str, float]] = defaultdict(dict)
     for phase in engine.records(phases, Phase):
         begun[phase.task][phase.phase] = demands.seconds(phase.start)
-    jobs = _Jobs(demands, ended, begun).jobs()
+    containers = most_at_once((one.start or 0, one.end or 0) for one in ended)
+    jobs = _Jobs(demands, ended, begun, containers).jobs()
     last = max(one.end for one in jobs[-1].attempts)
     wall = demands.seconds(run.end)
-    cluster = demands.cluster(most_at_once(ended))
-    return RecordedJobs(wall, wall - last, jobs, cluster, demands.copies())
-
-
-def most_at_once(ran: Iterable[Attempt]) -> int:
-    """The most attempts that ran at the same time."""
-    changes = [change for one in ran for change in ((one.start or 0, 1), (one.end or 0, -1))]
-    most = now = 0
-    for _, change in sorted(changes):
-        now += change
-        most = max(most, now)
-    return most
+    return RecordedJobs(wall, wall - last, jobs, demands.cluster(containers), demands.copies())
 
 
 class _Jobs:
     """Attempts with their parts, and what each waited for when it began."""
 
     def __init__(
-        self, demands: Demands, ran: list[Attempt], begun: dict[str, dict[str, float]]
+        self,
+        demands: Demands,
+        ran: list[Attempt],
+        begun: dict[str, dict[str, float]],
+        containers: int,
     ) -> None:
         self._demands, self._ran, self._begun = demands, ran, begun
-        self._containers = most_at_once(ran)
+        self._containers = containers
 
     def jobs(self) -> tuple[ReplayedJob, ...]:
         """In order of time; raises UserError where two ran at once."""
@@ -141,7 +134,7 @@ def _cuts(
 ) -> list[tuple[float, str]]:
     """Where the parts of an attempt begin. `maps_end`: of a reduce, whose shuffle is cut there."""
     phases_ = sorted((at, name) for name, at in begun.items() if start < at < end)
-    cuts = [(start, "start"), *phases_]
+    cuts = [(start, START), *phases_]
     names = [name for _, name in cuts]
     if maps_end is not None and SHUFFLE in names:
         place = names.index(SHUFFLE)

@@ -44,15 +44,15 @@ def replay(recorded: RecordedJobs) -> Replay:
     flows = Flows(recorded.cluster)
     ran: list[Ran] = []
     for job in recorded.jobs:
-        ran += _Jobs(flows, job, recorded.cluster).run()
+        ran += _OneJob(flows, job, recorded.cluster).run()
     return Replay(flows.time + recorded.tail, tuple(sorted(ran, key=lambda one: one.start)))
 
 
-class _Jobs:
-    """One job at a time; the flows keep their time and their dirty bytes from one to the next."""
+class _OneJob:
+    """A job; the flows keep their time and their dirty bytes from one to the next."""
 
     def __init__(self, flows: Flows, job: ReplayedJob, cluster: SharedCluster) -> None:
-        self._flows, self._cluster = flows, cluster
+        self._flows = flows
         self._ready = flows.time + job.lead
         self._queue = list(job.attempts)
         self._maps = job.maps
