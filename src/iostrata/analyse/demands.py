@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ibis
 from ibis.expr import types as ir
 
-from iostrata.analyse.tables import DEVICES, PROCESSES, SUMS, USAGE, counted_once
+from iostrata.analyse.tables import DEVICES, EVENTS, PROCESSES, SUMS, THREADS, USAGE, counted_once
 from iostrata.records import Bytes, EpochNs, Ns, Record
 
+_MAIN = 1  # the first thread of a JVM
 _SERVERS = ("DataNode", "NodeManager")
 
 
@@ -45,12 +47,40 @@ class Dirtied(Record, frozen=True):
     bytes: Bytes
 
 
+class TaskThread(Record, frozen=True):
+    """The process of an attempt, and how long the thread that does its work ran there, or waited
+    for a CPU: the main thread of a process of MapReduce; of Spark, whose threads run many tasks, as
+    much as the attempt had of the time of all of them. `worked` is null where it is not known.
+    """
+
+    task: str
+    proc: int
+    worked: Ns | None
+
+
 def block_writes() -> ir.Table:
     """Per attempt and host a `BlockWrite`."""
     rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "write", counted_once(SUMS))
     rows = rows.filter(rows.task.fill_null("") != "")
     found = rows.group_by("task", "host").agg(bytes=rows.bytes.sum().fill_null(0).cast("int64"))
     return found.filter(found.bytes > 0).order_by("task", "host")
+
+
+def task_threads() -> ir.Table:
+    """Per attempt and process a `TaskThread`."""
+    threads = THREADS.group_by("proc", "tid").agg(worked=(THREADS.cpu + THREADS.queued).sum())
+    main = threads.filter(threads.tid == _MAIN)
+    own = PROCESSES.filter(PROCESSES.task.fill_null("") != "", PROCESSES.proc.notnull())
+    own = own.group_by("task", "proc").agg(rows=own.count()).left_join(main, "proc")
+    own = own.select("task", "proc", worked=own.worked.cast("int64"))
+    ran = EVENTS.filter(EVENTS.kind == "call", EVENTS.layer == "task", EVENTS["op"] == "run")
+    ran = ran.filter(ran.phase.startswith("stage "), ran.task.fill_null("") != "")
+    ran = ran.group_by("task", "proc", "tid").agg(dur=ran.dur.sum())
+    ran = ran.mutate(whole=ran.dur.sum().over(ibis.window(group_by=["proc", "tid"])))
+    ran = ran.left_join(threads, ["proc", "tid"])
+    part = ran.worked.cast("float64") * ran.dur.cast("float64") / ran.whole.nullif(0)
+    spark = ran.group_by("task", "proc").agg(worked=part.sum().cast("int64"))
+    return own.union(spark).order_by("task", "proc")
 
 
 def server_reads() -> ir.Table:

@@ -49,6 +49,16 @@ class AttemptUsage(Record, frozen=True):
     disk_written: Bytes | None
 
 
+class ProcessUsage(Record, frozen=True):
+    """Likewise of a single process; only what a replay needs of it."""
+
+    proc: int
+    bin: int
+    cpu: Ns
+    disk_read: Bytes | None
+    disk_written: Bytes | None
+
+
 def job_usage(start: int, width: int) -> ir.Table:
     """The `JobUsage` of each bin of `width` ns from `start` (ns since the epoch) in which a process
     was looked at. What a process took between two looks is spread over that time evenly, in whole
@@ -69,6 +79,13 @@ def attempt_usage(start: int, width: int) -> ir.Table:
     rows = _spread(start, width)
     rows = rows.filter(rows.task.notnull(), rows.task != "")
     return rows.group_by("job", "task", "role", "bin").agg(**_sums(rows)).order_by("task", "bin")
+
+
+def process_usage(start: int, width: int) -> ir.Table:
+    """Likewise the `ProcessUsage` of each bin, of all processes."""
+    rows = _spread(start, width)
+    sums = {name: value for name, value in _sums(rows).items() if not name.startswith("io_")}
+    return rows.group_by("proc", "bin").agg(**sums).order_by("proc", "bin")
 
 
 def _spread(start: int, width: int) -> ir.Table:

@@ -147,15 +147,28 @@ def slow_start(text: str) -> Alternative:
     if part > 1:
         raise UserError(f"{SLOW_START} {text!r} is more than 1", "give a part of 1, such as 0.8")
 
-    def change(job: ReplayedJob, one: JobAttempt) -> JobAttempt:
-        after = max(1, math.ceil(part * job.maps))
-        return msgspec.structs.replace(one, after=after) if one.role == "reduce" else one
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        if not any(one.role == "reduce" for one in recorded.attempts):
+            raise UserError("the run has no reduces", f"{SLOW_START} would change nothing")
+        jobs = tuple(_slowly(job, max(1, math.ceil(part * job.maps))) for job in recorded.jobs)
+        return msgspec.structs.replace(recorded, jobs=jobs)
 
     return Alternative(
         f"reduces after {percent(part)} of the maps",
         "a reduce gets its container as long after that as it did",
-        lambda recorded: recorded.with_attempts(change),
+        apply,
     )
+
+
+def _slowly(job: ReplayedJob, maps: int) -> ReplayedJob:
+    """With reduces that begin after so many maps; those that waited for more of them still do."""
+    sooner = max(0, job.slow_start - maps)
+
+    def change(one: JobAttempt) -> JobAttempt:
+        return msgspec.structs.replace(one, after=max(0, one.after - sooner))
+
+    attempts = tuple(change(one) if one.role == "reduce" else one for one in job.attempts)
+    return msgspec.structs.replace(job, slow_start=maps, attempts=attempts)
 
 
 def limited(name: str, text: str) -> Alternative:
@@ -163,6 +176,8 @@ def limited(name: str, text: str) -> Alternative:
     number, role = _whole(text, name), LIMITS[name]
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
+        if not any(one.role == role for one in recorded.attempts):
+            raise UserError(f"the run has no {role}s", f"{name} would change nothing")
         limits = {**recorded.cluster.limits, role: number}
         return _with_cluster(recorded, limits=limits)
 

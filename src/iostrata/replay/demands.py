@@ -6,6 +6,7 @@ by their own CPU time. docs/decisions/0041-a-job-as-flows.md.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,23 +17,26 @@ from iostrata.analyse.demands import (
     DeviceMoment,
     Dirtied,
     ServerRead,
+    TaskThread,
     block_writes,
     device_moments,
     dirtied,
     server_reads,
+    task_threads,
 )
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostBin, hosts
 from iostrata.analyse.locality import AttemptSource, sources
 from iostrata.analyse.over_time import SECOND
-from iostrata.analyse.usage import AttemptUsage, JobUsage, attempt_usage, job_usage
+from iostrata.analyse.usage import JobUsage, ProcessUsage, job_usage, process_usage
 from iostrata.errors import UserError
 from iostrata.replay.jobs import HostDisk, SharedCluster
 
 _BIN = SECOND // 4  # the kernel's account is read once a second
-_MOST_BESIDE = 4.0  # daemons that take more for each second of an attempt do so for themselves
+_MOST_BESIDE = 3.0  # daemons that take more for each second of an attempt do so for themselves
 _STALLED = 0.05  # of the time of attempts, some thread waited for I/O: disks are a limit
 _WINDOW = 3  # seconds: the best of them are the rate of a disk
+_LONG, _AT_LIMIT = 6, 0.9  # seconds: a disk that is as fast for so long is at its limit
 _LEAST_CORES = 0.1
 
 
@@ -49,6 +53,24 @@ class Used:
     idle: float
 
 
+@dataclass(frozen=True)
+class _UsedBin:
+    """What an attempt used in a bin, in which it ran from `since` to `until`; seconds, bytes."""
+
+    bin: int
+    since: float
+    until: float
+    cpu: float
+    dirtied: float
+    fetched: float
+    spark: bool
+
+    @property
+    def length(self) -> float:
+        """Seconds."""
+        return self.until - self.since
+
+
 class Demands:
     """CPU and disks of the attempts of a run, which began at `start` (ns). Raises UserError where
     the run has no history of its machines, or of processes.
@@ -56,9 +78,8 @@ class Demands:
 
     def __init__(self, engine: DuckDb, start: int, ran: list[Attempt]) -> None:
         self._start, self._ran = start, ran
-        self._usage: dict[str, list[AttemptUsage]] = defaultdict(list)
-        for used in engine.records(attempt_usage(start, _BIN), AttemptUsage):
-            self._usage[used.task].append(used)
+        self._threads = {one.task: one for one in engine.records(task_threads, TaskThread)}
+        self._usage = self._shared_out(engine.records(process_usage(start, _BIN), ProcessUsage))
         self._bins = engine.records(hosts(start, SECOND), HostBin)
         if not self._bins or not self._usage:
             raise UserError(
@@ -66,7 +87,8 @@ class Demands:
                 "it was imported, or recorded by an old version: record the job again",
             )
         traced = engine.records(job_usage(start, _BIN), JobUsage)
-        self._beside = _beside(_of_machines(self._bins, traced), self._usage)
+        self._machines = _of_machines(self._bins, traced)
+        self._own, self._running = self._in_bins()
         self._waits = {row.bin: (row.cpu_pressure or 0.0, row.io_pressure or 0.0)
                        for row in self._bins}  # fmt: skip
         self._hdfs: dict[str, dict[str, float]] = defaultdict(dict)
@@ -80,6 +102,15 @@ class Demands:
         """ns since the epoch as seconds from the begin of the run."""
         return ((when or 0) - self._start) / 1e9
 
+    def blocked(self, one: Attempt) -> float | None:
+        """Seconds in which the thread of an attempt neither ran nor waited for a CPU; None where
+        that is not known.
+        """
+        thread = self._threads.get(one.task)
+        if thread is None or thread.worked is None:
+            return None
+        return max(0.0, (one.dur or 0) - thread.worked) / 1e9
+
     def read_for(self, task: str) -> Mapping[str, float]:
         """Bytes that servers fetched from disks for an attempt, by host."""
         return self._read[task]
@@ -91,17 +122,63 @@ class Demands:
     def used(self, task: str, start: float, end: float) -> Used:
         """What an attempt used between two times, in seconds from the begin of the run."""
         sums = [0.0] * 5
-        width = _BIN / 1e9
         for used in self._usage[task]:
-            begin = used.bin * width
-            part = max(0.0, min(end, begin + width) - max(start, begin)) / width
-            own = used.cpu / 1e9
+            length = used.length
+            part = max(0.0, min(end, used.until) - max(start, used.since)) / length
             for_cpu, for_io = self._waits.get(used.bin * _BIN // SECOND, (0.0, 0.0))
-            idle = (1 - min(1.0, max(for_cpu, own / width))) * (1 - min(1.0, for_io)) * width
-            dirty, fetched = used.disk_written or 0, used.disk_read or 0
-            amounts = (own, own * self._beside[used.bin], dirty, fetched, idle)
+            busy = max(for_cpu, used.cpu / length)
+            idle = (1 - min(1.0, busy)) * (1 - min(1.0, for_io)) * length
+            cpu = used.cpu + self._beside(used)
+            amounts = (used.cpu, cpu, used.dirtied, used.fetched, idle)
             sums = [total + part * amount for total, amount in zip(sums, amounts, strict=True)]
         return Used(*sums)
+
+    def _shared_out(self, rows: Iterable[ProcessUsage]) -> dict[str, list[_UsedBin]]:
+        """What processes used in a bin, to the attempts that ran in them, by how long they did. An
+        executor of Spark works on when its tasks have ended: for that time to none of them.
+        """
+        ran: dict[int, list[tuple[float, float, str]]] = defaultdict(list)
+        executors = {self._threads[one.task].proc for one in self._ran
+                     if one.stage and one.task in self._threads}  # fmt: skip
+        for one in self._ran:
+            if one.task in self._threads:
+                times = (self.seconds(one.start), self.seconds(one.end))
+                ran[self._threads[one.task].proc].append((*times, one.task))
+        found: dict[str, list[_UsedBin]] = defaultdict(list)
+        for row in rows:
+            begin, until = row.bin * _BIN / 1e9, (row.bin + 1) * _BIN / 1e9
+            here = [(max(begin, start), min(until, end), task)
+                    for start, end, task in ran.get(row.proc, ())
+                    if min(until, end) > max(begin, start)]  # fmt: skip
+            whole = sum(end - start for start, end, _ in here)
+            if of_spark := row.proc in executors:
+                whole *= (until - begin) / _covered([(start, end) for start, end, _ in here])
+            for start, end, task in here:
+                part = (end - start) / whole
+                cpu, dirtied = part * row.cpu / 1e9, part * (row.disk_written or 0)
+                fetched = part * (row.disk_read or 0)
+                found[task].append(_UsedBin(row.bin, start, end, cpu, dirtied, fetched, of_spark))
+        return found
+
+    def _in_bins(self) -> tuple[dict[int, float], dict[int, float]]:
+        """Per bin, seconds of CPU of all attempts, and seconds for which tasks of Spark ran."""
+        own: dict[int, float] = defaultdict(float)
+        running: dict[int, float] = defaultdict(float)
+        for rows in self._usage.values():
+            for used in rows:
+                own[used.bin] += used.cpu
+                running[used.bin] += used.length if used.spark else 0.0
+        return own, running
+
+    def _beside(self, used: _UsedBin) -> float:
+        """Seconds of CPU that others used for an attempt in a bin. A task of Spark may leave all of
+        its work to others, such as workers of Python: they share by time, the others by CPU.
+        """
+        own = self._own[used.bin]
+        others = max(0.0, self._machines.get(used.bin, 0.0) / 1e9 - own)
+        if used.spark:
+            return others * used.length / self._running[used.bin]
+        return used.cpu * min(_MOST_BESIDE, others / own) if own else 0.0
 
     def copies(self) -> float | None:
         """Bytes that DataNodes wrote for each byte that attempts wrote to HDFS."""
@@ -122,15 +199,13 @@ class Demands:
         machine_of = {host: _machine(host, bins) for host in sorted(named)}
         taken: dict[str, float] = defaultdict(float)
         for one in self._ran:
-            cpu = sum(used.cpu * self._beside[used.bin] for used in self._usage[one.task])
-            taken[machine_of[one.host or ""]] += cpu / 1e9
+            cpu = sum(used.cpu + self._beside(used) for used in self._usage[one.task])
+            taken[machine_of[one.host or ""]] += cpu
         cores = {name: _cores(bins[name], taken[name]) for name in set(machine_of.values())}
         stalled = {name: _stalled(rows) >= _STALLED for name, rows in bins.items()}
         seen = {moment.host for moment in self._devices}
         limits = [host for host in sorted(named) if stalled[machine_of[host]] and host in seen]
-        return SharedCluster(
-            machine_of, cores, {host: self._disk(host) for host in limits}, containers
-        )
+        return SharedCluster(machine_of, cores, self._disks(limits), containers)
 
     def _server_reads(self, engine: DuckDb) -> dict[str, dict[str, float]]:
         """Bytes that servers fetched from disks, shared out by what they sent to attempts."""
@@ -150,12 +225,30 @@ class Demands:
                 found[task][read.host or ""] += read.bytes * part
         return found
 
-    def _disk(self, host: str) -> HostDisk:
-        moved = [one for one in self._devices if one.host == host]
-        windows = [moved[at : at + _WINDOW] for at in range(max(1, len(moved) - _WINDOW + 1))]
-        rate = max(1.0, *(_rate(window) for window in windows))
-        waited = _most_waiting([one for one in self._dirtied if one.host == host], moved)
-        return HostDisk(rate, max(waited, rate / 10))
+    def _disks(self, hosts: Iterable[str]) -> dict[str, HostDisk]:
+        """How fast disks are at most, and how much waits for them. One that was never at its limit
+        is taken to be as fast as the fastest that was.
+        """
+        moved = {host: [one for one in self._devices if one.host == host] for host in hosts}
+        rates = {host: max(1.0, _best(rows, _WINDOW)) for host, rows in moved.items()}
+        limited = [rates[host] for host, rows in moved.items()
+                   if _best(rows, _LONG) >= _AT_LIMIT * rates[host]]  # fmt: skip
+        fastest = max(limited, default=max(rates.values(), default=1.0))
+        found = {}
+        for host, rows in moved.items():
+            rate = rates[host] if rates[host] in limited else max(rates[host], fastest)
+            waited = _most_waiting([one for one in self._dirtied if one.host == host], rows)
+            found[host] = HostDisk(rate, max(waited, rate / 10))
+        return found
+
+
+def _covered(times: Iterable[tuple[float, float]]) -> float:
+    """Seconds in which at least one was there; at least a little."""
+    found, last = 0.0, -math.inf
+    for start, end in sorted(times):
+        found += max(0.0, end - max(start, last))
+        last = max(last, end)
+    return max(found, 1e-9)
 
 
 def _machine(host: str, machines: Mapping[str, object]) -> str:
@@ -188,20 +281,6 @@ def _of_machines(bins: Iterable[HostBin], traced: Iterable[JobUsage]) -> dict[in
     }
 
 
-def _beside(
-    machines: Mapping[int, float], usage: Mapping[str, Iterable[AttemptUsage]]
-) -> dict[int, float]:
-    """Per bin, the CPU time of all machines for each second of that of attempts."""
-    own: dict[int, int] = defaultdict(int)
-    for rows in usage.values():
-        for used in rows:
-            own[used.bin] += used.cpu
-    return {
-        place: min(_MOST_BESIDE, max(1.0, machines.get(place, 0) / cpu)) if cpu else 1.0
-        for place, cpu in own.items()
-    }
-
-
 def _cores(bins: Iterable[HostBin], taken: float) -> float:
     """Cores of a machine, without what others than attempts took of them."""
     bins = list(bins)
@@ -219,9 +298,14 @@ def _stalled(bins: Iterable[HostBin]) -> float:
     return sum((row.io_pressure or 0.0) * row.sampled for row in bins) / time if time else 0.0
 
 
-def _rate(rows: Iterable[DeviceMoment]) -> float:
+def _best(rows: list[DeviceMoment], looks: int) -> float:
+    """Bytes a second in the best of so many looks, one a second, that follow each other."""
+    ends = range(min(looks, len(rows)), len(rows) + 1)
+    return max((_rate(rows[max(0, end - looks) : end]) for end in ends), default=0.0)
+
+
+def _rate(rows: list[DeviceMoment]) -> float:
     """Bytes a second."""
-    rows = list(rows)
     return sum(row.moved for row in rows) * 1e9 / max(1, sum(row.interval for row in rows))
 
 

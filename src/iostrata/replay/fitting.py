@@ -24,7 +24,9 @@ _MOST_TRIED = len(_RATES) * len(_ROOMS) + len(_STEPS) ** 2
 _AS_LIKELY = 1.2
 _MOST_FITS = 4
 _PINNED = 10  # rounds
-_ROUNDS = 16
+_FREE, _MOST_FREE = 6, 30
+_NEAR = 0.01  # of the time of the run
+_MOST_DRAG = 2.5
 _DAMPED = 0.5
 _MOST_WEIGHT = 4.0
 _MUCH = 0.3  # of the time of a part: what it waits for most
@@ -91,17 +93,18 @@ def pinned(recorded: RecordedJobs) -> list[list[Took]]:
 
 
 def _fitted(recorded: RecordedJobs) -> RecordedJobs:
-    """First by parts that begin when they were recorded to, then by those of a whole replay."""
-    for number in range(_ROUNDS):
-        took = pinned(recorded) if number < _PINNED else _free(recorded)
-        recorded = _all_nearer(recorded, took)
+    """First by parts that begin when they were recorded to, then by those of a whole replay, until
+    it takes as long as the run did.
+    """
+    for _ in range(_PINNED):
+        recorded = _all_nearer(recorded, pinned(recorded))
+    for number in range(_MOST_FREE):
+        done = replay(recorded)
+        if number >= _FREE and abs(done.wall / recorded.wall - 1) < _NEAR:
+            break
+        ran = {one.task: list(one.parts) for one in done.attempts}
+        recorded = _all_nearer(recorded, [ran[one.task] for one in recorded.attempts])
     return recorded
-
-
-def _free(recorded: RecordedJobs) -> list[list[Took]]:
-    """What each part of each attempt takes in a replay."""
-    ran = {one.task: one for one in replay(recorded).attempts}
-    return [list(ran[one.task].parts) for one in recorded.attempts]
 
 
 def _all_nearer(recorded: RecordedJobs, took: list[list[Took]]) -> RecordedJobs:
@@ -139,7 +142,7 @@ def _nearer(part: AttemptPart, took: Took) -> AttemptPart:
 def _by_drag(part: AttemptPart, took: Took) -> AttemptPart:
     aim = max(_LITTLE * took.waited, part.length - (took.length - took.waited))
     factor = min(1.3, max(0.7, (aim / took.waited) ** _DAMPED))
-    return msgspec.structs.replace(part, drag=min(1.6, max(0.6, part.drag * factor)))
+    return msgspec.structs.replace(part, drag=min(_MOST_DRAG, max(1 / _MOST_DRAG, part.drag * factor)))
 
 
 def _with_disks(recorded: RecordedJobs, rate: float, room: float) -> RecordedJobs:
@@ -147,10 +150,13 @@ def _with_disks(recorded: RecordedJobs, rate: float, room: float) -> RecordedJob
 
 
 def _misfit(recorded: RecordedJobs) -> float:
-    """Seconds by which parts are shorter or longer than recorded, before anything is fitted."""
-    return sum(
-        abs(part.length - took.length)
-        for one, of in zip(recorded.attempts, pinned(recorded), strict=True)
-        for part, took in zip(one.parts, of, strict=True)
-        if not part.gathers
-    )
+    """Seconds by which parts are shorter or longer than recorded, and attempts wait longer or
+    shorter for disks than their threads were blocked, before anything is fitted.
+    """
+    misfit = 0.0
+    for one, of in zip(recorded.attempts, pinned(recorded), strict=True):
+        parts = [pair for pair in zip(one.parts, of, strict=True) if not pair[0].gathers]
+        misfit += sum(abs(part.length - took.length) for part, took in parts)
+        if one.blocked is not None:
+            misfit += abs(sum(part.kept + took.waited for part, took in parts) - one.blocked)
+    return misfit

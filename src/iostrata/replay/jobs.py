@@ -13,6 +13,8 @@ from iostrata.records import Bytes, Count, Record, Share
 
 # Parts: before the first phase of an attempt, and a phase.
 START, SHUFFLE = "start", "shuffle"
+# The role, and the only part, of an attempt of Spark.
+TASK = "task"
 
 
 class AttemptPart(Record, frozen=True):
@@ -65,11 +67,12 @@ class AttemptPart(Record, frozen=True):
 
 
 class JobAttempt(Record, frozen=True):
-    """An attempt of a map or a reduce, as recorded; its parts follow each other.
+    """An attempt of a map, a reduce, or a task of Spark, as recorded; its parts follow each other.
 
-    `read`: bytes that it read from HDFS; `after`: maps of its job that were done before it could
-    begin (a reduce's slow start); `lag`: what it began later than that, and than a container was
-    free.
+    `read`: bytes that it read from HDFS; `after`: maps of its job that were done when a reduce
+    began, and that it waits for while others of them wait for containers; `lag`: what it began
+    later than that, and than a container was free; `blocked`: seconds in which the thread that does
+    its work neither ran nor waited for a CPU, null where that is not known.
     """
 
     task: str
@@ -81,18 +84,21 @@ class JobAttempt(Record, frozen=True):
     after: Count = 0
     lag: float = 0.0
     read: Bytes = 0
+    blocked: float | None = None
 
 
 class ReplayedJob(Record, frozen=True):
-    """A job of MapReduce; attempts in the order in which they began.
+    """A job of MapReduce, or a stage of Spark with those that ran at the same time; attempts in the
+    order in which they began.
 
     `lead`: from the end of the job before, or the begin of the run, until it could ask for
-    containers.
+    containers; `slow_start`: maps that are done before any of its reduces begins.
     """
 
     name: str
     lead: float
     attempts: tuple[JobAttempt, ...]
+    slow_start: Count = 0
 
     @property
     def maps(self) -> int:

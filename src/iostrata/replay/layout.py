@@ -45,10 +45,11 @@ def with_nodes(recorded: RecordedJobs, number: int) -> RecordedJobs:
         return msgspec.structs.replace(one, host=host, parts=parts)
 
     jobs = tuple(
-        ReplayedJob(
-            job.name,
-            job.lead,
-            tuple(moved(one, after[place % number]) for place, one in enumerate(job.attempts)),
+        msgspec.structs.replace(
+            job,
+            attempts=tuple(
+                moved(one, after[place % number]) for place, one in enumerate(job.attempts)
+            ),
         )
         for job in recorded.jobs
     )
@@ -104,6 +105,8 @@ def with_splits(recorded: RecordedJobs, size: int) -> RecordedJobs:
     """Each map reads about `size` bytes: some maps become one, or one some; raises UserError where
     maps read nothing from HDFS.
     """
+    if not any(job.maps for job in recorded.jobs):
+        raise UserError("the run has no maps", "their number is that of splits, tasks' of Spark not")
     jobs = tuple(_split(job, size) for job in recorded.jobs)
     return msgspec.structs.replace(recorded, jobs=jobs)
 
@@ -120,6 +123,7 @@ def _split(job: ReplayedJob, size: int) -> ReplayedJob:
     groups = [maps[at : at + together] for at in range(0, len(maps), together)]
     joined = {group[0].task: _joined(group) for group in groups}
     number = len(joined) * pieces
+    slow_start = max(min(1, job.slow_start), round(job.slow_start * number / len(maps)))
     found: list[JobAttempt] = []
     for one in job.attempts:
         if one.role != "map":
@@ -127,7 +131,7 @@ def _split(job: ReplayedJob, size: int) -> ReplayedJob:
             found.append(msgspec.structs.replace(one, after=max(min(1, one.after), after)))
         elif one.task in joined:
             found += _cut(joined[one.task], pieces)
-    return ReplayedJob(job.name, job.lead, tuple(found))
+    return msgspec.structs.replace(job, attempts=tuple(found), slow_start=slow_start)
 
 
 def _joined(maps: list[JobAttempt]) -> JobAttempt:

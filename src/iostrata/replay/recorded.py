@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 
 from iostrata.analyse.attempts import Attempt, attempts, most_at_once
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.phases import Phase, phases
 from iostrata.errors import UserError
 from iostrata.replay.demands import Demands
-from iostrata.replay.jobs import SHUFFLE, START, AttemptPart, JobAttempt, RecordedJobs, ReplayedJob
+from iostrata.replay.jobs import (
+    SHUFFLE,
+    START,
+    TASK,
+    AttemptPart,
+    JobAttempt,
+    RecordedJobs,
+    ReplayedJob,
+)
 from iostrata.store.opened import OpenedRun
 
+_ROLES = ("map", "reduce")
 _GATHER = "gather"
 _MOST_KEPT = 0.95  # of a part: what it needs takes some time
 
 
 def recorded_jobs(opened: OpenedRun) -> RecordedJobs:
-    """The jobs of MapReduce of a run, before they are fitted to how long they took.
+    """The jobs of MapReduce, or the stages of Spark, of a run, before they are fitted to how long
+    they took.
 
     Raises UserError where there is none, where jobs ran at the same time, or where a history that
     the replay needs was not recorded.
     """
     run, engine = opened.run, DuckDb(opened)
-    found = [one for one in engine.records(attempts, Attempt) if one.stage is None]
-    ended = [one for one in found if one.role in ("map", "reduce") and one.start and one.end]
+    ran = [one for one in engine.records(attempts, Attempt) if one.stage or one.role in _ROLES]
+    ended = [one for one in ran if one.start and one.end]
     if not ended:
         raise UserError(
-            f"run {run.name} has no attempts of MapReduce",
-            "a replay needs those; tasks of Spark and programs without tasks cannot be replayed",
+            f"run {run.name} has no attempts of MapReduce or Spark",
+            "a replay needs those; programs without tasks cannot be replayed",
         )
     if not run.end:
         raise UserError(f"run {run.name} has not ended", "wait for its end")
@@ -59,27 +70,41 @@ class _Jobs:
 
     def jobs(self) -> tuple[ReplayedJob, ...]:
         """In order of time; raises UserError where two ran at once."""
-        by_job: dict[str, list[Attempt]] = defaultdict(list)
-        for one in self._ran:
-            by_job[one.job or ""].append(one)
         found: list[ReplayedJob] = []
         before = 0.0
-        for name, rows in by_job.items():  # in order of their first attempt
+        for name, rows in self._groups():
             begin = self._demands.seconds(rows[0].start)
             if begin < before:
                 raise UserError(
                     f"jobs {found[-1].name} and {name} ran at the same time",
                     "only jobs that follow each other can be replayed",
                 )
-            found.append(ReplayedJob(name, begin - before, self._attempts(rows, begin)))
+            slow_start = _Asked(rows, begin, self._demands.seconds).slow_start
+            found.append(ReplayedJob(name, begin - before, self._attempts(rows, begin), slow_start))
             before = max(one.end for one in found[-1].attempts)
         return tuple(found)
 
+    def _groups(self) -> list[tuple[str, list[Attempt]]]:
+        """Jobs, or stages, in order of their first attempt; stages of an application that ran at
+        the same time are one.
+        """
+        rows: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
+        for one in self._ran:
+            rows[one.job or "", one.stage or ""].append(one)
+        found: list[tuple[str, list[Attempt]]] = []
+        for (job, stage), here in rows.items():
+            last = found[-1][1] if found else []
+            beside = max((one.end or 0 for one in last), default=0) > (here[0].start or 0)
+            if stage and beside and last[0].stage and last[0].job == job:
+                last += here
+                last.sort(key=lambda one: one.start or 0)
+            else:
+                found.append((f"{job} {stage}".strip(), here))
+        return found
+
     def _attempts(self, rows: list[Attempt], ready: float) -> tuple[JobAttempt, ...]:
         seconds = self._demands.seconds
-        maps = sorted(seconds(one.end) for one in rows if one.role == "map")
-        first = min((seconds(one.start) for one in rows if one.role == "reduce"), default=0.0)
-        after = sum(end <= first for end in maps)
+        asked = _Asked(rows, ready, seconds)
         free, ends = [ready] * self._containers, [math.inf]
         found = []
         for one in rows:
@@ -88,11 +113,13 @@ class _Jobs:
             ends = [moment for moment in ends if moment > start] + [end]
             oldest = min(free)
             free.remove(oldest)
-            needs = after if one.role == "reduce" else 0
-            lag = max(0.0, start - max(maps[needs - 1] if needs else ready, oldest))
-            parts = self._parts(one, start, end, maps[-1] if maps else 0.0)
-            names = (one.task, one.role or "", one.host or "")
-            found.append(JobAttempt(*names, start, end, parts, needs, lag, one.read))
+            after, since = asked.by(one)
+            lag = max(0.0, start - max(since, oldest))
+            parts = self._parts(one, start, end, asked.maps_end)
+            names = (one.task, TASK if one.stage else one.role or "", one.host or "")
+            # the main thread of a reduce waits for others of it, too
+            blocked = None if one.role == "reduce" else self._demands.blocked(one)
+            found.append(JobAttempt(*names, start, end, parts, after, lag, one.read, blocked))
         return tuple(found)
 
     def _parts(
@@ -100,6 +127,8 @@ class _Jobs:
     ) -> tuple[AttemptPart, ...]:
         """From phase to phase. HDFS is written in the last of map or reduce."""
         cuts = _cuts(self._begun[one.task], start, end, maps_end if one.role == "reduce" else None)
+        if one.stage:
+            cuts = [(start, TASK)]
         names = [name for _, name in cuts]
         writes = _last(names, ("map", "reduce"), len(names) - 1)
         reads = _last(names, ("map", SHUFFLE), 0)
@@ -111,14 +140,15 @@ class _Jobs:
             read = dict(self._demands.read_for(one.task)) if place == reads else {}
             if used.fetched:
                 read[one.host or ""] = read.get(one.host or "", 0.0) + used.fetched
-            beside = used.cpu / used.own if used.own else 1.0
+            beside = 1.0 if one.stage or not used.own else used.cpu / used.own
+            own = used.cpu if one.stage else used.own
             found.append(
                 AttemptPart(
                     name=name,
                     start=at,
                     length=length,
                     cpu=used.cpu,
-                    cores=beside * max(1.0, used.own / length if length > 0 else 1.0),
+                    cores=beside * max(1.0, own / length if length > 0 else 1.0),
                     dirtied=used.dirtied,
                     hdfs=dict(self._demands.written_for(one.task)) if place == writes else {},
                     read=read,
@@ -127,6 +157,37 @@ class _Jobs:
                 )
             )
         return tuple(found)
+
+
+class _Asked:
+    """When the ApplicationMaster asked for containers of the attempts of a job, at the latest: for
+    maps when the job began, for reduces as `_OneJob._asked` of the schedule.
+    """
+
+    def __init__(
+        self, rows: list[Attempt], ready: float, seconds: Callable[[int | None], float]
+    ) -> None:
+        self._ready, self._seconds = ready, seconds
+        maps = [one for one in rows if one.role == "map"]
+        self._ends = sorted(seconds(one.end) for one in maps)
+        self._last_begin = max((seconds(one.start) for one in maps), default=ready)
+        reduces = [seconds(one.start) for one in rows if one.role == "reduce"]
+        self.slow_start = self._done(min(reduces)) if reduces else 0
+        self.maps_end = self._ends[-1] if maps else 0.0
+
+    def by(self, one: Attempt) -> tuple[int, float]:
+        """Maps that were done when an attempt began, and when it could be asked for."""
+        if one.role != "reduce":
+            return 0, self._ready
+        after = self._done(self._seconds(one.start))
+        more = min(self._when_done(after), self._last_begin)
+        return after, max(self._when_done(self.slow_start), more)
+
+    def _done(self, when: float) -> int:
+        return sum(end <= when for end in self._ends)
+
+    def _when_done(self, maps: int) -> float:
+        return self._ends[maps - 1] if maps else self._ready
 
 
 def _cuts(

@@ -55,8 +55,9 @@ class _OneJob:
         self._flows = flows
         self._ready = flows.time + job.lead
         self._queue = list(job.attempts)
-        self._maps = job.maps
+        self._maps, self._slow_start = job.maps, job.slow_start
         self._ended_maps: list[float] = []
+        self._no_map_waits = math.inf if job.maps else self._ready
         self._free = [self._ready] * cluster.containers
         self._allowed = {role: [self._ready] * number for role, number in cluster.limits.items()}
         self._running: list[_Running] = []
@@ -84,12 +85,26 @@ class _OneJob:
         for one in self._queue:
             last = len(self._free) == 1 and one.role == "reduce" and maps_wait
             allowed = self._allowed.get(one.role, [0.0])
-            if allowed and not last and len(self._ended_maps) >= one.after:
+            if allowed and not last and self._asked(one) < math.inf:
                 return one
         return None
 
+    def _asked(self, attempt: JobAttempt) -> float:
+        """When a container was asked for; inf: not yet. Reduces: some as maps end, all others when
+        no map waits for one (RMContainerAllocator.scheduleReduces).
+        """
+        if attempt.role != "reduce":
+            return self._ready
+        more = min(self._when_done(attempt.after), self._no_map_waits)
+        return max(self._when_done(self._slow_start), more)
+
+    def _when_done(self, maps: int) -> float:
+        if len(self._ended_maps) < maps:
+            return math.inf
+        return self._ended_maps[maps - 1] if maps else self._ready
+
     def _begin_of(self, attempt: JobAttempt) -> float:
-        asked = self._ended_maps[attempt.after - 1] if attempt.after else self._ready
+        asked = self._asked(attempt)
         free = max(min(self._free), min(self._allowed.get(attempt.role, [0.0])))
         return max(self._flows.time, max(asked, free) + attempt.lag)
 
@@ -98,6 +113,8 @@ class _OneJob:
             if free:
                 free.remove(min(free))
         self._queue.remove(attempt)
+        if attempt.role == "map" and not any(one.role == "map" for one in self._queue):
+            self._no_map_waits = self._flows.time
         running = _Running(attempt, self._flows.time)
         self._running.append(running)
         self._begin_part(running)

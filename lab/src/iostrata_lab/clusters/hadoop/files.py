@@ -60,6 +60,8 @@ def _over_mount(known: State, root: Path) -> dict[str, object]:
 def environment(known: State, root: Path) -> Mapping[str, str]:
     """The variables with which commands find this Hadoop."""
     path = os.environ.get("PATH", os.defpath)
+    # nodes reach the driver of Spark there; by itself it takes an address that they have no way to
+    spark = {"SPARK_LOCAL_IP": known.head} if known.nodes else {}
     classes = f"{known.lib}/*" + (f":{root}/bin/{OVER_MOUNT}" if known.over_mount else "")
     return {
         "PATH": f"{root}/bin:{path}",
@@ -67,4 +69,5 @@ def environment(known: State, root: Path) -> Mapping[str, str]:
         "HADOOP_CONF_DIR": f"{root}/conf",
         "YARN_CONF_DIR": f"{root}/conf",
         "CLASSPATH": f"{root}/conf:{classes}",
+        **spark,
     }
