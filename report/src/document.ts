@@ -33,6 +33,7 @@ export interface ReportDocument {
   usage: Usage | null;
   ranks: BoundedRankActivity;
   programs: Programs | null;
+  what_if: Choices | null;
 }
 /**
  * The run; times are 0 where they are not known.
@@ -1026,4 +1027,71 @@ export interface ServerActivity {
    * Items: bytes
    */
   moved: number[];
+}
+/**
+ * A run with all combinations of values of all dimensions, those of the last changing first.
+ *
+ * `missing` says why there are none. `recorded`: the time of the run; `replayed`: that of its
+ * replay without a change; `kept`: of the time of attempts, what no change alters; `parts` are in
+ * the order in which they come on critical paths.
+ */
+export interface Choices {
+  missing: string;
+  /**
+   * nanoseconds
+   */
+  recorded: number;
+  /**
+   * nanoseconds
+   */
+  replayed: number;
+  /**
+   * a part of 1
+   */
+  kept: number;
+  dimensions: ChoiceDimension[];
+  parts: string[];
+  roles: string[];
+  choices: Combination[];
+}
+/**
+ * Something that can be changed: its short name, what a slider of it says, and its values, of
+ * which the one at the place `recorded` is no change; `assumes`: half a sentence on the others.
+ */
+export interface ChoiceDimension {
+  name: string;
+  label: string;
+  values: string[];
+  /**
+   * a number of things
+   */
+  recorded: number;
+  assumes: string;
+}
+/**
+ * The run with one combination of values: its predicted time, the least and the most that it
+ * could be; `path`: of this time, what each of `Choices.parts` has of the critical path; `roles`:
+ * the mean time of an attempt of each of `Choices.roles`.
+ */
+export interface Combination {
+  /**
+   * nanoseconds
+   */
+  predicted: number;
+  /**
+   * nanoseconds
+   */
+  low: number;
+  /**
+   * nanoseconds
+   */
+  high: number;
+  /**
+   * Items: nanoseconds
+   */
+  path: number[];
+  /**
+   * Items: nanoseconds
+   */
+  roles: number[];
 }

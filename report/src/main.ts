@@ -21,6 +21,7 @@ import { time } from "./sections/time.ts";
 import { top } from "./sections/top.ts";
 import { tree } from "./sections/tree.ts";
 import { usage } from "./sections/usage.ts";
+import { whatIf } from "./sections/what-if.ts";
 import { Selection } from "./selection.ts";
 
 type Make = (run: ReportDocument, selection: Selection) => HTMLElement | null;
@@ -32,6 +33,7 @@ const SECTIONS: [string, Make][] = [
   ["Programs", programs],
   ["Ranks", ranks],
   ["Critical path", critical],
+  ["What if", whatIf],
   ["Targets", targets],
   ["Call tree", tree],
   ["Layers", layers],

@@ -196,14 +196,21 @@ def _slowed(flows: Iterable[PartFlow], cores: float) -> float:
     """The speed of a CPU of weight 1 at which flows use no more than `cores`; inf: all of them go
     at their full speed.
     """
-    needy = [flow for flow in flows if flow.part.cpu > 0]
+    needy = [flow.part for flow in flows if flow.part.cpu > 0]
+    # most of the time of a replay is here, so `PartFlow.speed` is written out
+    known = [(part.kept, part.cpu, part.cpu / part.cores, part.weight) for part in needy]
 
     def used(slowed: float) -> float:
-        return sum(flow.speed(slowed) * flow.part.cpu for flow in needy)
+        total = 0.0
+        for kept, cpu, alone, weight in known:
+            share = slowed * weight
+            took = kept + (alone / share if share < 1.0 else alone)
+            total += cpu / (took if took > _LEAST else _LEAST)
+        return total
 
     if used(math.inf) <= cores:
         return math.inf
-    low, high = 0.0, 1.0 / min(flow.part.weight for flow in needy)
+    low, high = 0.0, 1.0 / min(part.weight for part in needy)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if used(middle) > cores else (middle, high)

@@ -34,6 +34,7 @@ from iostrata.explain.rank import RULE_STEPS
 from iostrata.explain.verdict import explanation
 from iostrata.progress import Progress, silent
 from iostrata.records import Record, builtins
+from iostrata.replay.choices import WHAT_IF
 from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.names import layer_order
 from iostrata.show.completeness import completeness_lines
@@ -64,20 +65,22 @@ from iostrata.show.report.ranks import ranks
 from iostrata.show.report.streams import streams
 from iostrata.show.report.tasks import tasks
 from iostrata.show.report.usage import usage
+from iostrata.show.report.what_if import what_if
 from iostrata.show.summary import picture, reason_empty, untraced_lines
 from iostrata.store.opened import OpenedRun
 from iostrata.version import __version__
 
 STEPS = (
     *(*SUMMARY_STEPS, "time line", "tasks", "flow", "access patterns"),
-    *(*RULE_STEPS, "call tree", "critical path"),
+    *(*RULE_STEPS, "call tree", "critical path", WHAT_IF),
 )
 _R = TypeVar("_R")
 
 
 def document(opened: OpenedRun, step: Progress = silent) -> ReportDocument:
     """The document of a run; says each of STEPS."""
-    return fitted(_whole(opened, step))
+    whole = _explained(_whole(opened, step), opened, step)
+    return fitted(msgspec.structs.replace(whole, what_if=what_if(opened, step)))
 
 
 def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
@@ -96,7 +99,7 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     spent = engine.records(by_role, RoleTotal)
     step("access patterns")
     spent.sort(key=lambda row: (-row.time, layer_order(row.layer)))
-    whole = ReportDocument(
+    return ReportDocument(
         version=VERSION,
         iostrata=__version__,
         run=_run(known),
@@ -126,7 +129,6 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
         ranks=_ranks(opened, known, axis),
         programs=_programs(opened, known, axis),
     )
-    return _explained(whole, opened, step)
 
 
 def _explained(whole: ReportDocument, opened: OpenedRun, step: Progress) -> ReportDocument:

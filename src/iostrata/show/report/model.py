@@ -20,9 +20,9 @@ from iostrata.analyse.totals import LayerTotal, OperationTotal
 from iostrata.explain.finding import Finding
 from iostrata.explain.verdict import Verdict
 from iostrata.records import Bytes, Count, EpochNs, Ns, Rate, Record, Share
+from iostrata.replay.choices import Choices
 
 VERSION = 2
-
 _T = TypeVar("_T")
 
 
@@ -397,3 +397,4 @@ class ReportDocument(Record, frozen=True):
     usage: Usage | None = None
     ranks: Bounded[RankActivity] = field(default_factory=lambda: Bounded([], 0))
     programs: Programs | None = None
+    what_if: Choices | None = None

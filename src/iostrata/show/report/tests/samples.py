@@ -17,6 +17,7 @@ from iostrata.analyse.axis import MOST_BINS
 from iostrata.analyse.calltree.tests.made import node
 from iostrata.analyse.calltree.trees import CallNode
 from iostrata.records import builtins
+from iostrata.replay.choices import MOST_PARTS
 from iostrata.show.pipelines import MOST
 from iostrata.show.report import bounds
 from iostrata.show.report.model import ReportDocument
@@ -229,9 +230,38 @@ def full(name: str = HOSTILE) -> ReportDocument:
     made["ops"] = _filled(made["ops"], bounds.MOST_ROWS, name)
     made["tree"] = builtins([_branches(2 * bounds.MOST_NODES, name)])
     made["verdict"] = {"text": name, "detail": name}
+    made["what_if"] = what_if(MOST_PARTS, name)
     made["lost_datanodes"] = [f"{i} {name}" for i in range(MOST + 1)]
     made["run"] |= {"command": name, "message": name, "user": name, "host": name}
     return bounds.fitted(msgspec.convert(made, ReportDocument))
+
+
+def what_if(parts: int, name: str) -> Row:
+    """Changes of disks and containers of a run of 40 s, which has parts of such names."""
+    label = {"assumes": name, "label": "Speed of disks"}
+    disks = {"name": "disks", "values": ["0.5x", "1x", "2x"], "recorded": 1, **label}
+    containers = {**disks, "name": "containers", "label": "Attempts at once", "values": ["4", "8"]}
+    seconds = [72, 60, 50, 40, 30, 20]  # as recorded: 1x and 8
+    choices = [
+        {
+            "predicted": time * SECOND,
+            "low": time * SECOND,
+            "high": time * SECOND + (time != 40) * SECOND,
+            "path": [time * SECOND // parts] * parts,
+            "roles": [time * SECOND // 4],
+        }
+        for time in seconds
+    ]
+    return {
+        "missing": "",
+        "recorded": 40 * SECOND,
+        "replayed": 41 * SECOND,
+        "kept": 0.1,
+        "dimensions": [disks, containers],
+        "parts": [f"{i} {name}" for i in range(parts)],
+        "roles": ["map"],
+        "choices": choices,
+    }
 
 
 def _widened(made: Row, name: str) -> Row:

@@ -1,0 +1,17 @@
+"""What changes would bring to a run, for the section of the page that has sliders."""
+
+from __future__ import annotations
+
+from iostrata.errors import UserError
+from iostrata.progress import Progress
+from iostrata.replay.choices import WHAT_IF, Choices, choices
+from iostrata.store.opened import OpenedRun
+
+
+def what_if(opened: OpenedRun, step: Progress) -> Choices | None:
+    """The run replayed with a grid of changes; None where it cannot be replayed. Says WHAT_IF."""
+    step(WHAT_IF)
+    try:
+        return choices(opened, step)
+    except UserError:
+        return None
