@@ -36,8 +36,9 @@ from iostrata.text import plural
 WHAT_IF = "what if"  # the step of progress
 MOST_ATTEMPTS = 200
 MOST_PARTS = 12  # with names of their own
-MOST_SECONDS = 60.0  # that all replays may take
+MOST_SECONDS = 30.0  # that all may take, as far as one replay says
 _FITTING = 0.3  # of the whole time
+_OF_FIT, _FITS = 130, 4  # replays that a fit is worth, and what it finds at most
 _NEAR = 0.05
 _OTHERS = "others"
 _INSTEAD = "`iostrata what-if` makes one change"
@@ -104,13 +105,14 @@ def choices_of(recorded: RecordedJobs, progress: Progress = silent) -> Choices:
             wall,
         )
     dimensions = _dimensions(recorded)
-    likely = fits(recorded, lambda _, part=0.0: progress(WHAT_IF, _FITTING * part))
-    begun = time.monotonic()
-    before = [replay(one) for one in likely]
-    took = time.monotonic() - begun
     combinations = list(product(*(one.values for one in dimensions)))
-    if took * len(combinations) > MOST_SECONDS:
+    begun = time.monotonic()
+    replay(recorded)
+    took = (time.monotonic() - begun) * (_OF_FIT + _FITS * len(combinations))
+    if took > MOST_SECONDS:
         return Choices(f"replays with every change would take too long; {_INSTEAD}", wall)
+    likely = fits(recorded, lambda _, part=0.0: progress(WHAT_IF, _FITTING * part))
+    before = [replay(one) for one in likely]
     grid = _Grid(recorded, likely, before)
     for place, values in enumerate(combinations):
         progress(WHAT_IF, _FITTING + (1 - _FITTING) * place / len(combinations))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from iostrata.errors import InternalError
@@ -19,7 +19,7 @@ from iostrata.replay.jobs import AttemptPart, SharedCluster
 
 _LEAST = 1e-6  # s: the shortest part
 _CLOSE = 1e-9
-_HALVINGS = 40
+_MOST_STEPS = 60
 
 
 class Took(Record, frozen=True):
@@ -142,7 +142,7 @@ class Flows:
             cores = self._cluster.cores[machine]
             free = [flow for flow in here if flow not in held]
             taken = sum(held[flow] * flow.part.cpu for flow in here if flow in held)
-            slowed = _slowed(free, max(cores - taken, 0.05 * cores))
+            slowed = slowed_to(free, max(cores - taken, 0.05 * cores))
             for flow in here:
                 flow.slowed = slowed < math.inf
                 flow.rate = held.get(flow, flow.speed(slowed))
@@ -192,11 +192,12 @@ class Flows:
         return writes, reads
 
 
-def _slowed(flows: Iterable[PartFlow], cores: float) -> float:
+def slowed_to(flows: Iterable[PartFlow], cores: float) -> float:
     """The speed of a CPU of weight 1 at which flows use no more than `cores`; inf: all of them go
     at their full speed.
     """
     needy = [flow.part for flow in flows if flow.part.cpu > 0]
+    weights = [part.weight for part in needy]
     # most of the time of a replay is here, so `PartFlow.speed` is written out
     known = [(part.kept, part.cpu, part.cpu / part.cores, part.weight) for part in needy]
 
@@ -210,8 +211,26 @@ def _slowed(flows: Iterable[PartFlow], cores: float) -> float:
 
     if used(math.inf) <= cores:
         return math.inf
-    low, high = 0.0, 1.0 / min(part.weight for part in needy)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if used(middle) > cores else (middle, high)
-    return max(low, 1e-6)
+    return max(1e-6, _root(lambda slowed: used(slowed) - cores, -cores, 1.0 / min(weights)))
+
+
+def _root(of: Callable[[float], float], at_zero: float, high: float) -> float:
+    """Where a function that grows is 0, between 0 and `high`: regula falsi, by the Illinois rule,
+    which asks it some eight times.
+    """
+    low, under, over = 0.0, at_zero, of(high)
+    side = 0
+    for _ in range(_MOST_STEPS):
+        middle = low - under * (high - low) / (over - under)
+        value = of(middle)
+        if abs(value) <= _CLOSE * -at_zero or high - low <= _CLOSE * high:
+            return middle
+        if value > 0:
+            high, over = middle, value
+            under /= 2 if side > 0 else 1
+            side = 1
+        else:
+            low, under = middle, value
+            over /= 2 if side < 0 else 1
+            side = -1
+    return low

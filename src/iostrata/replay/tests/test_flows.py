@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iostrata.errors import InternalError
-from iostrata.replay.flows import Flows
+from iostrata.replay.flows import Flows, PartFlow, slowed_to
 from iostrata.replay.jobs import AttemptPart, HostDisk, SharedCluster
 from iostrata.replay.tests.twins import MB, cluster, part
 
@@ -107,3 +107,26 @@ def test_nobody_gets_more_than_there_is(parts: list[AttemptPart]) -> None:
         written = sum(each.written("one").get(host, 0.0) for each in parts)
         read = sum(each.read.get(host, 0.0) for each in parts)
         assert written + read <= disk.rate * last + disk.room + MB
+
+
+PARTS = st.builds(
+    lambda kept, cpu, cores, weight: part(kept=kept, cpu=cpu, cores=cores, weight=weight),
+    st.floats(0, 5),
+    st.floats(0.01, 10),
+    st.floats(0.5, 4),
+    st.floats(0.25, 4),
+)
+
+
+@given(parts=st.lists(PARTS, min_size=1, max_size=12), cores=st.floats(0.1, 16))
+def test_a_busy_cpu_is_used_as_a_whole(parts: list[AttemptPart], cores: float) -> None:
+    flows = [PartFlow(one, "one", 0.0) for one in parts]
+
+    def used(speed: float) -> float:
+        return sum(flow.speed(speed) * flow.part.cpu for flow in flows)
+
+    slowed = slowed_to(flows, cores)
+    if used(math.inf) <= cores:
+        assert slowed == math.inf
+    else:
+        assert used(slowed) == pytest.approx(cores, rel=1e-6)
