@@ -219,9 +219,9 @@ export function difference(ns: number): string {
 function method({ recorded, replayed, kept, dimensions }: Choices): HTMLElement {
   const check =
     `The replay without a change takes ${seconds(replayed)} (${off(replayed, recorded)}); what ` +
-    "it is off by is taken out of predicted times and of the parts of the path. How much two runs of the job differ is not in " +
-    `their range. ${percent(kept)} of the time of attempts is kept as it was: neither CPU nor ` +
-    "disks explain it.";
+    "it is off by is taken out of predicted times and of the parts of the path. How much two " +
+    `runs of the job differ is not in their range. ${percent(kept)} of the time of attempts is ` +
+    "kept as it was: neither CPU nor disks explain it.";
   return h(
     "div",
     {},
