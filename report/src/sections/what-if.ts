@@ -64,7 +64,7 @@ export function whatIf(run: ReportDocument): HTMLElement | null {
     h(
       "div",
       { class: "asked" },
-      h("p", {}, "Move a slider to see how long the run would have taken; several count together."),
+      h("p", {}, "Move a slider to see how long the run would have taken; they count together."),
       h("div", { class: "dimensions" }, ...set),
     ),
     words,
@@ -75,7 +75,7 @@ export function whatIf(run: ReportDocument): HTMLElement | null {
   );
 }
 
-/** Where a combination of values is in the list of all: those of the last dimension change first. */
+/** Where a combination is in the list of all: values of the last dimension change first. */
 export function index(dimensions: { values: unknown[] }[], places: number[]): number {
   return dimensions.reduce((sum, one, at) => sum * one.values.length + (places[at] ?? 0), 0);
 }
