@@ -190,6 +190,15 @@ def test_every_task_attempt_is_what_spark_says_of_it(
     outside = path.wall - sum(stage.time for stage in path.by_stage if stage.tasks)
     assert sum(on_path[name].time for name in between if name in on_path) > 0.9 * outside
 
+    # its replay has all tasks, and takes as long; on one slot they take longer
+    done = cluster.iostrata("what-if", "every", "--containers", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    replayed = json.loads(done.stdout)
+    (tasks,) = replayed["roles"]
+    assert (tasks["role"], tasks["attempts"]) == ("task", len(wanted))
+    assert replayed["replayed"] == pytest.approx(replayed["recorded"], rel=0.1)
+    assert replayed["predicted"] > replayed["recorded"]
+
     shuffling = sum(row[5] > 0 for row in wanted.values())
     # every way to write and to spill at least once: how often is Spark's to decide
     once = Between(1)

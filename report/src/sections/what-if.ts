@@ -161,7 +161,7 @@ function said({ recorded }: Choices, choice: Combination): HTMLElement[] {
   ];
   const [low, high] = [seconds(choice.low), seconds(choice.high)];
   if (low !== high)
-    found.push(h("span", { class: "readout" }, `${low} to ${high}, as far as the trace says`));
+    found.push(h("span", { class: "readout" }, `${low} to ${high}, nine times of ten`));
   return found;
 }
 
@@ -219,9 +219,9 @@ export function difference(ns: number): string {
 function method({ recorded, replayed, kept, dimensions }: Choices): HTMLElement {
   const check =
     `The replay without a change takes ${seconds(replayed)} (${off(replayed, recorded)}); what ` +
-    "it is off by is taken out of predicted times and of the parts of the path. How much two " +
-    `runs of the job differ is not in their range. ${percent(kept)} of the time of attempts is ` +
-    "kept as it was: neither CPU nor disks explain it.";
+    "it is off by is taken out of predicted times and of the parts of the path. Their range is " +
+    "what nine of ten changes were within that were made and measured. " +
+    `${percent(kept)} of the time of attempts is kept as it was: neither CPU nor disks explain it.`;
   return h(
     "div",
     {},

@@ -30,13 +30,14 @@ from iostrata.replay.jobs import RecordedJobs
 from iostrata.replay.path import by_name, critical_path
 from iostrata.replay.recorded import recorded_jobs
 from iostrata.replay.schedule import Replay, replay
+from iostrata.replay.whatif import interval
 from iostrata.store.opened import OpenedRun
 from iostrata.text import plural
 
 WHAT_IF = "what if"  # the step of progress
 MOST_ATTEMPTS = 200
 MOST_PARTS = 12  # with names of their own
-MOST_SECONDS = 30.0  # that all may take, as far as one replay says
+MOST_SECONDS = 10.0  # that all may take, as far as one replay says
 _FITTING = 0.3  # of the whole time
 _OF_FIT, _FITS = 130, 4  # replays that a fit is worth, and what it finds at most
 _NEAR = 0.05
@@ -57,9 +58,9 @@ class ChoiceDimension(Record, frozen=True):
 
 
 class Combination(Record, frozen=True):
-    """The run with one combination of values: its predicted time, the least and the most that it
-    could be; `path`: of this time, what each of `Choices.parts` has of the critical path; `roles`:
-    the mean time of an attempt of each of `Choices.roles`.
+    """The run with one combination of values: its predicted time, and what nine of ten measured
+    times were within (`iostrata.replay.whatif`); `path`: of this time, what each of `Choices.parts`
+    has of the critical path; `roles`: the mean time of an attempt of each of `Choices.roles`.
     """
 
     predicted: Ns
@@ -198,6 +199,16 @@ def _cores(recorded: RecordedJobs) -> tuple[_Value, ...]:
     return (_Value("1x"), *twice)
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A combination, in seconds."""
+
+    predicted: float
+    around: tuple[float, float]
+    path: dict[str, float]
+    means: list[float]
+
+
 class _Grid:
     """Replays with one combination of changes after the other."""
 
@@ -207,7 +218,7 @@ class _Grid:
         self._wall, self._likely, self._before = recorded.wall, likely, before
         self._roles = sorted({one.role for one in recorded.attempts})
         self._parts: list[str] = []
-        self._rows: list[tuple[list[float], dict[str, float], list[float]]] = []
+        self._rows: list[_Row] = []
 
     def add(self, changes: Sequence[Alternative]) -> None:
         """The next combination."""
@@ -219,7 +230,10 @@ class _Grid:
         path: dict[str, float] = defaultdict(float)
         for name, length in by_name(critical_path(jobs[0], after[0])).items():
             path[self._part(name)] += length * exact[0]
-        self._rows.append((walls, path, [_mean(after[0], role) for role in self._roles]))
+        # that no change was made is no prediction
+        around = interval(walls) if changes else (walls[0], walls[0])
+        means = [_mean(after[0], role) for role in self._roles]
+        self._rows.append(_Row(walls[0], around, path, means))
 
     def choices(self, dimensions: Iterable[_Dimension]) -> Choices:
         """All that were added."""
@@ -231,7 +245,7 @@ class _Grid:
             dimensions=[one.shown() for one in dimensions],
             parts=self._parts,
             roles=self._roles,
-            choices=[self._choice(*row) for row in self._rows],
+            choices=[self._choice(row) for row in self._rows],
         )
 
     def _part(self, name: str) -> str:
@@ -242,15 +256,13 @@ class _Grid:
             self._parts.append(name)
         return name
 
-    def _choice(
-        self, walls: list[float], path: dict[str, float], means: list[float]
-    ) -> Combination:
+    def _choice(self, row: _Row) -> Combination:
         return Combination(
-            predicted=_ns(walls[0]),
-            low=_ns(min(walls)),
-            high=_ns(max(walls)),
-            path=[_ns(path.get(name, 0.0)) for name in self._parts],
-            roles=[_ns(mean) for mean in means],
+            predicted=_ns(row.predicted),
+            low=_ns(row.around[0]),
+            high=_ns(row.around[1]),
+            path=[_ns(row.path.get(name, 0.0)) for name in self._parts],
+            roles=[_ns(mean) for mean in row.means],
         )
 
 

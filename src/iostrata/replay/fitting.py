@@ -142,7 +142,9 @@ def _nearer(part: AttemptPart, took: Took) -> AttemptPart:
 def _by_drag(part: AttemptPart, took: Took) -> AttemptPart:
     aim = max(_LITTLE * took.waited, part.length - (took.length - took.waited))
     factor = min(1.3, max(0.7, (aim / took.waited) ** _DAMPED))
-    return msgspec.structs.replace(part, drag=min(_MOST_DRAG, max(1 / _MOST_DRAG, part.drag * factor)))
+    return msgspec.structs.replace(
+        part, drag=min(_MOST_DRAG, max(1 / _MOST_DRAG, part.drag * factor))
+    )
 
 
 def _with_disks(recorded: RecordedJobs, rate: float, room: float) -> RecordedJobs:

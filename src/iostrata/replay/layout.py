@@ -106,7 +106,9 @@ def with_splits(recorded: RecordedJobs, size: int) -> RecordedJobs:
     maps read nothing from HDFS.
     """
     if not any(job.maps for job in recorded.jobs):
-        raise UserError("the run has no maps", "their number is that of splits, tasks' of Spark not")
+        raise UserError(
+            "the run has no maps", "their number is that of splits, tasks' of Spark not"
+        )
     jobs = tuple(_split(job, size) for job in recorded.jobs)
     return msgspec.structs.replace(recorded, jobs=jobs)
 

@@ -5,14 +5,25 @@ from iostrata.analyse.demands import (
     DeviceMoment,
     Dirtied,
     ServerRead,
+    TaskThread,
     block_writes,
     device_moments,
     dirtied,
     server_reads,
+    task_threads,
 )
 from iostrata.analyse.tests.conftest import Traced
 from iostrata.schema.events import FLAG
-from iostrata.store.tests.made import SECOND, START, device, process, row_of_sum, usage
+from iostrata.store.tests.made import (
+    SECOND,
+    START,
+    device,
+    process,
+    row_of_call,
+    row_of_sum,
+    thread,
+    usage,
+)
 
 MAP = "attempt_1_0001_m_000000_0"
 
@@ -64,3 +75,34 @@ def test_what_processes_left_to_disks(traced: Traced) -> None:
     usages += [usage(9, 0, disk_written=100)]  # of nobody who is known
     found = traced([], processes=processes, usages=usages).records(dirtied(), Dirtied)
     assert found == [Dirtied("a", START, SECOND, 7)]
+
+
+def test_how_long_the_threads_of_attempts_worked(traced: Traced) -> None:
+    def ran(task: str, tid: int, dur: int, **more: object) -> dict[str, object]:
+        given = {"phase": "stage 0.0", "task": task, "proc": 3, "tid": tid, "dur": dur, **more}
+        return row_of_call("task", "run", "", **given)
+
+    rows = [
+        ran("t0", 7, 30),
+        ran("t1", 7, 10, start=START + 30),  # the same thread ran both
+        ran("t2", 8, 20),
+        ran("a call of MapReduce", 1, 5, phase="map"),
+    ]
+    processes = [
+        process("map", 1, proc=1, task=MAP),
+        process("map", 2, proc=2, task="not looked at"),
+        process("executor", 3, proc=3),
+    ]
+    threads = [
+        thread(1, 1, "main", cpu=3, queued=4),
+        thread(1, 9, "SpillThread", cpu=100),
+        thread(3, 7, "Executor task launch worker", cpu=8, queued=4),
+    ]
+    found = traced(rows, processes=processes, threads=threads)
+    assert sorted(found.records(task_threads(), TaskThread), key=lambda one: one.proc) == [
+        TaskThread(MAP, 1, 7),
+        TaskThread("not looked at", 2, None),
+        TaskThread("t0", 3, 9),
+        TaskThread("t1", 3, 3),
+        TaskThread("t2", 3, None),
+    ]

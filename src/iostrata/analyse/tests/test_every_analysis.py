@@ -29,6 +29,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "hosts": (START, 10**9),
     "job_usage": (START, 10**9),
     "attempt_usage": (START, 10**9),
+    "process_usage": (START, 10**9),
     "part_bins": (START, 10**9),
     "rank_bins": (START, 10**9),
     "targets_alike": (5,),
@@ -55,7 +56,8 @@ NOTHING = {
     ),
     *("pipe_reads", "pipeline_failures", "placed_maps", "queues", "slow_mirrors", "spills"),
     *("part_bins", "part_files", "part_operations", "server_reads"),
-    *("rank_bins", "rank_files", "thread_groups", "thread_works", "woven_points"),
+    *("process_usage", "rank_bins", "rank_files", "task_threads"),
+    *("thread_groups", "thread_works", "woven_points"),
 }
 # Their rows are calls, with all columns of these.
 WITHOUT_RECORD = {"requests"}

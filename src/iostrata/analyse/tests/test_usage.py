@@ -2,7 +2,14 @@ from __future__ import annotations
 
 from iostrata.analyse.engine import Engine
 from iostrata.analyse.tests.conftest import Traced
-from iostrata.analyse.usage import AttemptUsage, JobUsage, attempt_usage, job_usage
+from iostrata.analyse.usage import (
+    AttemptUsage,
+    JobUsage,
+    ProcessUsage,
+    attempt_usage,
+    job_usage,
+    process_usage,
+)
 from iostrata.store.tests.made import SECOND, START, process, usage
 
 MAP, REDUCE = "attempt_1_0001_m_000000_0", "attempt_1_0001_r_000000_0"
@@ -47,7 +54,19 @@ def test_curves_of_attempts(traced: Traced) -> None:
     ]
 
 
+def test_curves_of_processes(traced: Traced) -> None:
+    found = job(traced).records(process_usage(START, 2 * SECOND), ProcessUsage)
+    assert found == [
+        ProcessUsage(1, 0, 5 * SECOND // 2, 10, 0),
+        ProcessUsage(1, 1, 3 * SECOND // 2, 0, 0),
+        ProcessUsage(2, 0, 200, 0, 2),
+        ProcessUsage(2, 1, 200, 0, 3),
+        ProcessUsage(3, 0, 5, None, None),
+    ]
+
+
 def test_an_older_run_has_no_curves(traced: Traced) -> None:
     engine = traced([], processes=[process("map", 1, proc=1, job="j", task=MAP)])
     assert engine.records(job_usage(START, SECOND), JobUsage) == []
     assert engine.records(attempt_usage(START, SECOND), AttemptUsage) == []
+    assert engine.records(process_usage(START, SECOND), ProcessUsage) == []

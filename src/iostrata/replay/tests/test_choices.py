@@ -12,6 +12,7 @@ from iostrata.replay.fitting import fits
 from iostrata.replay.jobs import RecordedJobs
 from iostrata.replay.schedule import replay
 from iostrata.replay.tests.twins import cluster, recording, sort
+from iostrata.replay.whatif import OFF
 
 SECOND = 10**9
 
@@ -57,8 +58,8 @@ def test_changes_are_made_together(found: Choices, recorded: RecordedJobs) -> No
              for one in fitted]  # fmt: skip
     choice = chosen(found, disks="2x", containers="2")
     assert choice.predicted == pytest.approx(walls[0] * SECOND, abs=2)
-    assert choice.low == pytest.approx(min(walls) * SECOND, abs=2)
-    assert choice.high == pytest.approx(max(walls) * SECOND, abs=2)
+    assert choice.low == pytest.approx(min(walls) * SECOND / (1 + OFF), abs=2)
+    assert choice.high == pytest.approx(max(walls) * SECOND * (1 + OFF), abs=2)
 
 
 def test_the_path_of_each_combination_is_its_time(found: Choices) -> None:

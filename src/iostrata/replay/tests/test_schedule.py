@@ -3,15 +3,25 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from iostrata.replay.changes import changed, containers, faster_disks, limited, setting
+from iostrata.replay.changes import (
+    SLOW_START,
+    changed,
+    containers,
+    faster_disks,
+    limited,
+    setting,
+)
 from iostrata.replay.fitting import fits
 from iostrata.replay.jobs import RecordedJobs, ReplayedJob
 from iostrata.replay.schedule import replay
 from iostrata.replay.tests.twins import attempt, cluster, part, recording, sort
 
 
-def run_of(*attempts: object, lead: float = 1.0, slots: int = 2) -> RecordedJobs:
-    job = msgspec.convert({"name": "job", "lead": lead, "attempts": attempts}, ReplayedJob)
+def run_of(
+    *attempts: object, lead: float = 1.0, slots: int = 2, slow_start: int = 0
+) -> RecordedJobs:
+    given = {"name": "job", "lead": lead, "attempts": attempts, "slow_start": slow_start}
+    job = msgspec.convert(given, ReplayedJob)
     return RecordedJobs(0.0, 0.5, (job,), cluster(cores=8, containers=slots), None)
 
 
@@ -30,11 +40,30 @@ def test_a_reduce_begins_after_some_maps_and_gathers_until_all_are_done() -> Non
     maps = [attempt(f"m{n}", "map", "one", part(cpu=2.0 * (n + 1))) for n in range(2)]
     gather, rest = part("gather", cpu=0.5, gathers=True), part("shuffle", cpu=1.0)
     reduce = attempt("r", "reduce", "two", gather, rest, after=1)
-    found = replay(run_of(*maps, reduce, slots=3))
+    found = replay(run_of(*maps, reduce, slots=3, slow_start=1))
     assert [(one.task, one.start) for one in found.attempts] == [("m0", 1), ("m1", 1), ("r", 3)]
     assert [part.until for part in found.attempts[2].parts] == pytest.approx(
         [3.5, 6.0]
     )  # the last map ended at 5
+
+
+def test_reduces_are_asked_for_as_maps_end_and_all_when_no_map_waits() -> None:
+    maps = [attempt(f"m{n}", "map", "one", part(cpu=2.0)) for n in range(3)]
+    gather = part("gather", gathers=True)
+    reduces = [
+        attempt(f"r{n}", "reduce", "two", gather, part("shuffle", cpu=1.0), after=after)
+        for n, after in enumerate((2, 3))
+    ]
+
+    def begins(slots: int, slow_start: int) -> list[float]:
+        found = times(run_of(*maps, *reduces, slots=slots, slow_start=slow_start))
+        return [found[one.task][0] for one in reduces]
+
+    assert begins(slots=2, slow_start=2) == [3, 5]  # m2 had the other container
+    assert begins(slots=6, slow_start=1) == [3, 3]  # no map waits any more
+    assert begins(slots=6, slow_start=3) == [3, 3]  # all maps end at 3
+    late = changed(run_of(*maps, *reduces, slots=3), [setting(f"{SLOW_START}=1")])
+    assert times(late)["r0"][0] == 3
 
 
 def test_reduces_leave_the_last_container_to_maps() -> None:

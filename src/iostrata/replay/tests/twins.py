@@ -47,7 +47,9 @@ def recording(truth: RecordedJobs) -> RecordedJobs:
     done = replay(truth)
     ran = {one.task: one for one in done.attempts}
     jobs = tuple(
-        ReplayedJob(job.name, job.lead, tuple(_seen(one, ran[one.task]) for one in job.attempts))
+        msgspec.structs.replace(
+            job, attempts=tuple(_seen(one, ran[one.task]) for one in job.attempts)
+        )
         for job in truth.jobs
     )
     disks = {
@@ -95,5 +97,5 @@ def sort(disk: float = 20 * MB, maps: int = 6, containers: int = 4) -> RecordedJ
         for number in range(2)
     ]
     disks = {host: HostDisk(disk, 16 * MB) for host in HOSTS}
-    job = ReplayedJob("job_1", 3.0, tuple(attempts))
+    job = ReplayedJob("job_1", 3.0, tuple(attempts), max(1, maps // 3))
     return RecordedJobs(0.0, 1.0, (job,), cluster(containers=containers, disks=disks), 2.0)
