@@ -1069,9 +1069,9 @@ export interface ChoiceDimension {
   assumes: string;
 }
 /**
- * The run with one combination of values: its predicted time, the least and the most that it
- * could be; `path`: of this time, what each of `Choices.parts` has of the critical path; `roles`:
- * the mean time of an attempt of each of `Choices.roles`.
+ * The run with one combination of values: its predicted time, and what nine of ten measured
+ * times were within (`iostrata.replay.whatif`); `path`: of this time, what each of `Choices.parts`
+ * has of the critical path; `roles`: the mean time of an attempt of each of `Choices.roles`.
  */
 export interface Combination {
   /**
