@@ -59,6 +59,26 @@ export function timeAxis(end: number, width: number): Plot.Markish {
   });
 }
 
+/** Bars in lanes over time (seconds) that have names; `bars` is their mark. */
+export function lanes(
+  names: readonly string[],
+  end: number,
+  bars: Plot.Markish,
+  size: { width: number; height: number; left: number },
+): Drawing {
+  return Plot.plot({
+    width: size.width,
+    height: size.height,
+    marginLeft: size.left,
+    marginRight: RIGHT,
+    marginTop: 4,
+    marginBottom: 22,
+    x: { domain: [0, end], label: null },
+    y: { domain: names, label: null, padding: 0.2 },
+    marks: [timeAxis(end, size.width), Plot.axisY({ tickSize: 0, fontSize: 11 }), bars],
+  });
+}
+
 /**
  * An element of `height` that holds `draw(width)`: drawn when it comes near what is seen, or is to
  * be printed, and drawn anew when its width changes. A cluster's figures would take seconds at once.

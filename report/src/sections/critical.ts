@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { brushed } from "../brush.ts";
 import type { Critical, PathPart, PathStage, PathTime, ReportDocument } from "../document.ts";
 import { h, name, section } from "../dom.ts";
-import { drawn, figure, LEFT, layerColour, legend, RIGHT, timeAxis } from "../figure.ts";
+import { drawn, figure, LEFT, lanes, layerColour, legend } from "../figure.ts";
 import type { Selection } from "../selection.ts";
 import { table } from "../table.ts";
 import { called, count, percent, printable, seconds } from "../text.ts";
@@ -170,7 +170,7 @@ function functionTable(rows: PathTime[]): HTMLElement {
 }
 
 function strip(parts: PathPart[], { axis }: Selection, width: number): SVGElement | HTMLElement {
-  const bars = parts.map((part) => ({
+  const pieces = parts.map((part) => ({
     from: (part.start - axis.start) / 1e9,
     until: (part.end - axis.start) / 1e9,
     lane: part.waiting ? "waiting" : "working",
@@ -180,26 +180,14 @@ function strip(parts: PathPart[], { axis }: Selection, width: number): SVGElemen
         `${part.waiting ? "waiting" : "working"} ${seconds(part.end - part.start)}`,
     ),
   }));
-  return Plot.plot({
-    width,
-    height: HEIGHT,
-    marginLeft: LEFT,
-    marginRight: RIGHT,
-    marginTop: 4,
-    marginBottom: 22,
-    x: { domain: [0, (axis.bins * axis.bin) / 1e9], label: null },
-    y: { domain: ["working", "waiting"], label: null, padding: 0.2 },
-    marks: [
-      timeAxis((axis.bins * axis.bin) / 1e9, width),
-      Plot.axisY({ tickSize: 0, fontSize: 11 }),
-      Plot.barX(bars, {
-        x1: "from",
-        x2: "until",
-        y: "lane",
-        fill: (bar: { layer: string }) => layerColour(bar.layer),
-        fillOpacity: (bar: { lane: string }) => (bar.lane === "waiting" ? 0.65 : 1),
-        title: "title",
-      }),
-    ],
+  const bars = Plot.barX(pieces, {
+    x1: "from",
+    x2: "until",
+    y: "lane",
+    fill: (bar: { layer: string }) => layerColour(bar.layer),
+    fillOpacity: (bar: { lane: string }) => (bar.lane === "waiting" ? 0.65 : 1),
+    title: "title",
   });
+  const end = (axis.bins * axis.bin) / 1e9;
+  return lanes(["working", "waiting"], end, bars, { width, height: HEIGHT, left: LEFT });
 }

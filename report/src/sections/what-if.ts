@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import type { ChoiceDimension, Choices, Combination, ReportDocument } from "../document.ts";
 import { caption, h, identifier, section } from "../dom.ts";
-import { drawn, figure, legend, RIGHT, redraw, SERIES, timeAxis } from "../figure.ts";
+import { drawn, figure, lanes, legend, redraw, SERIES } from "../figure.ts";
 import { table } from "../table.ts";
 import { percent, printable, seconds } from "../text.ts";
 
@@ -220,7 +220,7 @@ function method({ recorded, replayed, kept, dimensions }: Choices): HTMLElement 
   const check =
     `The replay without a change takes ${seconds(replayed)} (${off(replayed, recorded)}); what ` +
     "it is off by is taken out of predicted times and of the parts of the path. Their range is " +
-    "what nine of ten changes were within that were made and measured. " +
+    "what nine of ten measured changes should be within. " +
     `${percent(kept)} of the time of attempts is kept as it was: neither CPU nor disks explain it.`;
   return h(
     "div",
@@ -258,21 +258,14 @@ function strip(known: Choices, choice: Combination, width: number): SVGElement |
       title: `${printable(known.parts[place] ?? "")}: ${seconds(until - from)}`,
     })),
   );
-  return Plot.plot({
-    width,
-    height: HEIGHT,
-    marginLeft: LEFT,
-    marginRight: RIGHT,
-    marginTop: 4,
-    marginBottom: 22,
-    x: { domain: [0, end], label: null },
-    y: { domain: BARS, label: null, padding: 0.2 },
-    marks: [
-      timeAxis(end, width),
-      Plot.axisY({ tickSize: 0, fontSize: 11 }),
-      Plot.barX(pieces, { x1: "from", x2: "until", y: "bar", fill: "fill", title: "title" }),
-    ],
+  const bars = Plot.barX(pieces, {
+    x1: "from",
+    x2: "until",
+    y: "bar",
+    fill: "fill",
+    title: "title",
   });
+  return lanes(BARS, end, bars, { width, height: HEIGHT, left: LEFT });
 }
 
 /** From where to where each length goes, when they follow each other. */

@@ -107,7 +107,7 @@ def with_splits(recorded: RecordedJobs, size: int) -> RecordedJobs:
     """
     if not any(job.maps for job in recorded.jobs):
         raise UserError(
-            "the run has no maps", "their number is that of splits, tasks' of Spark not"
+            "the run has no maps", "what changes is how much each map of MapReduce reads"
         )
     jobs = tuple(_split(job, size) for job in recorded.jobs)
     return msgspec.structs.replace(recorded, jobs=jobs)

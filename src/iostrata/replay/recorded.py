@@ -79,8 +79,9 @@ class _Jobs:
                     f"jobs {found[-1].name} and {name} ran at the same time",
                     "only jobs that follow each other can be replayed",
                 )
-            slow_start = _Asked(rows, begin, self._demands.seconds).slow_start
-            found.append(ReplayedJob(name, begin - before, self._attempts(rows, begin), slow_start))
+            asked = _Asked(rows, begin, self._demands.seconds)
+            attempts_ = self._attempts(rows, begin, asked)
+            found.append(ReplayedJob(name, begin - before, attempts_, asked.slow_start))
             before = max(one.end for one in found[-1].attempts)
         return tuple(found)
 
@@ -102,9 +103,8 @@ class _Jobs:
                 found.append((f"{job} {stage}".strip(), here))
         return found
 
-    def _attempts(self, rows: list[Attempt], ready: float) -> tuple[JobAttempt, ...]:
+    def _attempts(self, rows: list[Attempt], ready: float, asked: _Asked) -> tuple[JobAttempt, ...]:
         seconds = self._demands.seconds
-        asked = _Asked(rows, ready, seconds)
         free, ends = [ready] * self._containers, [math.inf]
         found = []
         for one in rows:
@@ -126,9 +126,9 @@ class _Jobs:
         self, one: Attempt, start: float, end: float, maps_end: float
     ) -> tuple[AttemptPart, ...]:
         """From phase to phase. HDFS is written in the last of map or reduce."""
-        cuts = _cuts(self._begun[one.task], start, end, maps_end if one.role == "reduce" else None)
-        if one.stage:
-            cuts = [(start, TASK)]
+        waits_until = maps_end if one.role == "reduce" else None
+        phases_ = _cuts(self._begun[one.task], start, end, waits_until)
+        cuts = [(start, TASK)] if one.stage else phases_
         names = [name for _, name in cuts]
         writes = _last(names, ("map", "reduce"), len(names) - 1)
         reads = _last(names, ("map", SHUFFLE), 0)
