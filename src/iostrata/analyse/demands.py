@@ -9,7 +9,8 @@ from iostrata.analyse.tables import DEVICES, EVENTS, PROCESSES, SUMS, THREADS, U
 from iostrata.records import Bytes, EpochNs, Ns, Record
 
 _MAIN = 1  # the first thread of a JVM
-_SERVERS = ("DataNode", "NodeManager")
+# Servers that move bytes between disks and attempts.
+SERVERS = ("DataNode", "NodeManager")
 
 
 class BlockWrite(Record, frozen=True):
@@ -85,7 +86,7 @@ def task_threads() -> ir.Table:
 
 def server_reads() -> ir.Table:
     """Per role and host a `ServerRead`."""
-    rows = PROCESSES.filter(PROCESSES.role.isin(_SERVERS), PROCESSES.disk_read.notnull())
+    rows = PROCESSES.filter(PROCESSES.role.isin(SERVERS), PROCESSES.disk_read.notnull())
     found = rows.group_by("role", "host").agg(bytes=rows.disk_read.sum().cast("int64"))
     return found.order_by("role", "host")
 

@@ -53,6 +53,8 @@ class ProcessUsage(Record, frozen=True):
     """Likewise of a single process; only what a replay needs of it."""
 
     proc: int
+    role: str | None
+    host: str | None
     bin: int
     cpu: Ns
     disk_read: Bytes | None
@@ -85,19 +87,19 @@ def process_usage(start: int, width: int) -> ir.Table:
     """Likewise the `ProcessUsage` of each bin, of all processes."""
     rows = _spread(start, width)
     sums = {name: value for name, value in _sums(rows).items() if not name.startswith("io_")}
-    return rows.group_by("proc", "bin").agg(**sums).order_by("proc", "bin")
+    return rows.group_by("proc", "role", "host", "bin").agg(**sums).order_by("proc", "bin")
 
 
 def _spread(start: int, width: int) -> ir.Table:
     whose = PROCESSES.filter(PROCESSES.proc.notnull())
     whose = whose.group_by("proc").agg(
-        **{name: whose[name].max() for name in ("job", "task", "role")}
+        **{name: whose[name].max() for name in ("job", "task", "role", "host")}
     )
     rows = USAGE.join(whose, "proc")
     zero = ibis.literal(0, "int64")
     begin, until = rows.time - start, rows.time + rows.interval - start
     rows = rows.select(
-        *("proc", "job", "task", "role", "cpu", *_MOVED),
+        *("proc", "job", "task", "role", "host", "cpu", *_MOVED),
         begin=ibis.greatest(begin, zero),
         until=ibis.greatest(until, zero),
     )

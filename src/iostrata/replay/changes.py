@@ -21,6 +21,7 @@ from iostrata.text import size as size_text
 SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 REPLICATION = "dfs.replication"
 SPLITS = tuple(f"mapreduce.input.fileinputformat.split.{end}size" for end in ("min", "max"))
+EXECUTORS, EXECUTOR_CORES = "spark.executor.instances", "spark.executor.cores"
 LIMITS = {
     "mapreduce.job.running.map.limit": "map",
     "mapreduce.job.running.reduce.limit": "reduce",
@@ -61,7 +62,7 @@ def containers(number: int) -> Alternative:
     """So many attempts at once."""
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
-        return _with_cluster(recorded, containers=number)
+        return msgspec.structs.replace(recorded, cluster=recorded.cluster.with_containers(number))
 
     return Alternative(
         f"{plural(number, 'container')} at once",
@@ -188,10 +189,34 @@ def limited(name: str, text: str) -> Alternative:
     )
 
 
+def executors(name: str, text: str) -> Alternative:
+    """So many executors of Spark, or so many slots of each."""
+    number = _whole(text, name)
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        cluster = recorded.cluster
+        if not cluster.executors:
+            raise UserError("the run has no executors of Spark", f"{name} would change nothing")
+        each = cluster.containers / cluster.executors
+        slots = number * (cluster.executors if name == EXECUTOR_CORES else each)
+        changed_ = cluster.with_containers(max(1, round(slots)))
+        if name == EXECUTORS:
+            changed_ = msgspec.structs.replace(changed_, executors=number)
+        return msgspec.structs.replace(recorded, cluster=changed_)
+
+    of_each = " of each executor" if name == EXECUTOR_CORES else ""
+    return Alternative(
+        plural(number, "slot" if of_each else "executor") + of_each,
+        "tasks stay on their hosts, are as many, and need as much as they did",
+        apply,
+    )
+
+
 SETTINGS: dict[str, Callable[[str], Alternative]] = {
     REPLICATION: replication,
     SLOW_START: slow_start,
     **{name: partial(limited, name) for name in LIMITS},
+    **{name: partial(executors, name) for name in (EXECUTORS, EXECUTOR_CORES)},
     **{name: partial(split_size, name) for name in SPLITS},
 }
 

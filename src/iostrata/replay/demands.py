@@ -11,31 +11,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from iostrata.analyse.attempts import Attempt
+from iostrata.analyse.attempts import Attempt, most_at_once
 from iostrata.analyse.demands import (
-    BlockWrite,
     DeviceMoment,
     Dirtied,
-    ServerRead,
     TaskThread,
-    block_writes,
     device_moments,
     dirtied,
-    server_reads,
     task_threads,
 )
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostBin, hosts
-from iostrata.analyse.locality import AttemptSource, sources
 from iostrata.analyse.over_time import SECOND
 from iostrata.analyse.usage import JobUsage, ProcessUsage, job_usage, process_usage
 from iostrata.errors import UserError
 from iostrata.replay.jobs import HostDisk, SharedCluster
+from iostrata.replay.served import Served
 
 _BIN = SECOND // 4  # the kernel's account is read once a second
 _MOST_BESIDE = 3.0  # daemons that take more for each second of an attempt do so for themselves
 _STALLED = 0.05  # of the time of attempts, some thread waited for I/O: disks are a limit
 _WINDOW = 3  # seconds: the best of them are the rate of a disk
+_HELD = 0.5  # of a second, some thread waited for I/O: a disk holds the machine back
 _LONG, _AT_LIMIT = 6, 0.9  # seconds: a disk that is as fast for so long is at its limit
 _LEAST_CORES = 0.1
 
@@ -72,14 +69,17 @@ class _UsedBin:
 
 
 class Demands:
-    """CPU and disks of the attempts of a run, which began at `start` (ns). Raises UserError where
-    the run has no history of its machines, or of processes.
+    """CPU and disks of the attempts of a run, which began at `start` (ns); `served`: what servers
+    did for them. Raises UserError where the run has no history of its machines, or of processes.
     """
 
     def __init__(self, engine: DuckDb, start: int, ran: list[Attempt]) -> None:
         self._start, self._ran = start, ran
         self._threads = {one.task: one for one in engine.records(task_threads, TaskThread)}
-        self._usage = self._shared_out(engine.records(process_usage(start, _BIN), ProcessUsage))
+        self._executors = {self._threads[one.task].proc for one in ran
+                           if one.stage and one.task in self._threads}  # fmt: skip
+        usage = engine.records(process_usage(start, _BIN), ProcessUsage)
+        self._usage = self._shared_out(usage)
         self._bins = engine.records(hosts(start, SECOND), HostBin)
         if not self._bins or not self._usage:
             raise UserError(
@@ -91,10 +91,7 @@ class Demands:
         self._own, self._running = self._in_bins()
         self._waits = {row.bin: (row.cpu_pressure or 0.0, row.io_pressure or 0.0)
                        for row in self._bins}  # fmt: skip
-        self._hdfs: dict[str, dict[str, float]] = defaultdict(dict)
-        for write in engine.records(block_writes, BlockWrite):
-            self._hdfs[write.task][write.host or ""] = float(write.bytes)
-        self._read = self._server_reads(engine)
+        self.served = Served(engine, ran, usage, _BIN / SECOND)
         self._devices = engine.records(device_moments, DeviceMoment)
         self._dirtied = engine.records(dirtied, Dirtied)
 
@@ -111,13 +108,15 @@ class Demands:
             return None
         return max(0.0, (one.dur or 0) - thread.worked) / 1e9
 
-    def read_for(self, task: str) -> Mapping[str, float]:
-        """Bytes that servers fetched from disks for an attempt, by host."""
-        return self._read[task]
-
-    def written_for(self, task: str) -> Mapping[str, float]:
-        """Bytes that DataNodes wrote for an attempt, by host."""
-        return self._hdfs[task]
+    def turns(self, host: str) -> list[float]:
+        """When what holds its machine back became another: a disk, or none; in seconds from the
+        begin of the run.
+        """
+        machine = _machine(host, {row.host: row for row in self._bins})
+        rows = [row for row in self._bins if row.host == machine]
+        held = [(row.io_pressure or 0.0) > max(_HELD, row.cpu_pressure or 0.0) for row in rows]
+        return [float(row.bin) for row, now, before in zip(rows[1:], held[1:], held, strict=False)
+                if now != before]  # fmt: skip
 
     def used(self, task: str, start: float, end: float) -> Used:
         """What an attempt used between two times, in seconds from the begin of the run."""
@@ -138,8 +137,6 @@ class Demands:
         executor of Spark works on when its tasks have ended: for that time to none of them.
         """
         ran: dict[int, list[tuple[float, float, str]]] = defaultdict(list)
-        executors = {self._threads[one.task].proc for one in self._ran
-                     if one.stage and one.task in self._threads}  # fmt: skip
         for one in self._ran:
             if one.task in self._threads:
                 times = (self.seconds(one.start), self.seconds(one.end))
@@ -151,7 +148,7 @@ class Demands:
                     for start, end, task in ran.get(row.proc, ())
                     if min(until, end) > max(begin, start)]  # fmt: skip
             whole = sum(end - start for start, end, _ in here)
-            if of_spark := row.proc in executors:
+            if of_spark := row.proc in self._executors:
                 whole *= (until - begin) / _covered([(start, end) for start, end, _ in here])
             for start, end, task in here:
                 part = (end - start) / whole
@@ -183,13 +180,12 @@ class Demands:
     def copies(self) -> float | None:
         """Bytes that DataNodes wrote for each byte that attempts wrote to HDFS."""
         written = sum(one.written for one in self._ran)
-        by_servers = sum(sum(rows.values()) for rows in self._hdfs.values())
-        return by_servers / written if written and by_servers else None
+        return self.served.written / written if written and self.served.written else None
 
     def cluster(self, containers: int) -> SharedCluster:
         """Machines with their cores, without what others took, and the disks that were a limit."""
         named = {one.host or "" for one in self._ran}
-        named |= {host for rows in (*self._hdfs.values(), *self._read.values()) for host in rows}
+        named |= self.served.hosts
         bins: dict[str, list[HostBin]] = defaultdict(list)
         first = min(one.start or 0 for one in self._ran) - self._start
         last = max(one.end or 0 for one in self._ran) - self._start
@@ -205,25 +201,23 @@ class Demands:
         stalled = {name: _stalled(rows) >= _STALLED for name, rows in bins.items()}
         seen = {moment.host for moment in self._devices}
         limits = [host for host in sorted(named) if stalled[machine_of[host]] and host in seen]
-        return SharedCluster(machine_of, cores, self._disks(limits), containers)
+        slots = {host: most_at_once(times) for host, times in self._stage_times().items()}
+        return SharedCluster(
+            machines=machine_of,
+            cores=cores,
+            disks=self._disks(limits),
+            containers=containers,
+            slots=slots,
+            executors=len(self._executors),
+        )
 
-    def _server_reads(self, engine: DuckDb) -> dict[str, dict[str, float]]:
-        """Bytes that servers fetched from disks, shared out by what they sent to attempts."""
-        sent = engine.records(sources, AttemptSource)
-        of_host: dict[str | None, int] = defaultdict(int)
-        for one in sent:
-            of_host[one.source] += one.bytes
-        fetched = sum(one.fetched for one in self._ran)
-        found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-        for read in engine.records(server_reads, ServerRead):
-            if read.role == "DataNode":
-                parts = {one.task: one.bytes / of_host[one.source]
-                         for one in sent if one.source == read.host and one.bytes}  # fmt: skip
-            else:
-                parts = {one.task: one.fetched / fetched for one in self._ran if one.fetched}
-            for task, part in parts.items():
-                found[task][read.host or ""] += read.bytes * part
-        return found
+    def _stage_times(self) -> dict[str, list[tuple[int, int]]]:
+        """When tasks of Spark ran, by host."""
+        times: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for one in self._ran:
+            if one.stage:
+                times[one.host or ""].append((one.start or 0, one.end or 0))
+        return times
 
     def _disks(self, hosts: Iterable[str]) -> dict[str, HostDisk]:
         """How fast disks are at most, and how much waits for them. One that was never at its limit

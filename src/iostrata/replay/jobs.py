@@ -5,6 +5,7 @@ Times are seconds from the begin of the run; docs/decisions/0041-a-job-as-flows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -71,8 +72,10 @@ class JobAttempt(Record, frozen=True):
 
     `read`: bytes that it read from HDFS; `after`: maps of its job that were done when a reduce
     began, and that it waits for while others of them wait for containers; `lag`: what it began
-    later than that, and than a container was free; `blocked`: seconds in which the thread that does
-    its work neither ran nor waited for a CPU, null where that is not known.
+    later than that, and than a container was free; `apart`: seconds from when its stage began in
+    which a task of Spark left slots to others, since they were on other hosts than its input
+    (spark.locality.wait); `blocked`: seconds in which the thread that does its work neither ran nor
+    waited for a CPU, null where that is not known.
     """
 
     task: str
@@ -83,6 +86,7 @@ class JobAttempt(Record, frozen=True):
     parts: tuple[AttemptPart, ...]
     after: Count = 0
     lag: float = 0.0
+    apart: float = 0.0
     read: Bytes = 0
     blocked: float | None = None
 
@@ -120,7 +124,8 @@ class SharedCluster(Record, frozen=True):
 
     `machines`: of each host, the machine whose CPU it has; `cores`: of each machine, what is left
     of them for jobs; `disks`: of the hosts whose disks hold jobs back; `containers`: of tasks, at
-    once; `limits`: of those of a role (map, reduce) at once.
+    once; `limits`: of those of a role (map, reduce) at once; `slots`: of executors of Spark on each
+    host; `executors`: how many there are.
     """
 
     machines: Mapping[str, str]
@@ -128,6 +133,15 @@ class SharedCluster(Record, frozen=True):
     disks: Mapping[str, HostDisk]
     containers: Count
     limits: Mapping[str, Count] = {}
+    slots: Mapping[str, Count] = {}
+    executors: Count = 0
+
+    def with_containers(self, number: int) -> SharedCluster:
+        """With so many attempts at once; each executor has as much more or fewer slots."""
+        slots = {
+            host: math.ceil(have * number / self.containers) for host, have in self.slots.items()
+        }
+        return msgspec.structs.replace(self, containers=number, slots=slots)
 
     def with_disks(self, rate: float, room: float = 1.0) -> SharedCluster:
         """With disks that are so many times as fast, and let so many times as much wait."""

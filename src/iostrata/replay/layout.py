@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from statistics import median
 
 import msgspec
@@ -11,7 +11,6 @@ import msgspec
 from iostrata.errors import UserError
 from iostrata.replay.jobs import (
     START,
-    AttemptPart,
     HostDisk,
     JobAttempt,
     RecordedJobs,
@@ -92,12 +91,18 @@ def _with_hosts(cluster: SharedCluster, before: list[str], after: list[str]) -> 
                 rates = (disk.rate for disk in cluster.disks.values())
                 rooms = (disk.room for disk in cluster.disks.values())
                 disks[host] = HostDisk(median(rates), median(rooms))
+    slots = {}
+    if cluster.slots:
+        usual = math.ceil(median(cluster.slots.values()))
+        slots = {host: cluster.slots.get(host, usual) for host in after}
     return SharedCluster(
         machines=machines,
         cores={name: cores[name] for name in set(machines.values())},
         disks={host: disk for host, disk in disks.items() if host in machines},
         containers=max(1, math.ceil(cluster.containers * len(after) / len(before))),
         limits=cluster.limits,
+        slots=slots,
+        executors=math.ceil(cluster.executors * len(after) / len(before)),
     )
 
 
@@ -137,29 +142,13 @@ def _split(job: ReplayedJob, size: int) -> ReplayedJob:
 
 
 def _joined(maps: list[JobAttempt]) -> JobAttempt:
-    """One map that does the work of several; it starts once."""
+    """One map that does the work of several, phase by phase; it starts once."""
     first = maps[0]
-    parts = []
-    for part in first.parts:
-        alike = [each for one in maps for each in one.parts if each.name == part.name]
-        parts.append(part if part.name == START else _sum(part, alike))
+    parts = [part for part in first.parts if part.name == START]
+    for name in dict.fromkeys(part.name for part in first.parts):
+        if name != START:
+            parts += (each for one in maps for each in one.parts if each.name == name)
     return msgspec.structs.replace(first, parts=tuple(parts), read=sum(one.read for one in maps))
-
-
-def _sum(first: AttemptPart, parts: Iterable[AttemptPart]) -> AttemptPart:
-    parts = list(parts)
-    names = {name for part in parts for name in (*part.hdfs, *part.read)}
-    hdfs = {name: sum(part.hdfs.get(name, 0.0) for part in parts) for name in names}
-    read = {name: sum(part.read.get(name, 0.0) for part in parts) for name in names}
-    return msgspec.structs.replace(
-        first,
-        length=sum(part.length for part in parts),
-        cpu=sum(part.cpu for part in parts),
-        dirtied=sum(part.dirtied for part in parts),
-        hdfs={name: amount for name, amount in hdfs.items() if amount},
-        read={name: amount for name, amount in read.items() if amount},
-        kept=sum(part.kept for part in parts),
-    )
 
 
 def _cut(one: JobAttempt, pieces: int) -> list[JobAttempt]:

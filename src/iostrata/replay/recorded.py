@@ -20,11 +20,19 @@ from iostrata.replay.jobs import (
     RecordedJobs,
     ReplayedJob,
 )
+from iostrata.replay.served import Window
 from iostrata.store.opened import OpenedRun
 
 _ROLES = ("map", "reduce")
 _GATHER = "gather"
+_LONG_LAG = (
+    1.0  # s: a task of Spark that leaves a free slot for longer waits for one near its input
+)
+_LEAST_PIECE = 0.5  # s of a part
 _MOST_KEPT = 0.95  # of a part: what it needs takes some time
+
+# A part: its name, and from when until when it ran, in seconds.
+_Stretch = tuple[str, float, float]
 
 
 def recorded_jobs(opened: OpenedRun) -> RecordedJobs:
@@ -115,11 +123,17 @@ class _Jobs:
             free.remove(oldest)
             after, since = asked.by(one)
             lag = max(0.0, start - max(since, oldest))
+            apart = start - ready if one.stage and lag > _LONG_LAG else 0.0
+            lag = 0.0 if apart else lag
             parts = self._parts(one, start, end, asked.maps_end)
             names = (one.task, TASK if one.stage else one.role or "", one.host or "")
             # the main thread of a reduce waits for others of it, too
             blocked = None if one.role == "reduce" else self._demands.blocked(one)
-            found.append(JobAttempt(*names, start, end, parts, after, lag, one.read, blocked))
+            found.append(
+                JobAttempt(
+                    *names, start, end, parts, after, lag, apart, read=one.read, blocked=blocked
+                )
+            )
         return tuple(found)
 
     def _parts(
@@ -129,34 +143,51 @@ class _Jobs:
         waits_until = maps_end if one.role == "reduce" else None
         phases_ = _cuts(self._begun[one.task], start, end, waits_until)
         cuts = [(start, TASK)] if one.stage else phases_
-        names = [name for _, name in cuts]
-        writes = _last(names, ("map", "reduce"), len(names) - 1)
-        reads = _last(names, ("map", SHUFFLE), 0)
-        edges = [-math.inf, *(at for at, _ in cuts[1:]), math.inf]
+        writing = _last([name for _, name in cuts], ("map", "reduce"), len(cuts) - 1)
+        reading = _last([name for _, name in cuts], ("map", SHUFFLE), 0)
+        stretches = _turned(cuts, end, self._demands.turns(one.host or ""))
+        hdfs = self._served(self._demands.served.writes, one, stretches, cuts[writing][1])
+        read = self._served(self._demands.served.reads, one, stretches, cuts[reading][1])
         found = []
-        for place, (at, name) in enumerate(cuts):
-            used = self._demands.used(one.task, edges[place], edges[place + 1])
-            length = (cuts[place + 1][0] if place + 1 < len(cuts) else end) - at
-            read = dict(self._demands.read_for(one.task)) if place == reads else {}
+        for place, (name, since, until) in enumerate(stretches):
+            first, last = place == 0, place == len(stretches) - 1
+            edges = (-math.inf if first else since, math.inf if last else until)
+            used, length = self._demands.used(one.task, *edges), until - since
             if used.fetched:
-                read[one.host or ""] = read.get(one.host or "", 0.0) + used.fetched
+                of_host = read[place].get(one.host or "", 0.0)
+                read[place] = {**read[place], one.host or "": of_host + used.fetched}
             beside = 1.0 if one.stage or not used.own else used.cpu / used.own
             own = used.cpu if one.stage else used.own
             found.append(
                 AttemptPart(
                     name=name,
-                    start=at,
+                    start=since,
                     length=length,
                     cpu=used.cpu,
                     cores=beside * max(1.0, own / length if length > 0 else 1.0),
                     dirtied=used.dirtied,
-                    hdfs=dict(self._demands.written_for(one.task)) if place == writes else {},
-                    read=read,
+                    hdfs=hdfs[place],
+                    read=read[place],
                     kept=min(used.idle, _MOST_KEPT * length),
                     gathers=name == _GATHER,
                 )
             )
         return tuple(found)
+
+    @staticmethod
+    def _served(
+        share_out: Callable[[str, list[Window]], list[dict[str, float]]],
+        one: Attempt,
+        stretches: list[_Stretch],
+        name: str,
+    ) -> list[dict[str, float]]:
+        """By host, what servers did in each stretch; only in those of phase `name`."""
+        places = [place for place, stretch in enumerate(stretches) if stretch[0] == name]
+        found: list[dict[str, float]] = [{} for _ in stretches]
+        windows = [stretches[place][1:] for place in places]
+        for place, amounts in zip(places, share_out(one.task, windows), strict=True):
+            found[place] = amounts
+        return found
 
 
 class _Asked:
@@ -203,6 +234,21 @@ def _cuts(
         until = cuts[place + 1][0] if place + 1 < len(cuts) else end
         cuts[place : place + 1] = [(at, _GATHER), (min(until, max(at, maps_end)), SHUFFLE)]
     return cuts
+
+
+def _turned(cuts: list[tuple[float, str]], end: float, turns: list[float]) -> list[_Stretch]:
+    """Parts, cut where what holds the machine back becomes another: otherwise what a part had to
+    wait for in one half of its time would seem to be free in both.
+    """
+    found: list[_Stretch] = []
+    for (since, name), (until, _) in zip(cuts, [*cuts[1:], (end, "")], strict=True):
+        for turn in turns:
+            whole = name not in (START, _GATHER)
+            if whole and turn - since >= _LEAST_PIECE and until - turn >= _LEAST_PIECE:
+                found.append((name, since, turn))
+                since = turn
+        found.append((name, since, until))
+    return found
 
 
 def _last(names: list[str], among: tuple[str, ...], otherwise: int) -> int:

@@ -60,6 +60,7 @@ class _OneJob:
         self._no_map_waits = math.inf if job.maps else self._ready
         self._free = [self._ready] * cluster.containers
         self._allowed = {role: [self._ready] * number for role, number in cluster.limits.items()}
+        self._slots = {host: [self._ready] * number for host, number in cluster.slots.items()}
         self._running: list[_Running] = []
         self._ran: list[Ran] = []
 
@@ -82,12 +83,24 @@ class _OneJob:
         if not self._free:
             return None
         maps_wait = any(one.role == "map" for one in self._queue)
+        found = []
         for one in self._queue:
             last = len(self._free) == 1 and one.role == "reduce" and maps_wait
-            allowed = self._allowed.get(one.role, [0.0])
+            allowed = all(free for free in self._free_of(one))
             if allowed and not last and self._asked(one) < math.inf:
-                return one
-        return None
+                if not one.apart:
+                    return one
+                found.append(one)
+        return min(found, key=self._begin_of, default=None)
+
+    def _free_of(self, attempt: JobAttempt) -> list[list[float]]:
+        """Since when all that an attempt needs one of has been free."""
+        found = [self._free]
+        if attempt.role in self._allowed:
+            found.append(self._allowed[attempt.role])
+        if attempt.host in self._slots:
+            found.append(self._slots[attempt.host])
+        return found
 
     def _asked(self, attempt: JobAttempt) -> float:
         """When a container was asked for; inf: not yet. Reduces: some as maps end, all others when
@@ -105,13 +118,12 @@ class _OneJob:
 
     def _begin_of(self, attempt: JobAttempt) -> float:
         asked = self._asked(attempt)
-        free = max(min(self._free), min(self._allowed.get(attempt.role, [0.0])))
-        return max(self._flows.time, max(asked, free) + attempt.lag)
+        free = max(min(free) for free in self._free_of(attempt))
+        return max(self._flows.time, max(asked, free) + attempt.lag, self._ready + attempt.apart)
 
     def _begin(self, attempt: JobAttempt) -> None:
-        for free in (self._free, self._allowed.get(attempt.role)):
-            if free:
-                free.remove(min(free))
+        for free in self._free_of(attempt):
+            free.remove(min(free))
         self._queue.remove(attempt)
         if attempt.role == "map" and not any(one.role == "map" for one in self._queue):
             self._no_map_waits = self._flows.time
@@ -132,9 +144,8 @@ class _OneJob:
             return
         self._running.remove(running)
         attempt = running.attempt
-        for free in (self._free, self._allowed.get(attempt.role)):
-            if free is not None:
-                free.append(self._flows.time)
+        for free in self._free_of(attempt):
+            free.append(self._flows.time)
         parts = tuple(running.ended)
         times = (running.start, took.until)
         self._ran.append(Ran(attempt.task, attempt.role, attempt.host, *times, parts))

@@ -57,11 +57,11 @@ def test_curves_of_attempts(traced: Traced) -> None:
 def test_curves_of_processes(traced: Traced) -> None:
     found = job(traced).records(process_usage(START, 2 * SECOND), ProcessUsage)
     assert found == [
-        ProcessUsage(1, 0, 5 * SECOND // 2, 10, 0),
-        ProcessUsage(1, 1, 3 * SECOND // 2, 0, 0),
-        ProcessUsage(2, 0, 200, 0, 2),
-        ProcessUsage(2, 1, 200, 0, 3),
-        ProcessUsage(3, 0, 5, None, None),
+        ProcessUsage(1, "map", "node", 0, 5 * SECOND // 2, 10, 0),
+        ProcessUsage(1, "map", "node", 1, 3 * SECOND // 2, 0, 0),
+        ProcessUsage(2, "reduce", "node", 0, 200, 0, 2),
+        ProcessUsage(2, "reduce", "node", 1, 200, 0, 3),
+        ProcessUsage(3, "client", "node", 0, 5, None, None),
     ]
 
 

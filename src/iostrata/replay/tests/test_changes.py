@@ -8,9 +8,11 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.replay.changes import (
+    EXECUTORS,
     Alternative,
     changed,
     cores,
+    executors,
     faster_disks,
     limited,
     replication,
@@ -24,6 +26,7 @@ NO_NUMBER: dict[str, Callable[[str], Alternative]] = {
     "dfs.replication": replication,
     "mapreduce.job.reduce.slowstart.completedmaps": slow_start,
     "mapreduce.job.running.map.limit": partial(limited, "mapreduce.job.running.map.limit"),
+    EXECUTORS: partial(executors, EXECUTORS),
 }
 
 
@@ -43,6 +46,8 @@ def test_what_cannot_be_is_one_line() -> None:
         setting("mapreduce.job.running.map.limit=1.5")
     with pytest.raises(UserError, match="3 copies need as many DataNodes; 2 took part"):
         changed(sort(), [replication("3")])
+    with pytest.raises(UserError, match="no executors of Spark"):
+        changed(sort(), [executors(EXECUTORS, "3")])
     nothing = msgspec.structs.replace(sort(), copies=None)
     with pytest.raises(UserError, match="wrote nothing to HDFS"):
         changed(nothing, [replication("2")])

@@ -74,6 +74,8 @@ def test_maps_are_put_together() -> None:
     assert [one.task for one in fewer.jobs[0].attempts] == ["m0", "m2", "m4", "r0", "r1"]
     assert totals(fewer) == pytest.approx(totals(reading()))
     assert fewer.jobs[0].attempts[0].read == 256 * MIB
+    names = [part.name for part in fewer.jobs[0].attempts[0].parts]
+    assert names == ["start", "map", "map", "sort", "sort"]
     assert [one.after for one in fewer.jobs[0].attempts if one.role == "reduce"] == [1, 1]
 
 

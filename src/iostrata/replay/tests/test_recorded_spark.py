@@ -10,7 +10,15 @@ from iostrata.replay.changes import containers, cores, setting, split_size
 from iostrata.replay.recorded import recorded_jobs
 from iostrata.replay.tests.made import JOB, MB, at, opened
 from iostrata.replay.whatif import what_if
-from iostrata.store.tests.made import SECOND, process, row_of_call, sample, thread, usage
+from iostrata.store.tests.made import (
+    SECOND,
+    process,
+    row_of_call,
+    row_of_sum,
+    sample,
+    thread,
+    usage,
+)
 
 
 def ran(stage: str, task: str, tid: int, start: float, end: float, proc: int = 1) -> Any:
@@ -58,8 +66,38 @@ def test_stages_follow_each_other_and_those_at_once_are_one(tmp_path: Path) -> N
         ("a0", "task", 1, 3, 0), ("a1", "task", 1, 3, 0), ("a2", "task", 3, 5, 0),
         ("b0", "task", 6, 8, 0), ("c0", "task", 7, 9, 1),
     ]  # fmt: skip
+    assert (found.cluster.slots, found.cluster.executors) == ({"node": 2}, 1)
     assert found.cluster.containers == 2
     assert (found.wall, found.tail) == (10, 1)
+
+
+def test_a_task_that_leaves_a_slot_for_long_waits_for_one_near_its_input(tmp_path: Path) -> None:
+    late = [*EVENTS[:3], ran("1.0", "b0", 11, 6, 8), ran("1.0", "b1", 12, 7.5, 9)]
+    with opened(tmp_path, **{**SPARK, "events": late}) as run:
+        found = {one.task: one for one in recorded_jobs(run).attempts}
+    assert (found["b1"].lag, found["b1"].apart) == (0, 1.5)
+    assert (found["b0"].lag, found["b0"].apart) == (0, 0)
+
+
+def test_a_task_is_cut_where_a_disk_begins_to_hold_it(tmp_path: Path) -> None:
+    held = [{**row, "io_pressure": SECOND * 9 // 10} if 2 <= second < 8 else row
+            for second, row in enumerate(SPARK["system"])]  # fmt: skip
+    server = process("DataNode", 2, proc=2, host="node", disk_read=12 * MB)
+    sent = row_of_sum("datanode", "send_packet", task="a0", host="node", bytes=20 * MB, span=8)
+    tables = {
+        "system": held,
+        "processes": [*SPARK["processes"], server],
+        "usages": [*SPARK["usages"], usage(2, 1, disk_read=4 * MB), usage(2, 2, disk_read=8 * MB)],
+        "events": [*EVENTS, sent],
+    }
+    with opened(tmp_path, **{**SPARK, **tables}) as run:
+        found = {one.task: one.parts for one in recorded_jobs(run).attempts}
+    assert [(part.start, part.length) for part in found["a0"]] == [(1, 1), (2, 1)]
+    assert [part.read for part in found["a0"]] == [{"node": 4 * MB}, {"node": 8 * MB}]
+    # no piece is shorter than half a second
+    assert [(part.start, part.length) for part in found["a2"]] == [(3, 2)]
+    assert [(part.start, part.length) for part in found["b0"]] == [(6, 2)]
+    assert [(part.start, part.length) for part in found["c0"]] == [(7, 1), (8, 1)]
 
 
 def test_an_executor_works_for_the_tasks_that_run_in_it(tmp_path: Path) -> None:
@@ -79,6 +117,10 @@ def test_slots_and_cores_of_spark_can_be_changed(tmp_path: Path) -> None:
     with opened(tmp_path, **SPARK) as run:
         one = what_if(run, [containers(1)])
         many = what_if(run, [containers(4), cores(8)])
+        same = what_if(run, [setting("spark.executor.cores=1")])
+        more = what_if(run, [setting("spark.executor.instances=2"), cores(8)])
+    assert (same.changes, more.changes[0]) == (["1 slot of each executor"], "2 executors")
+    assert (same.predicted, more.predicted) == (one.predicted, many.predicted)
     assert abs(one.off) < 0.03
     # a0, a1 and a2 one after the other: together they have no more of the CPU
     assert one.predicted > one.recorded == 10 * SECOND

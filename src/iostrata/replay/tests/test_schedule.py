@@ -36,6 +36,27 @@ def test_attempts_wait_for_containers_and_what_they_waited_beside() -> None:
     assert times(run_of(*maps, slots=3))["m2"] == (1.5, 3.5)
 
 
+def test_tasks_run_in_the_slots_of_their_host() -> None:
+    hosts = {"a": "one", "b": "one", "c": "two"}
+    tasks = [attempt(name, "task", host, part(cpu=2.0)) for name, host in hosts.items()]
+    wide = run_of(*tasks)
+    assert times(wide) == {"a": (1, 3), "b": (1, 3), "c": (3, 5)}
+    executors = msgspec.structs.replace(wide.cluster, slots={"one": 1, "two": 1})
+    there = msgspec.structs.replace(wide, cluster=executors)
+    assert times(there) == {"a": (1, 3), "c": (1, 3), "b": (3, 5)}
+    # two slots more: each executor has one of them
+    assert times(changed(there, [containers(4)])) == dict.fromkeys("abc", (1, 3))
+    assert changed(there, [containers(3)]).cluster.slots == {"one": 2, "two": 2}
+
+
+def test_a_task_waits_for_a_slot_near_its_input_from_the_begin_of_its_stage() -> None:
+    tasks = [attempt("a", "task", "one", part(cpu=2.0), apart=3.0)]
+    tasks += [attempt(name, "task", "two", part(cpu=2.0)) for name in "bc"]
+    assert times(run_of(*tasks)) == {"b": (1, 3), "c": (1, 3), "a": (4, 6)}
+    # where slots are rare, the time for which it queued counts
+    assert times(run_of(*tasks, slots=1)) == {"b": (1, 3), "c": (3, 5), "a": (5, 7)}
+
+
 def test_a_reduce_begins_after_some_maps_and_gathers_until_all_are_done() -> None:
     maps = [attempt(f"m{n}", "map", "one", part(cpu=2.0 * (n + 1))) for n in range(2)]
     gather, rest = part("gather", cpu=0.5, gathers=True), part("shuffle", cpu=1.0)
