@@ -5,7 +5,8 @@
 
 A lab of four nodes, each disk braked to 20 MB/s with 16 MiB of dirty memory, traced. Of each job
 one run is recorded, and what-if is asked for each change: its answers are written to
-FOLDER/JOB.json before any change is made. Then each round runs the job as it was and with each
+FOLDER/JOB.json before any change is made. Before each run the nodes' disks are braked anew, which
+empties their page cache. Then each round runs the job as it was and with each
 change, in an order of its own, all of them recorded alike. Nothing of a measured run goes into a
 prediction. The job of Spark needs a Python that has pyspark. Goes on where it was stopped; prints,
 for each job and change, predicted and measured time with its interval. Root.
@@ -87,14 +88,20 @@ JOBS = {
         f"randomtextwriter {TEXT} {PARTS} IN",
         "sort SET -r 4 -outKey org.apache.hadoop.io.Text -outValue org.apache.hadoop.io.Text "
         "IN OUT",
-        {**OF_DISKS, **OF_TASKS, "one copy": _set("dfs.replication=1")},
+        {
+            **OF_DISKS,
+            "two maps at once": _limit("map", 2),
+            "one copy": _set("dfs.replication=1"),
+        },
     ),
     "terasort": Job(
         "teragen -Dmapreduce.job.maps=6 1200000 IN",
-        "terasort SET -Dmapreduce.job.reduces=3 IN OUT",
+        "terasort -Dmapreduce.job.reduces=3 SET IN OUT",
         {
             **OF_DISKS,
-            **OF_TASKS,
+            "two maps at once": _limit("map", 2),
+            "reduces after all maps": LATE,
+            "six reduces": _set("mapreduce.job.reduces=6"),
             "two copies": Made(
                 ("--set", "dfs.replication=2"), ("-Dmapreduce.terasort.output.replication=2",)
             ),
@@ -194,6 +201,7 @@ def measure(job: str, repeats: int, folder: Path, store: Path) -> None:
     in_lab("hadoop", "jar", examples(), *JOBS[job].make.replace("IN", f"/in/{job}").split())
     if "predicted" not in facts:
         recorded(job, f"{known}-warm", (), store)
+        brake(DISK)
         facts["recorded"] = recorded(job, f"{known}-recorded", (), store)
         facts["predicted"], facts["measured"] = {}, []
     for name in changes:

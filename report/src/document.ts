@@ -595,7 +595,9 @@ export interface Change {
   after: string;
 }
 /**
- * The least and the most that a change is expected to bring back.
+ * The least and the most that a change is expected to bring back. `replayed`: the change with
+ * which the run was replayed; the empty string: it was not, and the rule says what part of the
+ * finding's share a change brings.
  */
 export interface Gain {
   /**
@@ -607,6 +609,7 @@ export interface Gain {
    */
   high: number;
   of: "time of the run";
+  replayed: string;
 }
 /**
  * Calls that share a place in a tree.

@@ -30,6 +30,10 @@ export function gain({ gain: found }: Finding): string {
   return `${low === high ? low : `${low} to ${high}`} of the ${found.of}`;
 }
 
+function predicted({ gain: found }: Finding): string {
+  return found?.replayed ? `by a replay of this run with ${found.replayed}` : "predicted";
+}
+
 function article(finding: Finding, place: number): HTMLElement {
   const id = anchor(place);
   return h(
@@ -45,7 +49,9 @@ function article(finding: Finding, place: number): HTMLElement {
       ...(finding.change.length ? row("Change", changes(finding.change)) : []),
       ...row(
         "Expected gain",
-        gain(finding) ? `${gain(finding)}, predicted` : "not predicted for this finding",
+        gain(finding)
+          ? `${gain(finding)}, ${predicted(finding)}`
+          : "not predicted for this finding",
       ),
       ...(finding.unless ? row("Does not apply if", name(finding.unless)) : []),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Generic, Literal, TypeVar
@@ -12,7 +12,9 @@ from ibis.expr import types as ir
 from iostrata.analyse.attempts import most_at_once
 from iostrata.analyse.engine import Engine, OfRoles
 from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS
-from iostrata.records import EpochNs, Ns, Record
+from iostrata.records import EpochNs, Ns, Record, Share
+from iostrata.replay.changes import Alternative
+from iostrata.replay.fitted import Replays
 from iostrata.schema.roles import HBASE_SERVERS, SERVERS
 from iostrata.store.configuration import of_command
 from iostrata.store.facts import CountedFile
@@ -120,9 +122,16 @@ def _roles_of_hbase() -> ir.Table:
 class RunFacts:
     """Facts of one run, each asked once."""
 
-    def __init__(self, engine: Engine, run: Run) -> None:
+    def __init__(self, engine: Engine, run: Run, replays: Replays | None = None) -> None:
         self.engine = engine
         self.run = run
+        self._replays = replays
+
+    def replayed(self, changes: Sequence[Alternative]) -> tuple[Share, Share] | None:
+        """What changes save of the run's time, least and most, by replays of it; None where nothing
+        can be replayed.
+        """
+        return self._replays.gain(changes) if self._replays and changes else None
 
     def answer(self, query: Query[_R]) -> list[_R]:
         """The rows of a query over the run."""

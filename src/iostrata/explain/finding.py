@@ -8,6 +8,7 @@ from typing import Generic, Literal, TypeVar
 
 from iostrata.explain.facts import Query, RunFacts
 from iostrata.records import Record, Share
+from iostrata.replay.changes import Alternative
 
 Unit = Literal["ns", "bytes", "count", "share", "text"]
 Severity = Literal["severe", "warning", "note"]
@@ -49,8 +50,9 @@ class Judgement(Record, frozen=True):
     """What a rule saw in a run.
 
     `share`: of the run's wall time, that would not have been spent without the cause. `gain`: what
-    of it the change is expected to bring back, least and most, as parts of `share`. `jobs`: those
-    that it is about; none: all of the run.
+    of it the change is expected to bring back, least and most, as parts of `share`; where the run
+    can be replayed with the changes `tries`, what that says counts in its place. `jobs`: those that
+    it is about; none: all of the run.
     """
 
     share: Share
@@ -59,6 +61,7 @@ class Judgement(Record, frozen=True):
     change: list[Change]
     gain: tuple[float, float] = (0.5, 1.0)
     jobs: tuple[str, ...] = ()
+    tries: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,15 @@ def rule(
 
 
 class Gain(Record, frozen=True):
-    """The least and the most that a change is expected to bring back."""
+    """The least and the most that a change is expected to bring back. `replayed`: the change with
+    which the run was replayed; the empty string: it was not, and the rule says what part of the
+    finding's share a change brings.
+    """
 
     low: Share
     high: Share
     of: Literal["time of the run"] = "time of the run"
+    replayed: str = ""
 
 
 class Finding(Record, frozen=True):

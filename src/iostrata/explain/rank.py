@@ -83,7 +83,7 @@ def finding_of(rule: Rule[Any], facts: RunFacts) -> Finding | None:
         query=facts.sql(rule.evidence),
         why=rule.why,
         change=changes,
-        gain=_gain(judgement) if changes else None,
+        gain=_gain(judgement, facts) if changes else None,
         unless=rule.unless,
         because=[],
     )
@@ -111,6 +111,8 @@ def _is_done(had: str, after: str) -> bool:
         return had == after
 
 
-def _gain(judgement: Judgement) -> Gain | None:
+def _gain(judgement: Judgement, facts: RunFacts) -> Gain | None:
+    if found := facts.replayed(judgement.tries):
+        return Gain(*found, replayed=", ".join(dict.fromkeys(one.says for one in judgement.tries)))
     low, high = judgement.gain
     return Gain(low * judgement.share, high * judgement.share) if high > 0 else None

@@ -8,6 +8,7 @@ from iostrata.explain.finding import Finding
 from iostrata.explain.rank import explain, not_asked
 from iostrata.progress import Progress, silent
 from iostrata.records import Ns, Record
+from iostrata.replay.fitted import Replays
 from iostrata.store.opened import OpenedRun
 from iostrata.text import percent, plural, seconds
 
@@ -33,7 +34,7 @@ class Explanation(Record, frozen=True):
 
 def explanation(opened: OpenedRun, step: Progress = silent) -> Explanation:
     """Asks all rules; says each of RULE_STEPS."""
-    facts = RunFacts(DuckDb(opened), opened.run)
+    facts = RunFacts(DuckDb(opened), opened.run, Replays(opened))
     findings = explain(facts, step)
     said = verdict(facts, findings)
     return Explanation(opened.run.name, facts.wall, said, findings, list(opened.incomplete))
@@ -53,7 +54,7 @@ def _text(facts: RunFacts, findings: list[Finding]) -> str:
     if first.severity == "note":
         return f"No finding is severe. {first.title}: {first.seen}."
     text = f"{first.title}: {first.seen}."
-    if first.gain:
+    if first.gain and percent(first.gain.high) != percent(0):
         text += f" A change could save up to {percent(first.gain.high)} of the run's time."
     return text
 

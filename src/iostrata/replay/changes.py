@@ -9,17 +9,26 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from statistics import median
 
 import msgspec
 
 from iostrata.errors import UserError
-from iostrata.replay.jobs import AttemptPart, JobAttempt, RecordedJobs, ReplayedJob
-from iostrata.replay.layout import hosts_of, with_nodes, with_splits
+from iostrata.replay.jobs import AttemptPart, HostDisk, JobAttempt, RecordedJobs, ReplayedJob
+from iostrata.replay.layout import (
+    hosts_of,
+    with_even_reduces,
+    with_fewer_maps,
+    with_nodes,
+    with_reduces,
+    with_splits,
+)
 from iostrata.text import bytes_of, percent, plural
 from iostrata.text import size as size_text
 
 SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 REPLICATION = "dfs.replication"
+REDUCES = "mapreduce.job.reduces"
 SPLITS = tuple(f"mapreduce.input.fileinputformat.split.{end}size" for end in ("min", "max"))
 EXECUTORS, EXECUTOR_CORES = "spark.executor.instances", "spark.executor.cores"
 LIMITS = {
@@ -56,6 +65,20 @@ def faster_disks(text: str) -> Alternative:
         "the kernel lets as many dirty bytes wait for the disks",
         apply,
     )
+
+
+def even_disks() -> Alternative:
+    """The disks of each host are at least as fast as those of the usual one."""
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        disks = recorded.cluster.disks
+        if len(disks) < 2:
+            raise UserError("fewer than two hosts have disks that hold them back", "none is slow")
+        usual = median(disk.rate for disk in disks.values())
+        even = {host: HostDisk(max(disk.rate, usual), disk.room) for host, disk in disks.items()}
+        return _with_cluster(recorded, disks=even)
+
+    return Alternative("disks as fast as the usual one", "nothing else slows them down", apply)
 
 
 def containers(number: int) -> Alternative:
@@ -98,6 +121,44 @@ def split_size(name: str, text: str) -> Alternative:
         f"maps of {size_text(size)}",
         "what a map does grows with what it reads; it spills and merges as often for each byte",
         partial(with_splits, size=size),
+    )
+
+
+def reduces(text: str) -> Alternative:
+    """So many reduces."""
+    number = _whole(text, REDUCES)
+    return Alternative(
+        plural(number, "reduce"),
+        "reduces share keys and bytes evenly",
+        partial(with_reduces, number=number),
+    )
+
+
+def even_reduces() -> Alternative:
+    """Reduces have as much to do as each other."""
+    return Alternative("reduces with as much to do", "keys can be spread evenly", with_even_reduces)
+
+
+def only_of(jobs: Iterable[str], change: Alternative) -> Alternative:
+    """A change of some jobs of MapReduce alone; none is named: of all."""
+    names = {name for name in jobs if name}
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        some = tuple(job for job in recorded.jobs if not names or job.name in names)
+        found = change.apply(msgspec.structs.replace(recorded, jobs=some))
+        by_name = {job.name: job for job in found.jobs}
+        whole = tuple(by_name.get(job.name, job) for job in recorded.jobs)
+        return msgspec.structs.replace(found, jobs=whole)
+
+    return Alternative(change.says, change.assumes, apply)
+
+
+def fewer_maps(together: int) -> Alternative:
+    """A map for what so many of them did."""
+    return Alternative(
+        f"a map for what {together} did",
+        "what a map does grows with what it reads; it spills and merges as often for each byte",
+        partial(with_fewer_maps, together=together),
     )
 
 
@@ -215,6 +276,7 @@ def executors(name: str, text: str) -> Alternative:
 SETTINGS: dict[str, Callable[[str], Alternative]] = {
     REPLICATION: replication,
     SLOW_START: slow_start,
+    REDUCES: reduces,
     **{name: partial(limited, name) for name in LIMITS},
     **{name: partial(executors, name) for name in (EXECUTORS, EXECUTOR_CORES)},
     **{name: partial(split_size, name) for name in SPLITS},

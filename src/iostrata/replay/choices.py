@@ -7,7 +7,6 @@ replayed, and none is put together from others.
 from __future__ import annotations
 
 import math
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,21 +24,16 @@ from iostrata.replay.changes import (
     faster_disks,
     setting,
 )
-from iostrata.replay.fitting import fits
+from iostrata.replay.fitted import FittedRun, too_long
 from iostrata.replay.jobs import RecordedJobs
 from iostrata.replay.path import by_name, critical_path
 from iostrata.replay.recorded import recorded_jobs
 from iostrata.replay.schedule import Replay, replay
-from iostrata.replay.whatif import interval
 from iostrata.store.opened import OpenedRun
-from iostrata.text import plural
 
 WHAT_IF = "what if"  # the step of progress
-MOST_ATTEMPTS = 200
 MOST_PARTS = 12  # with names of their own
-MOST_SECONDS = 10.0  # that all may take, as far as one replay says
 _FITTING = 0.3  # of the whole time
-_OF_FIT, _FITS = 130, 4  # replays that a fit is worth, and what it finds at most
 _NEAR = 0.05
 _OTHERS = "others"
 _INSTEAD = "`iostrata what-if` makes one change"
@@ -97,24 +91,13 @@ def choices(opened: OpenedRun, progress: Progress = silent) -> Choices:
 
 def choices_of(recorded: RecordedJobs, progress: Progress = silent) -> Choices:
     """Replays jobs with a grid of changes; as `choices`."""
-    number = len(recorded.attempts)
     wall = _ns(recorded.wall)
-    if number > MOST_ATTEMPTS:
-        return Choices(
-            f"the run has {plural(number, 'attempt')}, and more than {MOST_ATTEMPTS} take too long "
-            f"to replay with every change; {_INSTEAD}",
-            wall,
-        )
     dimensions = _dimensions(recorded)
     combinations = list(product(*(one.values for one in dimensions)))
-    begun = time.monotonic()
-    replay(recorded)
-    took = (time.monotonic() - begun) * (_OF_FIT + _FITS * len(combinations))
-    if took > MOST_SECONDS:
-        return Choices(f"replays with every change would take too long; {_INSTEAD}", wall)
-    likely = fits(recorded, lambda _, part=0.0: progress(WHAT_IF, _FITTING * part))
-    before = [replay(one) for one in likely]
-    grid = _Grid(recorded, likely, before)
+    if reason := too_long(recorded, len(combinations)):
+        return Choices(f"{reason}; {_INSTEAD}", wall)
+    fitted = FittedRun(recorded, lambda _, part=0.0: progress(WHAT_IF, _FITTING * part))
+    grid = _Grid(fitted)
     for place, values in enumerate(combinations):
         progress(WHAT_IF, _FITTING + (1 - _FITTING) * place / len(combinations))
         grid.add([value.change for value in values if value.change])
@@ -212,36 +195,33 @@ class _Row:
 class _Grid:
     """Replays with one combination of changes after the other."""
 
-    def __init__(
-        self, recorded: RecordedJobs, likely: Sequence[RecordedJobs], before: Sequence[Replay]
-    ) -> None:
-        self._wall, self._likely, self._before = recorded.wall, likely, before
-        self._roles = sorted({one.role for one in recorded.attempts})
+    def __init__(self, fitted: FittedRun) -> None:
+        self._fitted = fitted
+        self._roles = sorted({one.role for one in fitted.recorded.attempts})
         self._parts: list[str] = []
         self._rows: list[_Row] = []
 
     def add(self, changes: Sequence[Alternative]) -> None:
         """The next combination."""
-        jobs = [changed(one, changes) for one in self._likely]
-        after = [replay(one) for one in jobs] if changes else self._before
-        # what the replay is off by, it is off by with the change, too
-        exact = [self._wall / one.wall for one in self._before]
-        walls = [one.wall * factor for one, factor in zip(after, exact, strict=True)]
+        of, before = self._fitted, self._fitted.before
+        jobs = [changed(one, changes) for one in of.likely]
+        after = [replay(one) for one in jobs] if changes else before
+        found, exact = of.predicted(after), of.recorded.wall / before[0].wall
         path: dict[str, float] = defaultdict(float)
         for name, length in by_name(critical_path(jobs[0], after[0])).items():
-            path[self._part(name)] += length * exact[0]
+            path[self._part(name)] += length * exact
         # that no change was made is no prediction
-        around = interval(walls) if changes else (walls[0], walls[0])
+        around = (found.low, found.high) if changes else (found.wall, found.wall)
         means = [_mean(after[0], role) for role in self._roles]
-        self._rows.append(_Row(walls[0], around, path, means))
+        self._rows.append(_Row(found.wall, around, path, means))
 
     def choices(self, dimensions: Iterable[_Dimension]) -> Choices:
         """All that were added."""
         return Choices(
             missing="",
-            recorded=_ns(self._wall),
-            replayed=_ns(self._before[0].wall),
-            kept=self._likely[0].kept,
+            recorded=_ns(self._fitted.recorded.wall),
+            replayed=_ns(self._fitted.before[0].wall),
+            kept=self._fitted.likely[0].kept,
             dimensions=[one.shown() for one in dimensions],
             parts=self._parts,
             roles=self._roles,

@@ -1,4 +1,4 @@
-"""Changes of how many nodes a cluster has, and of how many maps a job has."""
+"""Changes of how many nodes a cluster has, and of how many maps and reduces a job has."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 from iostrata.errors import UserError
 from iostrata.replay.jobs import (
     START,
+    AttemptPart,
     HostDisk,
     JobAttempt,
     RecordedJobs,
@@ -32,22 +33,12 @@ def with_nodes(recorded: RecordedJobs, number: int) -> RecordedJobs:
     copies = recorded.copies or 1.0
     kept = min(copies, number) / copies
 
-    def moved(one: JobAttempt, host: str) -> JobAttempt:
-        parts = tuple(
-            msgspec.structs.replace(
-                part,
-                hdfs=_spread(part.hdfs, one.host, host, after, kept),
-                read=_spread(part.read, one.host, host, after, 1.0),
-            )
-            for part in one.parts
-        )
-        return msgspec.structs.replace(one, host=host, parts=parts)
-
     jobs = tuple(
         msgspec.structs.replace(
             job,
             attempts=tuple(
-                moved(one, after[place % number]) for place, one in enumerate(job.attempts)
+                _moved(one, after[place % number], after, kept)
+                for place, one in enumerate(job.attempts)
             ),
         )
         for job in recorded.jobs
@@ -62,6 +53,19 @@ def hosts_of(recorded: RecordedJobs) -> list[str]:
     attempts = recorded.attempts
     found = {one.host for one in attempts}
     return sorted(found.union(*(part.hdfs for one in attempts for part in one.parts)))
+
+
+def _moved(one: JobAttempt, host: str, hosts: list[str], kept: float = 1.0) -> JobAttempt:
+    """An attempt on another host of `hosts`; HDFS keeps so much of its copies."""
+    parts = tuple(
+        msgspec.structs.replace(
+            part,
+            hdfs=_spread(part.hdfs, one.host, host, hosts, kept),
+            read=_spread(part.read, one.host, host, hosts, 1.0),
+        )
+        for part in one.parts
+    )
+    return msgspec.structs.replace(one, host=host, parts=parts)
 
 
 def _spread(
@@ -118,6 +122,68 @@ def with_splits(recorded: RecordedJobs, size: int) -> RecordedJobs:
     return msgspec.structs.replace(recorded, jobs=jobs)
 
 
+def with_reduces(recorded: RecordedJobs, number: int) -> RecordedJobs:
+    """Each job that has reduces has so many, which share their work evenly; raises UserError where
+    none has. New ones are like the old ones in turn, on the hosts behind theirs, and begin as late
+    as attempts usually do.
+    """
+    if not any(one.role == "reduce" for one in recorded.attempts):
+        raise UserError("the run has no reduces", "their number would change nothing")
+    hosts = hosts_of(recorded)
+    jobs = tuple(_reduced(job, number, hosts) for job in recorded.jobs)
+    return msgspec.structs.replace(recorded, jobs=jobs)
+
+
+def _reduced(job: ReplayedJob, number: int, hosts: list[str]) -> ReplayedJob:
+    before = [one for one in job.attempts if one.role == "reduce"]
+    if not before:
+        return job
+    usual = median(one.lag for one in job.attempts)
+    after = []
+    for place in range(number):
+        again, like = place // len(before), before[place % len(before)]
+        host = hosts[(hosts.index(like.host) + again) % len(hosts)]
+        one = _moved(_with_work(like, len(before) / number), host, hosts)
+        if again:
+            one = msgspec.structs.replace(one, task=f"{like.task} part {again + 1}", lag=usual)
+        after.append(one)
+    kept = {one.task for one in after}
+    by_task = {one.task: one for one in after}
+    found = [by_task.get(one.task, one) for one in job.attempts
+             if one.role != "reduce" or one.task in kept]  # fmt: skip
+    return msgspec.structs.replace(job, attempts=(*found, *after[len(before) :]))
+
+
+def with_even_reduces(recorded: RecordedJobs) -> RecordedJobs:
+    """All reduces of a job have as much to do; raises UserError where no job has some."""
+    if not any(one.role == "reduce" for one in recorded.attempts):
+        raise UserError("the run has no reduces", "even keys would change nothing")
+    jobs = tuple(_evened(job) for job in recorded.jobs)
+    return msgspec.structs.replace(recorded, jobs=jobs)
+
+
+def _evened(job: ReplayedJob) -> ReplayedJob:
+    work = {one.task: sum(part.length for part in one.parts if _grows(part))
+            for one in job.attempts if one.role == "reduce"}  # fmt: skip
+    usual = sum(work.values()) / max(1, len(work))
+    attempts = tuple(
+        _with_work(one, usual / work[one.task]) if work.get(one.task) else one
+        for one in job.attempts
+    )
+    return msgspec.structs.replace(job, attempts=attempts)
+
+
+def _with_work(one: JobAttempt, factor: float) -> JobAttempt:
+    """An attempt with so many times as much to do; it starts as it did."""
+    parts = tuple(part.scaled(factor) if _grows(part) else part for part in one.parts)
+    return msgspec.structs.replace(one, parts=parts)
+
+
+def _grows(part: AttemptPart) -> bool:
+    """Whether a part takes longer with more to do; one that gathers waits for maps."""
+    return part.name != START and not part.gathers
+
+
 def _split(job: ReplayedJob, size: int) -> ReplayedJob:
     reads = [one.read for one in job.attempts if one.role == "map"]
     usual = median(reads) if reads else 0
@@ -125,7 +191,19 @@ def _split(job: ReplayedJob, size: int) -> ReplayedJob:
         raise UserError(
             f"maps of job {job.name} read nothing from HDFS", "their number is not that of splits"
         )
-    together, pieces = max(1, round(size / usual)), max(1, round(usual / size))
+    return _with_maps(job, max(1, round(size / usual)), max(1, round(usual / size)))
+
+
+def with_fewer_maps(recorded: RecordedJobs, together: int) -> RecordedJobs:
+    """As many maps as `together` become one; raises UserError where no job has maps."""
+    if not any(job.maps for job in recorded.jobs):
+        raise UserError("the run has no maps", "their number would change nothing")
+    jobs = tuple(_with_maps(job, together, 1) if job.maps else job for job in recorded.jobs)
+    return msgspec.structs.replace(recorded, jobs=jobs)
+
+
+def _with_maps(job: ReplayedJob, together: int, pieces: int) -> ReplayedJob:
+    """Each `together` maps become one, or each map so many `pieces`."""
     maps = [one for one in job.attempts if one.role == "map"]
     groups = [maps[at : at + together] for at in range(0, len(maps), together)]
     joined = {group[0].task: _joined(group) for group in groups}

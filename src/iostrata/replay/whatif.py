@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, Ns, Record, Share
 from iostrata.replay.changes import Alternative, changed
-from iostrata.replay.fitting import fits
+from iostrata.replay.fitted import FittedRun
 from iostrata.replay.recorded import recorded_jobs
-from iostrata.replay.schedule import Replay, replay
+from iostrata.replay.schedule import Replay
 from iostrata.store.opened import OpenedRun
 
 STEPS = ("jobs", "fit", "replay")
-# Of changes that were made, nine of ten came as near to what was predicted
-# (docs/guide/what-if.md has the measurements).
-OFF = 0.13
 
 
 class RoleTimes(Record, frozen=True):
@@ -68,30 +65,21 @@ def what_if(
     progress("jobs")
     recorded = recorded_jobs(opened)
     changed(recorded, changes)  # whether it can be
-    likely = fits(recorded, progress)
+    fitted = FittedRun(recorded, progress)
     progress("replay")
-    before = [replay(one) for one in likely]
-    after = [replay(changed(one, changes)) for one in likely]
-    # what the replay is off by, it is off by with the change, too
-    predicted = [recorded.wall * b.wall / a.wall for a, b in zip(before, after, strict=True)]
-    low, high = interval(predicted)
+    after, predicted = fitted.after(changes)
     return WhatIf(
         run=opened.run.name,
         changes=[change.says for change in changes],
         assumes=[change.assumes for change in changes],
         recorded=_ns(recorded.wall),
-        replayed=_ns(before[0].wall),
-        predicted=_ns(predicted[0]),
-        low=_ns(low),
-        high=_ns(high),
-        kept=likely[0].kept,
-        roles=_roles(before[0], after[0]),
+        replayed=_ns(fitted.before[0].wall),
+        predicted=_ns(predicted.wall),
+        low=_ns(predicted.low),
+        high=_ns(predicted.high),
+        kept=fitted.likely[0].kept,
+        roles=_roles(fitted.before[0], after),
     )
-
-
-def interval(predicted: Sequence[float]) -> tuple[float, float]:
-    """The least and the most that a time may be which all likely fits predict."""
-    return min(predicted) / (1 + OFF), max(predicted) * (1 + OFF)
 
 
 def _roles(before: Replay, after: Replay) -> list[RoleTimes]:

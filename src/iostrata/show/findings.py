@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from iostrata.explain.finding import Change, Evidence, Finding
+from iostrata.explain.finding import Change, Evidence, Finding, Gain
 from iostrata.explain.verdict import Explanation
 from iostrata.text import count, percent, printable, seconds, size
 
@@ -40,8 +40,9 @@ def _finding(number: int, finding: Finding, details: bool, sql: bool) -> list[st
     for change in finding.change:
         lines += wrapped(f"-> {change_text(change)}", "   ")
     if finding.gain:
-        low, high = percent(finding.gain.low), percent(finding.gain.high)
-        lines.append(f"   expected gain: {low} to {high} of the run's time")
+        with_ = finding.gain.replayed
+        how = f", by a replay of this run with {with_}" if with_ else ""
+        lines += wrapped(f"expected gain: {gain_text(finding.gain)}{how}", "   ")
     if details:
         lines += wrapped(f"why: {finding.why}", "   ")
         lines += wrapped(f"does not apply if {finding.unless}", "   ")
@@ -57,6 +58,12 @@ def _head(number: int, finding: Finding) -> list[str]:
     severity, share = finding.severity.upper(), percent(finding.share)
     head = f"{number}. {severity} {share} of the run: {finding.title}"
     return wrapped(f"{head} [{finding.rule}]{after}")
+
+
+def gain_text(gain: Gain) -> str:
+    """`12 % to 25 % of the run's time`, or that there is none."""
+    low, high = percent(gain.low), percent(gain.high)
+    return "none" if high == percent(0) else f"{low} to {high} of the run's time"
 
 
 def change_text(change: Change) -> str:

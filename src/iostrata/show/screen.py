@@ -15,7 +15,7 @@ from iostrata.explain.finding import Finding
 from iostrata.explain.verdict import Explanation
 from iostrata.schema.detail import budget_text
 from iostrata.show.completeness import completeness_lines
-from iostrata.show.findings import change_text, wrapped
+from iostrata.show.findings import change_text, gain_text, wrapped
 from iostrata.show.pipelines import lost_lines
 from iostrata.show.summary import (
     headline,
@@ -76,8 +76,8 @@ def _cause(place: int, finding: Finding) -> list[str]:
     head = f"{place}. {finding.severity.upper()} {share}: {finding.title} [{finding.rule}]"
     lines = [_cut(head)]
     if finding.change:
-        low_high = finding.gain and f"{percent(finding.gain.low)} to {percent(finding.gain.high)}"
-        gain = f" · saves {low_high}" if low_high else ""
+        said = finding.gain and gain_text(finding.gain).removesuffix(" of the run's time")
+        gain = f" · saves {said}" if said else ""
         change = _cut(f"   -> {change_text(finding.change[0])}", len(gain))
         lines.append(change + gain)
     return lines

@@ -9,6 +9,7 @@ from iostrata.analyse.targets import targets
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import FILES, HostDisks, host_disks, with_own
 from iostrata.records import Bytes, Ns
+from iostrata.replay.changes import faster_disks
 from iostrata.text import percent, shortened, size
 
 LEAST = 0.1  # of the time, on a host
@@ -90,6 +91,7 @@ def judge(rows: list[BoundDisks], facts: RunFacts) -> Judgement | None:
             Change("spread the files over more disks, or use faster ones"),
         ],
         gain=(0.0, 1.0),
+        tries=(faster_disks("2x"),),
     )
 
 

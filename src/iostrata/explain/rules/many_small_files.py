@@ -14,6 +14,7 @@ from iostrata.analyse.targets import targets
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import STAGING, input_format, made_by_submitters, opens
 from iostrata.records import Bytes, Count, Ns, Record
+from iostrata.replay.changes import fewer_maps, only_of
 from iostrata.text import count, plural, seconds, size
 
 SMALL = 4 << 20  # bytes
@@ -98,7 +99,7 @@ def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
     files, small = sum(row.files for row in jobs), sum(row.small for row in jobs)
     read = sum(row.bytes for row in jobs)
     maps = needed = cost = 0
-    own_tasks = []
+    own_tasks, tries = [], []
     for row in jobs:
         of_job = sum(worker.role == "map" for worker in facts.workers_of(row.job))
         if of_job < row.opened * row.small // row.files:  # a copy, or a format that packs files
@@ -108,6 +109,7 @@ def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
         enough = max(facts.at_once, row.bytes // BLOCK + 1)
         maps, needed = maps + of_job, needed + enough
         cost += max(0, of_job - enough) * facts.start_up
+        tries.append(only_of([row.job], fewer_maps(-(-of_job // enough))))
     opened = sum(row.opened for row in jobs)
     known = f" ({count(opened - files)} more files were opened)" if opened > files else ""
     tasks = f", with {count(maps)} map tasks where {needed} would be enough" if maps else ""
@@ -129,6 +131,7 @@ def judge(rows: list[FilesRead], facts: RunFacts) -> Judgement | None:
             Change("write fewer and larger files (merge them, use a SequenceFile or an archive)"),
         ],
         jobs=tuple(row.job for row in jobs),
+        tries=tuple(tries),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from iostrata.analyse.attempts import Attempt, attempts
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.explain.rules.parts import by_job
+from iostrata.replay.changes import REDUCES, only_of, setting
 from iostrata.text import plural, seconds, size
 
 LEAST = 16 << 20  # bytes fetched by a reduce
@@ -51,11 +52,12 @@ def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
         change=[
             Change(
                 "use as many reduces as can run at once",
-                "mapreduce.job.reduces",
+                REDUCES,
                 after=str(worst.room),
             ),
         ],
         jobs=(worst.job,),
+        tries=(only_of([worst.job], setting(f"{REDUCES}={worst.room}")),),
     )
 
 

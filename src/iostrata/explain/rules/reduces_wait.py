@@ -5,7 +5,10 @@ from __future__ import annotations
 from iostrata.analyse.attempts import Attempt, attempts
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.explain.rules.parts import by_job
+from iostrata.replay.changes import SLOW_START, only_of, setting
 from iostrata.text import plural, seconds
+
+_LATE = "0.9"  # of the maps
 
 
 @rule(
@@ -22,6 +25,7 @@ def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
     if not early:
         return None
     held = sum(early)
+    jobs = tuple(name for name, of_job in times.items() if of_job)
     cost = held / max(1, facts.at_once)
     return Judgement(
         share=facts.share_of_wall(cost),
@@ -35,11 +39,12 @@ def judge(rows: list[Attempt], facts: RunFacts) -> Judgement | None:
         change=[
             Change(
                 "start reduces when most maps have ended",
-                "mapreduce.job.reduce.slowstart.completedmaps",
-                after="0.9",
+                SLOW_START,
+                after=_LATE,
             ),
         ],
-        jobs=tuple(name for name, of_job in times.items() if of_job),
+        jobs=jobs,
+        tries=(only_of(jobs, setting(f"{SLOW_START}={_LATE}")),),
     )
 
 

@@ -14,6 +14,7 @@ from iostrata.explain.rules.parts import (
     opens,
 )
 from iostrata.records import Count
+from iostrata.replay.changes import fewer_maps, only_of
 from iostrata.text import count, seconds
 
 _LARGER_SPLITS = Change(
@@ -54,7 +55,7 @@ def evidence(workforce: Workforce) -> ir.Table:
 )
 def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
     tasks = runs = cost = ran = outside = made = 0
-    jobs = []
+    jobs, tries = [], []
     for row in rows:
         of_job = facts.workers_of(row.job)
         if not row.calls or not of_job:
@@ -64,6 +65,9 @@ def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
             continue
         jobs.append(row.job)
         spare = max(0, len(of_job) - 2 * facts.at_once)
+        maps = sum(worker.role == "map" for worker in of_job)
+        if together := -(-maps // (2 * facts.at_once)):
+            tries.append(only_of([row.job], fewer_maps(together)))
         tasks, runs, ran = tasks + len(of_job), runs + row.calls, ran + row.time
         made += row.made
         outside, cost = outside + start_up * len(of_job), cost + spare * start_up
@@ -89,6 +93,7 @@ def judge(rows: list[JobRuns], facts: RunFacts) -> Judgement | None:
             ),
         ],
         jobs=tuple(jobs),
+        tries=tuple(tries),
     )
 
 

@@ -6,6 +6,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
+from iostrata.replay.changes import even_reduces, only_of
 from iostrata.text import seconds, size
 
 TIMES = 3
@@ -64,4 +65,5 @@ def judge(rows: list[Straggler], facts: RunFacts) -> Judgement | None:
             Evidence(f"longest {kind}", worst.slowest, "text"),
         ],
         change=_CHANGES[kind],
+        tries=() if worst.stage else (only_of([worst.job or ""], even_reduces()),),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostrata.analyse.peers import PeerDisk, slow_disks
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
+from iostrata.replay.changes import even_disks
 from iostrata.text import seconds
 
 TIMES = 3.0
@@ -55,6 +56,7 @@ def judge(rows: list[PeerDisk], facts: RunFacts) -> Judgement | None:
             Change("take the volume out of use", "dfs.datanode.data.dir"),
         ],
         gain=(0.4, 1.0),
+        tries=(even_disks(),),
     )
 
 

@@ -5,14 +5,14 @@ from itertools import product
 import msgspec
 import pytest
 
-from iostrata.replay import choices as module
+from iostrata.replay import fitted as module
 from iostrata.replay.changes import changed, containers, faster_disks
 from iostrata.replay.choices import Choices, Combination, choices_of
+from iostrata.replay.fitted import OFF
 from iostrata.replay.fitting import fits
 from iostrata.replay.jobs import RecordedJobs
 from iostrata.replay.schedule import replay
 from iostrata.replay.tests.twins import cluster, recording, sort
-from iostrata.replay.whatif import OFF
 
 SECOND = 10**9
 

@@ -4,11 +4,20 @@ import msgspec
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.replay.changes import nodes, setting, split_size
-from iostrata.replay.jobs import RecordedJobs
+from iostrata.replay.changes import (
+    changed,
+    even_disks,
+    even_reduces,
+    fewer_maps,
+    nodes,
+    only_of,
+    setting,
+    split_size,
+)
+from iostrata.replay.jobs import HostDisk, RecordedJobs, ReplayedJob
 from iostrata.replay.layout import hosts_of, with_nodes, with_splits
 from iostrata.replay.schedule import replay
-from iostrata.replay.tests.twins import MB, sort
+from iostrata.replay.tests.twins import MB, recording, sort
 
 MIB = 1 << 20
 
@@ -87,6 +96,83 @@ def test_maps_are_cut() -> None:
     assert [one.after for one in more.jobs[0].attempts if one.role == "reduce"] == [4, 4]
     assert len({one.task for one in replay(more).attempts}) == 14
     assert with_splits(reading(), 150 * MIB) == reading()
+
+
+def test_several_maps_become_one() -> None:
+    fewer = changed(sort(), [fewer_maps(4)])
+    assert [one.task for one in fewer.jobs[0].attempts] == ["m0", "m4", "r0", "r1"]
+    assert totals(fewer) == pytest.approx(totals(sort()))
+    assert [one.after for one in fewer.jobs[0].attempts if one.role == "reduce"] == [1, 1]
+
+
+def test_reduces_share_their_work() -> None:
+    made = sort(disk=200 * MB)
+    more = changed(made, [setting("mapreduce.job.reduces=4")])
+    reduces = [one for one in more.jobs[0].attempts if one.role == "reduce"]
+    assert [(one.task, one.host, one.lag) for one in reduces] == [
+        ("r0", "one", 0.6),
+        ("r1", "two", 0.6),
+        ("r0 part 2", "two", 0.4),
+        ("r1 part 2", "one", 0.4),
+    ]
+    # what they do is shared out; that they start, and gather beside the maps, is not
+    cpu, written = totals(made)
+    assert totals(more) == pytest.approx((cpu + 2 * 0.3, written))
+    fewer = changed(more, [setting("mapreduce.job.reduces=1")])
+    (one,) = (one for one in fewer.jobs[0].attempts if one.role == "reduce")
+    assert [part.cpu for part in one.parts] == pytest.approx([1.0, 0.3, 1.6, 3.0])
+    assert replay(made).wall < replay(fewer).wall
+
+
+def skewed() -> RecordedJobs:
+    """The second reduce has three times as much to do as the first."""
+    made = sort()
+    (job,) = made.jobs
+    *others, first, second = recording(made).jobs[0].attempts
+    more = msgspec.structs.replace(second, parts=tuple(part.scaled(3) for part in first.parts))
+    job = msgspec.structs.replace(job, attempts=(*others, first, more))
+    return msgspec.structs.replace(made, jobs=(job,))
+
+
+def test_reduces_are_made_even() -> None:
+    even = changed(skewed(), [even_reduces()])
+    first, second = (one for one in even.jobs[0].attempts if one.role == "reduce")
+    lengths = [[part.length for part in one.parts if part.name in ("shuffle", "reduce")]
+               for one in (first, second)]  # fmt: skip
+    assert lengths[0] == pytest.approx(lengths[1])
+    assert totals(even) == pytest.approx(totals(skewed()), rel=0.05)
+    assert replay(even).wall < replay(skewed()).wall
+
+
+def test_a_slow_disk_becomes_as_fast_as_the_usual_one() -> None:
+    cluster = sort().cluster
+    disks = {"one": HostDisk(5 * MB, 16 * MB), "two": HostDisk(20 * MB, 16 * MB)}
+    slow = msgspec.structs.replace(sort(), cluster=msgspec.structs.replace(cluster, disks=disks))
+    even = changed(slow, [even_disks()])
+    assert [disk.rate for disk in even.cluster.disks.values()] == [12.5 * MB, 20 * MB]
+    assert replay(even).wall < replay(slow).wall
+    alone = msgspec.structs.replace(cluster, disks={"one": HostDisk(MB, MB)})
+    with pytest.raises(UserError, match="fewer than two hosts"):
+        changed(msgspec.structs.replace(sort(), cluster=alone), [even_disks()])
+
+
+def test_a_change_of_some_jobs_leaves_the_others() -> None:
+    made = sort()
+    other = msgspec.structs.replace(made.jobs[0], name="job_2")
+    both = msgspec.structs.replace(made, jobs=(*made.jobs, other))
+    first, second = changed(both, [only_of(["job_2"], fewer_maps(2))]).jobs
+    assert (first.maps, second.maps) == (6, 3)
+    assert [job.maps for job in changed(both, [only_of([], fewer_maps(2))]).jobs] == [3, 3]
+
+
+def test_what_has_no_maps_or_reduces_is_one_line() -> None:
+    made = sort()
+    bare = msgspec.structs.replace(made, jobs=(ReplayedJob("job", 0.0, ()),))
+    asked = {"no maps": fewer_maps(2), "no reduces": even_reduces()}
+    asked["the run has no reduces"] = setting("mapreduce.job.reduces=2")
+    for line, change in asked.items():
+        with pytest.raises(UserError, match=line):
+            changed(bare, [change])
 
 
 def test_what_is_no_size_is_one_line() -> None:

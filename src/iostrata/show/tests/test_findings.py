@@ -47,4 +47,6 @@ def test_the_query_of_a_finding_can_be_asked(tmp_path: Path) -> None:
         (finding,) = explanation(opened).findings
         names, rows = opened.user_query(finding.query)
     assert dict(zip(names, rows[0], strict=True))["calls"] == 300
-    assert builtins(finding.gain) == {"low": 0.15, "high": 0.25, "of": "time of the run"}
+    assert builtins(finding.gain) == {
+        "low": 0.15, "high": 0.25, "of": "time of the run", "replayed": "",
+    }  # fmt: skip
