@@ -55,11 +55,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Made:
-    """A change: what what-if is asked, the settings that make it, and the rate of the disks."""
+    """A change: what what-if is asked, the settings that make it, and the rates of disks (MB/s) and
+    network.
+    """
 
     asked: tuple[str, ...]
     settings: tuple[str, ...] = ()
     disk: int = DISK
+    net: str = "off"
+
+
+AS_IT_WAS = Made(())
 
 
 def _set(text: str) -> Made:
@@ -102,6 +108,14 @@ JOBS = {
             "two maps at once": _limit("map", 2),
             "reduces after all maps": LATE,
             "six reduces": _set("mapreduce.job.reduces=6"),
+            "compressed by lz4": Made(
+                ("--codec", "lz4=2.4"),
+                (
+                    "-Dmapreduce.map.output.compress=true",
+                    "-Dmapreduce.map.output.compress.codec=org.apache.hadoop.io.compress.Lz4Codec",
+                ),
+            ),
+            "network of 4 MB/s": Made(("--network", "4MB/s"), net="4MB/s"),
             "two copies": Made(
                 ("--set", "dfs.replication=2"), ("-Dmapreduce.terasort.output.replication=2",)
             ),
@@ -153,10 +167,10 @@ def lab() -> Iterator[None]:
         iostrata("lab", "down", LAB)
 
 
-def brake(rate: int) -> None:
+def brake(made: Made) -> None:
     for node in range(1, NODES + 1):
-        words = (f"node-{node}", "--disk", f"{rate}MB/s", "--dirty", DIRTY, "--name", LAB)
-        iostrata("lab", "brake", *words)
+        words = ("--disk", f"{made.disk}MB/s", "--dirty", DIRTY, "--net", made.net, "--name", LAB)
+        iostrata("lab", "brake", f"node-{node}", *words)
 
 
 def examples() -> str:
@@ -201,7 +215,7 @@ def measure(job: str, repeats: int, folder: Path, store: Path) -> None:
     in_lab("hadoop", "jar", examples(), *JOBS[job].make.replace("IN", f"/in/{job}").split())
     if "predicted" not in facts:
         recorded(job, f"{known}-warm", (), store)
-        brake(DISK)
+        brake(AS_IT_WAS)
         facts["recorded"] = recorded(job, f"{known}-recorded", (), store)
         facts["predicted"], facts["measured"] = {}, []
     for name in changes:
@@ -214,13 +228,13 @@ def measure(job: str, repeats: int, folder: Path, store: Path) -> None:
         order = [name for name in (BASE, *changes) if name not in done]
         random.Random(f"{job} {number}").shuffle(order)
         for name in order:
-            made = JOBS[job].changes.get(name, Made(()))
-            brake(made.disk)
+            made = JOBS[job].changes.get(name, AS_IT_WAS)
+            brake(made)
             try:
                 run = f"{known}-{number}-{name.replace(' ', '-').replace('/', '-')}"
                 taken = recorded(job, run, made.settings, store)
             finally:
-                brake(DISK)
+                brake(AS_IT_WAS)
             print(f"{job} round {number} {name}: {taken:.1f} s", flush=True)
             facts["measured"].append({"round": number, "change": name, "time": taken})
             path.write_text(json.dumps(facts, indent=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -213,6 +214,54 @@ def test_a_node_with_a_brake_gets_no_more_of_the_processors(cluster: Cluster) ->
     braked(cluster, "--off")
     print(f"CPU seconds of 2: {used}")
     assert used[0] > 3 * used[1]
+
+
+HOSTS = """
+name = "hdfs"
+filesystem = "{folder}"
+[hosts]
+names = ["node-1", "node-3"]
+run = "{run}"
+[dimensions]
+access = "sequential"
+size = "2MiB"
+clients = 1
+[measure]
+repetitions = [1, 1]
+others = 1
+"""
+
+
+def test_nodes_are_hosts_of_a_profile(cluster: Cluster, tmp_path: Path) -> None:
+    lab = clusters.find(cluster.name)
+    on = ("lab", "exec", "--name", cluster.name)
+    named = cluster.iostrata(*on, "node-3", "--", "uname", "-n")
+    assert (named.stdout, named.stderr) == ("node-3.rack-2\n", "")
+    none = cluster.iostrata(*on, "node-9", "--", "true")
+    assert (none.returncode, none.stderr.count("\n")) == (2, 1)
+    # WHEN Hadoop's client writes and reads on one of them, then on two at the same time
+    folder = f"hdfs://{lab.state.at('namenode')}/"
+    text = HOSTS.format(
+        folder=f"{folder}profiled",
+        run=" ".join([sys.executable, "-m", "iostrata", *on, "{host}", "--"]),
+    )
+    (tmp_path / "hdfs.toml").write_text(text)
+    cluster.hadoop("hadoop", "fs", "-mkdir", "/profiled")
+    words = ("profile", str(tmp_path / "hdfs.toml"), "--yes", "--json", "--out", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-m", "iostrata", *words],
+        env={**cluster.environment, **lab.environment()},
+        capture_output=True,
+        text=True,
+    )
+    # THEN each of them has moved its bytes
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "hdfs" / "samples.jsonl").read_text().splitlines()
+    samples = [json.loads(line) for line in lines]
+    assert sorted((one["point"]["nodes"], one["bytes"] >> 20) for one in samples) == [
+        (1, 2), (1, 2), (2, 4), (2, 4),
+    ]  # fmt: skip
+    assert cluster.hadoop("hadoop", "fs", "-ls", "/profiled") == ""
 
 
 def test_status_shows_the_brakes(cluster: Cluster) -> None:

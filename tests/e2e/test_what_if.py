@@ -43,6 +43,9 @@ def test_a_job_is_replayed_as_it_was_and_with_a_change(cluster: Cluster) -> None
     late = asked(cluster, "--set", "mapreduce.job.reduce.slowstart.completedmaps=1.0")
     assert late["predicted"] >= 0.9 * late["recorded"]
 
+    slow = asked(cluster, "--network", "1Mbit")
+    assert slow["predicted"] > 1.1 * slow["recorded"]
+
     said = cluster.iostrata("what-if", "sorted", "--containers", "1").stdout.splitlines()
     assert said[0].startswith("as recorded: ")
     assert said[1].startswith("with 1 container at once: ")

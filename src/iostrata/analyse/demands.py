@@ -59,6 +59,20 @@ class TaskThread(Record, frozen=True):
     worked: Ns | None
 
 
+class MapMerge(Record, frozen=True):
+    """When an attempt of a map began to merge its spills."""
+
+    task: str
+    start: EpochNs
+
+
+def map_merges() -> ir.Table:
+    """Per attempt of a map a `MapMerge`, of those that merged."""
+    rows = EVENTS.filter(EVENTS.kind == "call", EVENTS.layer == "task", EVENTS["op"] == "merge")
+    rows = rows.filter(rows.role == "map", rows.task.fill_null("") != "")
+    return rows.group_by("task").agg(start=rows.start.min()).order_by("task")
+
+
 def block_writes() -> ir.Table:
     """Per attempt and host a `BlockWrite`."""
     rows = SUMS.filter(SUMS.layer == "datanode", SUMS["op"] == "write", counted_once(SUMS))

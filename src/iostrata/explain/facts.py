@@ -13,7 +13,7 @@ from iostrata.analyse.attempts import most_at_once
 from iostrata.analyse.engine import Engine, OfRoles
 from iostrata.analyse.tables import EVENTS, PROCESSES, SUMS
 from iostrata.records import EpochNs, Ns, Record, Share
-from iostrata.replay.changes import Alternative
+from iostrata.replay.alternative import Alternative
 from iostrata.replay.fitted import Replays
 from iostrata.schema.roles import HBASE_SERVERS, SERVERS
 from iostrata.store.configuration import of_command

@@ -8,7 +8,7 @@ from typing import Generic, Literal, TypeVar
 
 from iostrata.explain.facts import Query, RunFacts
 from iostrata.records import Record, Share
-from iostrata.replay.changes import Alternative
+from iostrata.replay.alternative import Alternative
 
 Unit = Literal["ns", "bytes", "count", "share", "text"]
 Severity = Literal["severe", "warning", "note"]

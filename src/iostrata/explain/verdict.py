@@ -8,7 +8,7 @@ from iostrata.explain.finding import Finding
 from iostrata.explain.rank import explain, not_asked
 from iostrata.progress import Progress, silent
 from iostrata.records import Ns, Record
-from iostrata.replay.fitted import Replays
+from iostrata.replay.fitted import Replays, replays_of
 from iostrata.store.opened import OpenedRun
 from iostrata.text import percent, plural, seconds
 
@@ -32,9 +32,11 @@ class Explanation(Record, frozen=True):
     incomplete: list[str]
 
 
-def explanation(opened: OpenedRun, step: Progress = silent) -> Explanation:
-    """Asks all rules; says each of RULE_STEPS."""
-    facts = RunFacts(DuckDb(opened), opened.run, Replays(opened))
+def explanation(
+    opened: OpenedRun, step: Progress = silent, replays: Replays | None = None
+) -> Explanation:
+    """Asks all rules; says each of RULE_STEPS. `replays`: of the run, if others ask them, too."""
+    facts = RunFacts(DuckDb(opened), opened.run, replays or replays_of(opened))
     findings = explain(facts, step)
     said = verdict(facts, findings)
     return Explanation(opened.run.name, facts.wall, said, findings, list(opened.incomplete))

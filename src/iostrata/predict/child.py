@@ -28,20 +28,41 @@ def run(
 
     Raises UserError that says `hangs` where it takes more than `seconds`.
     """
+    return finish(start(words, folder), seconds, hangs)
+
+
+def start(words: Sequence[str], folder: Path | None = None) -> subprocess.Popen[str]:
+    """Starts a program, which `finish` waits for."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        cwd=folder,
+        preexec_fn=_die_with_parent,
+    )
+
+
+def finish(
+    process: subprocess.Popen[str], seconds: float, hangs: str
+) -> subprocess.CompletedProcess[str]:
+    """What a program has said; it is ended where this is interrupted, or raises UserError."""
     try:
-        return subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=seconds,
-            check=False,
-            cwd=folder,
-            preexec_fn=_die_with_parent,
-        )
+        output, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         raise UserError(hangs, "is the storage well?") from None
+    finally:
+        stop(process)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    """Ends a program that still runs."""
+    if process.poll() is None:
+        process.kill()
+        process.communicate()
 
 
 def said(done: subprocess.CompletedProcess[str]) -> list[str]:

@@ -77,7 +77,8 @@ CLIENTS = Dimension("clients", (1, 2, 4), "a number from 1 to 1024", _clients)
 CACHE = Dimension(
     "cache", ("dropped",), "dropped, warm or direct", _word("dropped", "warm", "direct")
 )
-DIMENSIONS = {one.name: one for one in (OPERATION, ACCESS, SIZE, REQUEST, CLIENTS, CACHE)}
+NODES = Dimension("nodes", (1, 2, 4), "a number from 1 to 1024", _clients)
+DIMENSIONS = {one.name: one for one in (OPERATION, ACCESS, SIZE, REQUEST, CLIENTS, CACHE, NODES)}
 
 
 def shown(name: str, value: DimensionValue) -> str:

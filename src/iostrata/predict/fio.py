@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +30,9 @@ from iostrata.predict.dimensions import (
 
 _PIECE = 1 << 20
 # What fio adds to the time that a sample may take before it counts as one that hangs, s.
-_PATIENCE = 300.0
+PATIENCE = 300.0
+# What makes the files that are read.
+WHOLE_FILES = ("--rw=write", "--bs=1m", "--end_fsync=1")
 
 
 @dataclass(frozen=True)
@@ -63,26 +66,16 @@ class Fio:
             return
         missing = [path for path in self._files(point) if _size(path) < int(point[SIZE.name])]
         if missing:
-            self._run(point, ["--rw=write", "--bs=1m", "--end_fsync=1"])
+            self._run(point, [*WHOLE_FILES, "--invalidate=0"])
         for path in self._files(point):
             _read(path) if point[CACHE.name] == "warm" else _forget(path)
 
     def measure(self, point: Point) -> FioResult:
         """Raises UserError where fio fails."""
-        done = self._run(point, [*_access(point), f"--runtime={self.seconds:g}"])
-        jobs = done["jobs"]
-        which = str(point[OPERATION.name])
-        nanos = max(job["job_runtime"] for job in jobs) * 1_000_000
-        found = FioResult(sum(job[which]["io_bytes"] for job in jobs), nanos)
-        if which == "write":
+        how = [*access(point), f"--runtime={self.seconds:g}", "--invalidate=0"]
+        found = result(self._run(point, how), point, str(self.folder))
+        if point[OPERATION.name] == "write":
             self._delete("write")
-        if not found.nanos:
-            raise UserError(
-                f"a sample of {point_text(point, point)} takes less than 1 ms, as fio counts",
-                "say larger sizes in dimensions.size",
-            )
-        if not found.bytes:
-            raise UserError(f"fio moved nothing in {self.folder}", "is the storage well?")
         return found
 
     def _files(self, point: Point) -> Iterator[Path]:
@@ -94,34 +87,59 @@ class Fio:
             path.unlink(missing_ok=True)
 
     def _run(self, point: Point, how: list[str]) -> Any:
-        own = [
-            f"--{name.removeprefix(FIO)}={value}"
-            for name, value in point.items()
-            if name.startswith(FIO)
-        ]
-        words = [
-            *(self.program, "--name=iostrata", "--output-format=json", "--thread"),
-            *(f"--directory={self.folder}", f"--filename_format={point[OPERATION.name]}.$jobnum"),
-            *(f"--numjobs={point[CLIENTS.name]}", f"--size={point[SIZE.name]}"),
-            *(f"--direct={int(point[CACHE.name] == 'direct')}", "--invalidate=0", "--norandommap"),
-            *("--allow_file_create=1", "--fallocate=none", *how, *own),
-        ]
+        command = words(self.program, str(self.folder), point, how)
         hangs = f"fio hangs in {self.folder}"
-        done = child.run(words, self.seconds + _PATIENCE, hangs, self.folder)
-        if done.returncode:
-            said = child.said(done)
-            reason = next((line for line in said if "error" in line.lower()), said[-1])
-            raise UserError(f"fio failed with {done.returncode}: {reason}", " ".join(words))
-        return json.loads(done.stdout[done.stdout.index("{") :])
+        return answer(child.run(command, self.seconds + PATIENCE, hangs, self.folder))
 
 
-def _access(point: Point) -> list[str]:
+def words(program: str, folder: str, point: Point, how: list[str]) -> list[str]:
+    """The command line of fio for the clients of a point, each of which has a file of its own."""
+    own = [
+        f"--{name.removeprefix(FIO)}={value}"
+        for name, value in point.items()
+        if name.startswith(FIO)
+    ]
+    return [
+        *(program, "--name=iostrata", "--output-format=json", "--thread"),
+        *(f"--directory={folder}", f"--filename_format={point[OPERATION.name]}.$jobnum"),
+        *(f"--numjobs={point[CLIENTS.name]}", f"--size={point[SIZE.name]}"),
+        *(f"--direct={int(point[CACHE.name] == 'direct')}", "--norandommap"),
+        *("--allow_file_create=1", "--fallocate=none", *how, *own),
+    ]
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> Any:
+    """What fio says of a load; raises UserError where it failed."""
+    if done.returncode:
+        said = child.said(done)
+        reason = next((line for line in said if "error" in line.lower()), said[-1])
+        raise UserError(f"fio failed with {done.returncode}: {reason}", " ".join(done.args))
+    return json.loads(done.stdout[done.stdout.index("{") :])
+
+
+def result(done: Any, point: Point, folder: str) -> FioResult:
+    """What a sample of a point moved, from fio's answer; raises UserError where that is nothing."""
+    jobs, which = done["jobs"], str(point[OPERATION.name])
+    nanos = max(job["job_runtime"] for job in jobs) * 1_000_000
+    found = FioResult(sum(job[which]["io_bytes"] for job in jobs), nanos)
+    if not found.nanos:
+        raise UserError(
+            f"a sample of {point_text(point, point)} takes less than 1 ms, as fio counts",
+            "say larger sizes in dimensions.size",
+        )
+    if not found.bytes:
+        raise UserError(f"fio moved nothing in {folder}", "is the storage well?")
+    return found
+
+
+def access(point: Point) -> list[str]:
+    """How fio goes through a file."""
     write = point[OPERATION.name] == "write"
     how = [f"--bs={point[REQUEST.name]}", *(["--end_fsync=1"] if write else [])]
-    access = str(point[ACCESS.name])
-    if access == SEQUENTIAL:
+    way = str(point[ACCESS.name])
+    if way == SEQUENTIAL:
         return [*how, f"--rw={point[OPERATION.name]}"]
-    accesses, data = skew(access)
+    accesses, data = skew(way)
     how += [f"--rw=rand{point[OPERATION.name]}", f"--io_size={point[SIZE.name]}"]
     if accesses == data:
         return how

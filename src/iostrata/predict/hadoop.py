@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from iostrata.errors import UserError
 from iostrata.predict import child
 from iostrata.predict.dimensions import ACCESS, CLIENTS, OPERATION, REQUEST, SIZE, Point
 from iostrata.predict.fio import FioResult
+from iostrata.predict.hosts import LoadHost
 
 # hdfs://nn:8020/tmp, file:///mnt/x, s3a://bucket/x: a folder below the root.
 FILESYSTEM = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/]*(/[^\s/]+)+/?")
@@ -39,6 +41,7 @@ class HadoopLoad:
     program: str
     folder: str
     seconds: float
+    host: LoadHost | None = None  # where clients run; None: here
     _made: dict[int, int] = field(default_factory=dict)  # bytes of the file of each client
 
     def prepare(self, point: Point) -> None:
@@ -47,20 +50,34 @@ class HadoopLoad:
             return
         size, clients = int(point[SIZE.name]), int(point[CLIENTS.name])
         if any(self._made.get(client, 0) < size for client in range(clients)):
-            run(self.program, "prepare", self.folder, str(size), str(clients))
+            words = (str(size), str(clients))
+            run(self.program, "prepare", self.folder, *words, host=self.host)
             self._made |= {
                 client: max(size, self._made.get(client, 0)) for client in range(clients)
             }
 
     def measure(self, point: Point) -> FioResult:
         """Raises UserError where the client fails."""
+        return self.result(child.finish(self.start(point), _PATIENCE, self._hangs), point)
+
+    def start(self, point: Point) -> subprocess.Popen[str]:
+        """Starts a sample of a point."""
         names = (OPERATION, ACCESS, SIZE, REQUEST, CLIENTS)
         words = [str(point[one.name]) for one in names]
-        found = run(self.program, "measure", self.folder, *words, f"{self.seconds:g}")
+        whole = _command(self.program, "measure", self.folder, *words, f"{self.seconds:g}")
+        return child.start(self.host.command(*whole) if self.host else whole)
+
+    def result(self, done: subprocess.CompletedProcess[str], _: Point) -> FioResult:
+        """What it moved; raises UserError."""
+        found = _answer(done, self.folder)
         moved = FioResult(int(found["bytes"]), int(found["nanos"]))
         if not moved.bytes or not moved.nanos:
             raise UserError(f"nothing was moved in {self.folder}", "is the storage well?")
         return moved
+
+    @property
+    def _hangs(self) -> str:
+        return f"{self.folder} does not answer"
 
 
 def hadoop() -> str:
@@ -81,22 +98,31 @@ def space(folder: str) -> HadoopSpace:
 
 
 @contextmanager
-def hadoop_load(folder: str, seconds: float) -> Iterator[HadoopLoad]:
+def hadoop_load(folder: str, seconds: float, host: LoadHost | None = None) -> Iterator[HadoopLoad]:
     """In a new folder, which is gone afterwards; one that was left by a killed session is deleted
     first.
     """
     program = hadoop()
     run(program, "begin", folder)
     try:
-        yield HadoopLoad(program, folder, seconds)
+        # on another host, its own PATH says where Hadoop is
+        yield HadoopLoad("hadoop" if host else program, folder, seconds, host)
     finally:
         run(program, "end", folder)
 
 
-def run(program: str, action: str, folder: str, *words: str) -> Any:
+def run(program: str, action: str, folder: str, *words: str, host: LoadHost | None = None) -> Any:
     """What java/load answers; raises UserError with the reason of Hadoop."""
-    command = [program, "jar", str(load_jar()), action, folder, *words]
-    done = child.run(command, _PATIENCE, f"{folder} does not answer")
+    command = _command(program, action, folder, *words)
+    command = host.command(*command) if host else command
+    return _answer(child.run(command, _PATIENCE, f"{folder} does not answer"), folder)
+
+
+def _command(program: str, action: str, folder: str, *words: str) -> list[str]:
+    return [program, "jar", str(load_jar()), action, folder, *words]
+
+
+def _answer(done: subprocess.CompletedProcess[str], folder: str) -> Any:
     try:
         return json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):

@@ -18,6 +18,7 @@ from iostrata.predict.adaptive import batches
 from iostrata.predict.dimensions import Point, point_text
 from iostrata.predict.fio import Fio, FioResult
 from iostrata.predict.hadoop import hadoop_load
+from iostrata.predict.onhosts import fio_on, hadoop_on
 from iostrata.predict.pressure import HostCounters
 from iostrata.predict.samples import ProfileFacts, Sample, SampleFile
 from iostrata.predict.spec import ADAPTIVE, ProfileSpec
@@ -58,7 +59,9 @@ class ProfileState:
 def facts_of(spec: ProfileSpec) -> ProfileFacts:
     rules = spec.rules
     values = {name: list(several) for name, several in spec.values.items()}
-    return ProfileFacts(spec.name, spec.place, values, rules.sample, rules.others, rules.before)
+    return ProfileFacts(
+        spec.name, spec.place, values, rules.sample, rules.others, rules.before, [*spec.hosts.names]
+    )
 
 
 @contextmanager
@@ -134,6 +137,11 @@ def _most(spec: ProfileSpec, file: SampleFile) -> int:
 @contextmanager
 def load_for(spec: ProfileSpec) -> Iterator[Load]:
     """What makes the load of a profile, in a folder of its own that is gone afterwards."""
+    if spec.hosts:
+        of_hosts = hadoop_on if spec.filesystem else fio_on
+        with of_hosts(spec.hosts, spec.data, spec.rules.sample) as hosts:
+            yield hosts
+        return
     if spec.filesystem:
         with hadoop_load(spec.data, spec.rules.sample) as load:
             yield load

@@ -43,6 +43,7 @@ class ProfileFacts(Record, frozen=True):
     sample: float
     others: float
     before: str = ""
+    hosts: list[str] = []  # noqa: RUF012 - msgspec copies it
 
 
 @dataclass(frozen=True)

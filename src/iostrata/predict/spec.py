@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 import re
+import shlex
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ from iostrata.predict.dimensions import (
     CLIENTS,
     DIMENSIONS,
     FIO,
+    NODES,
     OPERATION,
     SEQUENTIAL,
     SIZE,
@@ -27,6 +29,7 @@ from iostrata.predict.dimensions import (
     Point,
 )
 from iostrata.predict.hadoop import FILESYSTEM, space
+from iostrata.predict.hosts import SSH, LoadHosts
 from iostrata.text import plural, seconds, size
 
 MOST_POINTS = 10_000
@@ -34,7 +37,8 @@ ADAPTIVE = "adaptive"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TIME = re.compile(r"(\d+(?:\.\d+)?) ?(s|min|h)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
-_KEYS = ("name", "folder", "mount", "filesystem", "dimensions", "fio", "measure")
+_KEYS = ("name", "folder", "mount", "filesystem", "hosts", "dimensions", "fio", "measure")
+_NODES = (1, 2, 4, 8, 16)  # hosts at once, where none are said
 _SPARE = 0.05  # of the free space, which a profile leaves
 # fio's options that say what our dimensions say, or write elsewhere.
 _OURS = ("rw", "readwrite", "bs", "blocksize", "size", "io_size", "numjobs", "direct", "filename")
@@ -63,7 +67,8 @@ class MeasureRules:
 class ProfileSpec:
     """What is measured, and in which folder; `mount`: what has to be mounted there.
 
-    Where `filesystem` is not empty, it is the folder on a file system of Hadoop instead.
+    Where `filesystem` is not empty, it is the folder on a file system of Hadoop instead. `hosts`:
+    where the clients run; none: here.
     """
 
     name: str
@@ -72,6 +77,7 @@ class ProfileSpec:
     values: Mapping[str, tuple[DimensionValue, ...]]  # of each dimension, `fio.…` among them
     rules: MeasureRules = field(default_factory=MeasureRules)
     filesystem: str = ""
+    hosts: LoadHosts = field(default_factory=LoadHosts)
 
     def points(self) -> Iterator[Point]:
         """All combinations that there can be: files of Hadoop are written in sequence only."""
@@ -99,7 +105,8 @@ class ProfileSpec:
     def space(self) -> int:
         """Bytes of its files: those that are read stay, others are written beside them."""
         of_one = max(self._ints(CLIENTS.name)) * max(self._ints(SIZE.name))
-        return of_one * len(self.values[OPERATION.name])
+        hosts = max(self._ints(NODES.name)) if self.hosts else 1
+        return of_one * hosts * len(self.values[OPERATION.name])
 
     @property
     def varied(self) -> list[str]:
@@ -131,6 +138,7 @@ class ProfilePlan:
             f"of {rules.sample:g} s at most{within}",
             f"time: {_time(longest[0])} to {_time(longest[1])} at most, less where a sample is "
             "through earlier",
+            *([f"on {', '.join(self.spec.hosts.names)}"] if self.spec.hosts else []),
             f"writes {size(self.space)} into {self.spec.place}, which has "
             f"{size(self.free)} free, and deletes it at the end",
             *([f"before each sample: {rules.before}"] if rules.before else []),
@@ -169,19 +177,55 @@ def _spec(document: Mapping[str, Any]) -> ProfileSpec:
     mount = _folder(document, "mount")
     folder = _folder(document, "folder") or mount
     values, rules, filesystem = _values(document), _rules(document), _filesystem(document)
+    hosts = _hosts(document)
     if folder is None and not filesystem:
         raise _FaultySpecError("there is no folder", "say folder = or mount =, a whole path")
+    if filesystem:
+        del values[CACHE.name]
+    if not hosts:
+        del values[NODES.name]
+    elif NODES.name not in _table(document, "dimensions"):
+        values[NODES.name] = tuple(count for count in _NODES if count <= len(hosts.names))
+    elif max(int(value) for value in values[NODES.name]) > len(hosts.names):
+        raise _FaultySpecError(
+            f"dimensions.nodes = {list(values[NODES.name])}",
+            f"hosts has {plural(len(hosts.names), 'name')}",
+        )
     count = math.prod(map(len, values.values()))
     if count > MOST_POINTS:
         raise _FaultySpecError(f"{count} points", f"say {MOST_POINTS} at most")
-    if filesystem:
-        del values[CACHE.name]
-    spec = ProfileSpec(name, folder or Path("/"), mount, values, rules, filesystem)
+    spec = ProfileSpec(name, folder or Path("/"), mount, values, rules, filesystem, hosts)
     if not spec.count:
         raise _FaultySpecError(
             "there is no point", "files of Hadoop are written in sequence only: say so"
         )
     return spec
+
+
+def _hosts(document: Mapping[str, Any]) -> LoadHosts:
+    """Where clients run; without names, here."""
+    given = dict(_table(document, "hosts"))
+    names, run = given.pop("names", []), given.pop("run", SSH)
+    if given:
+        raise _FaultySpecError(f"hosts.{next(iter(given))} is not known", "say names, run")
+    if not isinstance(names, list) or not all(
+        isinstance(name, str) and _NAME.fullmatch(name) for name in names
+    ):
+        raise _FaultySpecError(f"hosts.names = {names!r}", 'say names of hosts, as ["a", "b"]')
+    if len(set(names)) < len(names):
+        raise _FaultySpecError(f"hosts.names = {names!r} says a name twice", "say each once")
+    if not isinstance(run, str) or "{host}" not in run or not _is_command(run):
+        raise _FaultySpecError(f"hosts.run = {run!r}", f"say a command with {{host}}, as {SSH!r}")
+    if not names and ("hosts" in document or NODES.name in _table(document, "dimensions")):
+        raise _FaultySpecError("there are no hosts.names", "say on which hosts clients run")
+    return LoadHosts(tuple(names), run)
+
+
+def _is_command(text: str) -> bool:
+    try:
+        return bool(shlex.split(text)) and "\0" not in text
+    except ValueError:
+        return False
 
 
 def _filesystem(document: Mapping[str, Any]) -> str:
@@ -310,7 +354,10 @@ def _time(of: float) -> str:
 
 def plan(spec: ProfileSpec) -> ProfilePlan:
     """Raises UserError where it cannot be measured here: before anything has been written."""
-    needed, free = _space_of_hadoop(spec) if spec.filesystem else _space_of_folder(spec)
+    if spec.filesystem:
+        needed, free = _space_of_hadoop(spec)
+    else:
+        needed, free = _space_of_hosts(spec) if spec.hosts else _space_of_folder(spec)
     if needed > free * (1 - _SPARE):
         raise UserError(
             f"{spec.name} needs {size(needed)}, and {spec.place} has {size(free)} free",
@@ -324,6 +371,17 @@ def _space_of_hadoop(spec: ProfileSpec) -> tuple[int, int]:
     """Bytes: what it needs, all copies of it, and what is free."""
     found = space(spec.data)
     return spec.space * found.copies, found.free
+
+
+def _space_of_hosts(spec: ProfileSpec) -> tuple[int, int]:
+    """What it needs, and the least that a host has free: all may write to the same storage."""
+    free = []
+    for host in spec.hosts:
+        if spec.mount is not None:
+            host.do("mountpoint", "-q", str(spec.mount))
+        said = host.do("df", "--block-size=1", "--output=avail", str(spec.folder))
+        free.append(int(said.split()[-1]))
+    return spec.space, min(free)
 
 
 def _space_of_folder(spec: ProfileSpec) -> tuple[int, int]:

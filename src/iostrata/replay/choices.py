@@ -15,21 +15,13 @@ from itertools import product
 from iostrata.errors import UserError
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, Ns, Record, Share
-from iostrata.replay.changes import (
-    REPLICATION,
-    Alternative,
-    changed,
-    containers,
-    cores,
-    faster_disks,
-    setting,
-)
-from iostrata.replay.fitted import FittedRun, too_long
+from iostrata.replay.alternative import Alternative, changed
+from iostrata.replay.fitted import FittedRun, Replays, too_long
+from iostrata.replay.hardware import containers, cores, faster_disks
 from iostrata.replay.jobs import RecordedJobs
 from iostrata.replay.path import by_name, critical_path
-from iostrata.replay.recorded import recorded_jobs
 from iostrata.replay.schedule import Replay, replay
-from iostrata.store.opened import OpenedRun
+from iostrata.replay.settings import REPLICATION, setting
 
 WHAT_IF = "what if"  # the step of progress
 MOST_PARTS = 12  # with names of their own
@@ -82,21 +74,16 @@ class Choices(Record, frozen=True):
     choices: list[Combination] = []  # noqa: RUF012
 
 
-def choices(opened: OpenedRun, progress: Progress = silent) -> Choices:
+def choices(replays: Replays, progress: Progress = silent) -> Choices:
     """Replays a run with a grid of changes; says WHAT_IF. Raises UserError where it cannot be
     replayed.
     """
-    return choices_of(recorded_jobs(opened), progress)
-
-
-def choices_of(recorded: RecordedJobs, progress: Progress = silent) -> Choices:
-    """Replays jobs with a grid of changes; as `choices`."""
-    wall = _ns(recorded.wall)
+    recorded = replays.recorded
     dimensions = _dimensions(recorded)
     combinations = list(product(*(one.values for one in dimensions)))
     if reason := too_long(recorded, len(combinations)):
-        return Choices(f"{reason}; {_INSTEAD}", wall)
-    fitted = FittedRun(recorded, lambda _, part=0.0: progress(WHAT_IF, _FITTING * part))
+        return Choices(f"{reason}; {_INSTEAD}", _ns(recorded.wall))
+    fitted = replays.fitted(lambda _, part=0.0: progress(WHAT_IF, _FITTING * part))
     grid = _Grid(fitted)
     for place, values in enumerate(combinations):
         progress(WHAT_IF, _FITTING + (1 - _FITTING) * place / len(combinations))

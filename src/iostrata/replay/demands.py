@@ -33,7 +33,9 @@ _MOST_BESIDE = 3.0  # daemons that take more for each second of an attempt do so
 _STALLED = 0.05  # of the time of attempts, some thread waited for I/O: disks are a limit
 _WINDOW = 3  # seconds: the best of them are the rate of a disk
 _HELD = 0.5  # of a second, some thread waited for I/O: a disk holds the machine back
-_LONG, _AT_LIMIT = 6, 0.9  # seconds: a disk that is as fast for so long is at its limit
+# A disk is at its limit where it is as fast for so long (s), and no single second is much faster:
+# one that is written to in bursts has its best seconds from chance.
+_LONG, _AT_LIMIT, _STEADY = 6, 0.9, 0.85
 _LEAST_CORES = 0.1
 
 
@@ -136,25 +138,32 @@ class Demands:
         """What processes used in a bin, to the attempts that ran in them, by how long they did. An
         executor of Spark works on when its tasks have ended: for that time to none of them.
         """
-        ran: dict[int, list[tuple[float, float, str]]] = defaultdict(list)
-        for one in self._ran:
-            if one.task in self._threads:
-                times = (self.seconds(one.start), self.seconds(one.end))
-                ran[self._threads[one.task].proc].append((*times, one.task))
+        ran = self._ran_in_bins()
         found: dict[str, list[_UsedBin]] = defaultdict(list)
         for row in rows:
-            begin, until = row.bin * _BIN / 1e9, (row.bin + 1) * _BIN / 1e9
-            here = [(max(begin, start), min(until, end), task)
-                    for start, end, task in ran.get(row.proc, ())
-                    if min(until, end) > max(begin, start)]  # fmt: skip
+            here = ran.get((row.proc, row.bin), [])
             whole = sum(end - start for start, end, _ in here)
             if of_spark := row.proc in self._executors:
-                whole *= (until - begin) / _covered([(start, end) for start, end, _ in here])
+                whole *= _BIN / 1e9 / _covered([(start, end) for start, end, _ in here])
             for start, end, task in here:
                 part = (end - start) / whole
                 cpu, dirtied = part * row.cpu / 1e9, part * (row.disk_written or 0)
                 fetched = part * (row.disk_read or 0)
                 found[task].append(_UsedBin(row.bin, start, end, cpu, dirtied, fetched, of_spark))
+        return found
+
+    def _ran_in_bins(self) -> dict[tuple[int, int], list[tuple[float, float, str]]]:
+        """By process and bin, from when until when each attempt ran in it, in seconds."""
+        found: dict[tuple[int, int], list[tuple[float, float, str]]] = defaultdict(list)
+        width = _BIN / 1e9
+        for one in self._ran:
+            if one.task in self._threads:
+                proc = self._threads[one.task].proc
+                start, end = self.seconds(one.start), self.seconds(one.end)
+                for number in range(int(start // width), int(end // width) + 1):
+                    since, until = max(start, number * width), min(end, (number + 1) * width)
+                    if until > since:
+                        found[proc, number].append((since, until, one.task))
         return found
 
     def _in_bins(self) -> tuple[dict[int, float], dict[int, float]]:
@@ -225,12 +234,12 @@ class Demands:
         """
         moved = {host: [one for one in self._devices if one.host == host] for host in hosts}
         rates = {host: max(1.0, _best(rows, _WINDOW)) for host, rows in moved.items()}
-        limited = [rates[host] for host, rows in moved.items()
-                   if _best(rows, _LONG) >= _AT_LIMIT * rates[host]]  # fmt: skip
-        fastest = max(limited, default=max(rates.values(), default=1.0))
+        limited = {host: rates[host] for host, rows in moved.items()
+                   if _is_at_limit(rows, rates[host])}  # fmt: skip
+        fastest = max((limited or rates).values(), default=1.0)
         found = {}
         for host, rows in moved.items():
-            rate = rates[host] if rates[host] in limited else max(rates[host], fastest)
+            rate = limited.get(host, max(rates[host], fastest))
             waited = _most_waiting([one for one in self._dirtied if one.host == host], rows)
             found[host] = HostDisk(rate, max(waited, rate / 10))
         return found
@@ -296,6 +305,10 @@ def _best(rows: list[DeviceMoment], looks: int) -> float:
     """Bytes a second in the best of so many looks, one a second, that follow each other."""
     ends = range(min(looks, len(rows)), len(rows) + 1)
     return max((_rate(rows[max(0, end - looks) : end]) for end in ends), default=0.0)
+
+
+def _is_at_limit(rows: list[DeviceMoment], rate: float) -> bool:
+    return _best(rows, _LONG) >= _AT_LIMIT * rate and rate >= _STEADY * _best(rows, 1)
 
 
 def _rate(rows: list[DeviceMoment]) -> float:

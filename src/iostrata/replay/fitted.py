@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from iostrata.errors import UserError
+from iostrata.errors import InternalError, UserError
 from iostrata.progress import Progress, silent
 from iostrata.records import Record, Share
-from iostrata.replay.changes import Alternative, changed
+from iostrata.replay.alternative import Alternative, changed
 from iostrata.replay.fitting import fits
 from iostrata.replay.jobs import RecordedJobs
 from iostrata.replay.recorded import recorded_jobs
@@ -60,30 +60,49 @@ class FittedRun:
 
 
 class Replays:
-    """A run for those who may ask about a change of it: it is fitted when they do."""
+    """A run for those who may ask about changes of it: it is fitted once, when they do.
 
-    def __init__(self, opened: OpenedRun) -> None:
-        self._opened = opened
+    `jobs` says what it is made of; raises UserError where it cannot be replayed.
+    """
+
+    def __init__(self, jobs: Callable[[], RecordedJobs]) -> None:
+        self._jobs = jobs
+        self._fitted: FittedRun | None = None
+
+    @cached_property
+    def recorded(self) -> RecordedJobs:
+        """Its jobs, before they are fitted; raises UserError."""
+        return self._jobs()
+
+    def fitted(self, progress: Progress = silent) -> FittedRun:
+        """Says the step "fit", if that is not done; raises UserError."""
+        if self._fitted is None:
+            self._fitted = FittedRun(self.recorded, progress)
+        return self._fitted
 
     def gain(self, changes: Sequence[Alternative]) -> tuple[Share, Share] | None:
         """What changes save of the time of the run, the least and the most: nine of ten measured
         gains were so near. None where the run cannot be replayed with them, or for too long.
         """
-        if self._fitted is None:
-            return None
         try:
-            _, found = self._fitted.after(changes)
-        except UserError:
+            if not self._is_short:
+                return None
+            _, found = self.fitted().after(changes)
+        except (UserError, InternalError):
             return None
         return max(0.0, found.saves - OFF_GAIN), max(0.0, min(1.0, found.saves + OFF_GAIN))
 
     @cached_property
-    def _fitted(self) -> FittedRun | None:
+    def _is_short(self) -> bool:
         try:
-            recorded = recorded_jobs(self._opened)
-        except UserError:
-            return None
-        return None if too_long(recorded, _FITS) else FittedRun(recorded)
+            return not too_long(self.recorded, _FITS)
+        except (UserError, InternalError):
+            return False
+
+
+def replays_of(opened: OpenedRun) -> Replays:
+    """Of a run in the store."""
+    return Replays(lambda: recorded_jobs(opened))
 
 
 def too_long(recorded: RecordedJobs, changes: int) -> str:

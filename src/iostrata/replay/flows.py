@@ -1,4 +1,4 @@
-"""Parts of attempts as flows through what they share: the CPU of machines, and disks of hosts.
+"""Parts of attempts as flows through what they share: CPU of machines, disks and links of hosts.
 
 Between two events (a part begins or ends, dirty memory is full or empty) all flow at constant
 rates, so time goes from event to event. The CPU is shared so that all parts of a machine are
@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from iostrata.errors import InternalError
 from iostrata.records import Record
@@ -57,6 +58,16 @@ class PartFlow:
     def __post_init__(self) -> None:
         self.written = self.part.written(self.host)
         self.read = self.part.fetched()
+
+    @cached_property
+    def sent(self) -> dict[str, float]:
+        """Bytes that hosts send for it."""
+        return self.part.sent(self.host)
+
+    @cached_property
+    def received(self) -> dict[str, float]:
+        """Bytes that hosts receive for it."""
+        return self.part.received(self.host)
 
     def took(self, until: float) -> Took:
         """What it took, if it ended then."""
@@ -148,7 +159,7 @@ class Flows:
                 flow.rate = held.get(flow, flow.speed(slowed))
 
     def _share_disks(self) -> dict[PartFlow, float]:
-        """The part of its rate that disks let each flow have; those that have all are not in it."""
+        """The part of its rate that disks and links let a flow have; who has all is not in it."""
         writes, reads = self._wanted()
         of_reads, of_writes = {}, {}
         for host, disk in self._cluster.disks.items():
@@ -159,17 +170,38 @@ class Flows:
             for_writes = disk.rate - for_reads
             if self._dirty[host] >= disk.room and writes[host] > for_writes:
                 of_writes[host] = for_writes / writes[host]
+        of_sent, of_received = self._of_links()
         limits = {}
-        for flow in self.flowing if of_reads or of_writes else ():
+        for flow in self.flowing if of_reads or of_writes or of_sent or of_received else ():
             limit = min(
                 *(of_reads.get(host, 1.0) for host in flow.read),
                 *(of_writes.get(host, 1.0) for host in flow.written),
+                *(of_sent.get(host, 1.0) for host in (flow.sent if of_sent else ())),
+                *(of_received.get(host, 1.0) for host in (flow.received if of_received else ())),
                 1.0,
                 1.0,
             )
             if limit < 1.0:
                 limits[flow] = limit
         return limits
+
+    def _of_links(self) -> tuple[dict[str, float], dict[str, float]]:
+        """The part of what is to be sent, and to be received, that links let through, by host."""
+        link = self._cluster.link
+        if not link:
+            return {}, {}
+        sent: dict[str, float] = defaultdict(float)
+        received: dict[str, float] = defaultdict(float)
+        for flow in self.flowing:
+            for host, amount in flow.sent.items():
+                sent[host] += flow.rate * amount
+            for host, amount in flow.received.items():
+                received[host] += flow.rate * amount
+        of_sent, of_received = (
+            {host: link / rate for host, rate in rates.items() if rate > link}
+            for rates in (sent, received)
+        )
+        return of_sent, of_received
 
     def _fill(self) -> None:
         """How fast the dirty bytes of each host become more."""

@@ -12,8 +12,9 @@ import msgspec
 
 from iostrata.records import Bytes, Count, Record, Share
 
-# Parts: before the first phase of an attempt, and a phase.
-START, SHUFFLE = "start", "shuffle"
+# Parts: before the first phase of an attempt, and a phase; of the last one of a map, from when it
+# merges its spills.
+START, SHUFFLE, MERGE = "start", "shuffle", "merge"
 # The role, and the only part, of an attempt of Spark.
 TASK = "task"
 
@@ -23,7 +24,8 @@ class AttemptPart(Record, frozen=True):
 
     `cpu`: core seconds; `cores`: it can use that many at once; `dirtied`: bytes that it leaves to
     the disk of its own host; `hdfs`: bytes that DataNodes write for it, by host; `read`: bytes that
-    have to come from a disk, by host; `length`: as recorded. `gathers`: it overlaps with maps that
+    have to come from a disk, by host; `came`: bytes that servers sent for it, by their host;
+    `length`: as recorded. `gathers`: it overlaps with maps that
     it waits for, so its length says nothing; the part behind it begins when all maps are done.
 
     Fitted: `kept`: seconds in which it needs none of these; `weight`: its share of a busy CPU,
@@ -42,6 +44,7 @@ class AttemptPart(Record, frozen=True):
     weight: float = 1.0
     drag: float = 1.0
     gathers: bool = False
+    came: Mapping[str, float] = {}
 
     def written(self, host: str) -> dict[str, float]:
         """What disks have to write of it, in bytes, by host; its own one is `host`."""
@@ -54,6 +57,25 @@ class AttemptPart(Record, frozen=True):
         """What disks have to read for it, in bytes, by host."""
         return {host: amount * self.drag for host, amount in self.read.items()}
 
+    def received(self, host: str) -> dict[str, float]:
+        """What hosts receive over the network for it, in bytes, by host; its own one is `host`."""
+        found = {name: amount for name, amount in self.hdfs.items() if name != host}
+        away = sum(amount for name, amount in self.came.items() if name != host)
+        return {**found, host: away} if away else found
+
+    def sent(self, host: str) -> dict[str, float]:
+        """What hosts send over the network for it, likewise. A pipeline goes from its own host, or
+        from the DataNode there, to the next DataNode, which sends it on (DFSOutputStream).
+        """
+        found = {name: amount for name, amount in self.came.items() if name != host}
+        others = {name: amount for name, amount in self.hdfs.items() if name != host}
+        if whole := sum(others.values()):
+            first = min(whole, self.hdfs.get(host, max(others.values())))
+            found[host] = found.get(host, 0.0) + first
+            for name, amount in others.items():
+                found[name] = found.get(name, 0.0) + amount * (1 - first / whole)
+        return {name: amount for name, amount in found.items() if amount}
+
     def scaled(self, factor: float) -> AttemptPart:
         """With so much of its time and of all that it needs."""
         return msgspec.structs.replace(
@@ -63,6 +85,7 @@ class AttemptPart(Record, frozen=True):
             dirtied=self.dirtied * factor,
             hdfs={host: amount * factor for host, amount in self.hdfs.items()},
             read={host: amount * factor for host, amount in self.read.items()},
+            came={host: amount * factor for host, amount in self.came.items()},
             kept=self.kept * factor,
         )
 
@@ -70,12 +93,12 @@ class AttemptPart(Record, frozen=True):
 class JobAttempt(Record, frozen=True):
     """An attempt of a map, a reduce, or a task of Spark, as recorded; its parts follow each other.
 
-    `read`: bytes that it read from HDFS; `after`: maps of its job that were done when a reduce
-    began, and that it waits for while others of them wait for containers; `lag`: what it began
-    later than that, and than a container was free; `apart`: seconds from when its stage began in
-    which a task of Spark left slots to others, since they were on other hosts than its input
-    (spark.locality.wait); `blocked`: seconds in which the thread that does its work neither ran nor
-    waited for a CPU, null where that is not known.
+    `read`: bytes that it read from HDFS; `spills`: of a map, how many it merged; `after`: maps of
+    its job that were done when a reduce began, and that it waits for while others of them wait for
+    containers; `lag`: what it began later than that, and than a container was free; `apart`:
+    seconds from when its stage began in which a task of Spark left slots to others, since they were
+    on other hosts than its input (spark.locality.wait); `blocked`: seconds in which the thread that
+    does its work neither ran nor waited for a CPU, null where that is not known.
     """
 
     task: str
@@ -88,14 +111,15 @@ class JobAttempt(Record, frozen=True):
     lag: float = 0.0
     apart: float = 0.0
     read: Bytes = 0
+    spills: Count = 0
     blocked: float | None = None
 
 
 class ReplayedJob(Record, frozen=True):
-    """A job of MapReduce, or a stage of Spark with those that ran at the same time; attempts in the
-    order in which they began.
+    """A job of MapReduce, or a stage of Spark; attempts in the order in which they began.
 
-    `lead`: from the end of the job before, or the begin of the run, until it could ask for
+    `back`: it follows the job that is so many places before it in the run, or none, where there are
+    not so many; `lead`: from the end of that job, or the begin of the run, until it could ask for
     containers; `slow_start`: maps that are done before any of its reduces begins.
     """
 
@@ -103,6 +127,7 @@ class ReplayedJob(Record, frozen=True):
     lead: float
     attempts: tuple[JobAttempt, ...]
     slow_start: Count = 0
+    back: Count = 1
 
     @property
     def maps(self) -> int:
@@ -125,7 +150,8 @@ class SharedCluster(Record, frozen=True):
     `machines`: of each host, the machine whose CPU it has; `cores`: of each machine, what is left
     of them for jobs; `disks`: of the hosts whose disks hold jobs back; `containers`: of tasks, at
     once; `limits`: of those of a role (map, reduce) at once; `slots`: of executors of Spark on each
-    host; `executors`: how many there are.
+    host; `executors`: how many there are; `link`: bytes a second that the network takes from each
+    host, and brings to it; 0: more than is asked for.
     """
 
     machines: Mapping[str, str]
@@ -135,6 +161,7 @@ class SharedCluster(Record, frozen=True):
     limits: Mapping[str, Count] = {}
     slots: Mapping[str, Count] = {}
     executors: Count = 0
+    link: float = 0.0
 
     def with_containers(self, number: int) -> SharedCluster:
         """With so many attempts at once; each executor has as much more or fewer slots."""
@@ -155,7 +182,8 @@ class RecordedJobs(Record, frozen=True):
     """All of a run that can be replayed.
 
     `wall`: of the run; `tail`: from the end of the last attempt to that of the run; `copies`:
-    DataNodes that wrote each byte of HDFS, null where nothing was written.
+    DataNodes that wrote each byte of HDFS, null where nothing was written; `settings`: by job, as
+    far as they are known.
     """
 
     wall: float
@@ -163,6 +191,7 @@ class RecordedJobs(Record, frozen=True):
     jobs: tuple[ReplayedJob, ...]
     cluster: SharedCluster
     copies: float | None
+    settings: Mapping[str, Mapping[str, str]] = {}
 
     @property
     def attempts(self) -> list[JobAttempt]:

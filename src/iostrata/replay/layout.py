@@ -62,6 +62,7 @@ def _moved(one: JobAttempt, host: str, hosts: list[str], kept: float = 1.0) -> J
             part,
             hdfs=_spread(part.hdfs, one.host, host, hosts, kept),
             read=_spread(part.read, one.host, host, hosts, 1.0),
+            came=_spread(part.came, one.host, host, hosts, 1.0),
         )
         for part in one.parts
     )
@@ -107,6 +108,7 @@ def _with_hosts(cluster: SharedCluster, before: list[str], after: list[str]) -> 
         limits=cluster.limits,
         slots=slots,
         executors=math.ceil(cluster.executors * len(after) / len(before)),
+        link=cluster.link,
     )
 
 

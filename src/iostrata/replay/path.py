@@ -39,8 +39,11 @@ def critical_path(recorded: RecordedJobs, replayed: Replay) -> list[PathStretch]
     """
     ran = {one.task: one for one in replayed.attempts}
     path = _Backwards(replayed.wall)
-    for job in reversed(recorded.jobs):
-        path.walk(_JobPath(job, ran))
+    jobs = [_JobPath(job, ran) for job in recorded.jobs]
+    place = max(range(len(jobs)), key=lambda at: jobs[at].end, default=-1)
+    while place >= 0:
+        path.walk(jobs[place])
+        place -= recorded.jobs[place].back
     return path.found()
 
 
@@ -59,6 +62,7 @@ class _JobPath:
         self._attempts = {one.task: one for one in job.attempts}
         self._ran = [ran[one.task] for one in job.attempts]
         self.first = min((one.start for one in self._ran), default=0.0)
+        self.end = max((one.end for one in self._ran), default=0.0)
 
     def last(self) -> Ran | None:
         """The attempt that ended last."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from iostrata.analyse.attempts import Attempt, attempts, most_at_once
+from iostrata.analyse.demands import MapMerge, map_merges
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.phases import Phase, phases
 from iostrata.errors import UserError
 from iostrata.replay.demands import Demands
 from iostrata.replay.jobs import (
+    MERGE,
     SHUFFLE,
     START,
     TASK,
@@ -20,7 +22,7 @@ from iostrata.replay.jobs import (
     RecordedJobs,
     ReplayedJob,
 )
-from iostrata.replay.served import Window
+from iostrata.replay.served import Window, by_length
 from iostrata.store.opened import OpenedRun
 
 _ROLES = ("map", "reduce")
@@ -39,8 +41,7 @@ def recorded_jobs(opened: OpenedRun) -> RecordedJobs:
     """The jobs of MapReduce, or the stages of Spark, of a run, before they are fitted to how long
     they took.
 
-    Raises UserError where there is none, where jobs ran at the same time, or where a history that
-    the replay needs was not recorded.
+    Raises UserError where there is none, or where a history that the replay needs was not recorded.
     """
     run, engine = opened.run, DuckDb(opened)
     ran = [one for one in engine.records(attempts, Attempt) if one.stage or one.role in _ROLES]
@@ -56,11 +57,22 @@ def recorded_jobs(opened: OpenedRun) -> RecordedJobs:
     begun: dict[str, dict[str, float]] = defaultdict(dict)
     for phase in engine.records(phases, Phase):
         begun[phase.task][phase.phase] = demands.seconds(phase.start)
+    several = {one.task for one in ended if one.spills > 1}
+    for merge in engine.records(map_merges, MapMerge):
+        if merge.task in several:
+            begun[merge.task][MERGE] = demands.seconds(merge.start)
     containers = most_at_once((one.start or 0, one.end or 0) for one in ended)
     jobs = _Jobs(demands, ended, begun, containers).jobs()
-    last = max(one.end for one in jobs[-1].attempts)
+    last = max(one.end for job in jobs for one in job.attempts)
     wall = demands.seconds(run.end)
-    return RecordedJobs(wall, wall - last, jobs, demands.cluster(containers), demands.copies())
+    return RecordedJobs(
+        wall,
+        wall - last,
+        jobs,
+        demands.cluster(containers),
+        demands.copies(),
+        run.cluster.configuration,
+    )
 
 
 class _Jobs:
@@ -75,54 +87,59 @@ class _Jobs:
     ) -> None:
         self._demands, self._ran, self._begun = demands, ran, begun
         self._containers = containers
+        self._free = self._free_since()
+        self._hosts = _hosts_of_outputs(ran)
 
     def jobs(self) -> tuple[ReplayedJob, ...]:
-        """In order of time; raises UserError where two ran at once."""
+        """In order of time. A job follows the one that had ended last when it began; a stage of
+        Spark follows one of its own application, if it can.
+        """
         found: list[ReplayedJob] = []
-        before = 0.0
+        applications: list[str] = []
+        ends: list[float] = []
         for name, rows in self._groups():
             begin = self._demands.seconds(rows[0].start)
-            if begin < before:
-                raise UserError(
-                    f"jobs {found[-1].name} and {name} ran at the same time",
-                    "only jobs that follow each other can be replayed",
-                )
+            application = (rows[0].job or "") if rows[0].stage else ""
+            ended = [
+                (bool(application) and applications[place] == application, end, place)
+                for place, end in enumerate(ends)
+                if end <= begin
+            ]
+            _, end, last = max(ended, default=(False, 0.0, -1))
             asked = _Asked(rows, begin, self._demands.seconds)
             attempts_ = self._attempts(rows, begin, asked)
-            found.append(ReplayedJob(name, begin - before, attempts_, asked.slow_start))
-            before = max(one.end for one in found[-1].attempts)
+            back = len(found) - last
+            found.append(ReplayedJob(name, begin - end, attempts_, asked.slow_start, back))
+            applications.append(application)
+            ends.append(max(one.end for one in attempts_))
         return tuple(found)
 
     def _groups(self) -> list[tuple[str, list[Attempt]]]:
-        """Jobs, or stages, in order of their first attempt; stages of an application that ran at
-        the same time are one.
-        """
+        """Jobs, or stages, in order of their first attempt."""
         rows: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
         for one in self._ran:
             rows[one.job or "", one.stage or ""].append(one)
-        found: list[tuple[str, list[Attempt]]] = []
-        for (job, stage), here in rows.items():
-            last = found[-1][1] if found else []
-            beside = max((one.end or 0 for one in last), default=0) > (here[0].start or 0)
-            if stage and beside and last[0].stage and last[0].job == job:
-                last += here
-                last.sort(key=lambda one: one.start or 0)
-            else:
-                found.append((f"{job} {stage}".strip(), here))
+        return [(f"{job} {stage}".strip(), here) for (job, stage), here in rows.items()]
+
+    def _free_since(self) -> dict[str, float]:
+        """Since when the container had been free that each attempt got."""
+        free, found = [0.0] * self._containers, {}
+        ends: list[float] = []
+        for one in self._ran:
+            start, end = self._demands.seconds(one.start), self._demands.seconds(one.end)
+            free += [moment for moment in ends if moment <= start]
+            ends = [moment for moment in ends if moment > start] + [end]
+            found[one.task] = min(free)
+            free.remove(found[one.task])
         return found
 
     def _attempts(self, rows: list[Attempt], ready: float, asked: _Asked) -> tuple[JobAttempt, ...]:
         seconds = self._demands.seconds
-        free, ends = [ready] * self._containers, [math.inf]
         found = []
         for one in rows:
             start, end = seconds(one.start), seconds(one.end)
-            free += [moment for moment in ends if moment <= start]
-            ends = [moment for moment in ends if moment > start] + [end]
-            oldest = min(free)
-            free.remove(oldest)
             after, since = asked.by(one)
-            lag = max(0.0, start - max(since, oldest))
+            lag = max(0.0, start - max(since, self._free[one.task]))
             apart = start - ready if one.stage and lag > _LONG_LAG else 0.0
             lag = 0.0 if apart else lag
             parts = self._parts(one, start, end, asked.maps_end)
@@ -131,7 +148,7 @@ class _Jobs:
             blocked = None if one.role == "reduce" else self._demands.blocked(one)
             found.append(
                 JobAttempt(
-                    *names, start, end, parts, after, lag, apart, read=one.read, blocked=blocked
+                    *names, start, end, parts, after, lag, apart, one.read, one.spills, blocked
                 )
             )
         return tuple(found)
@@ -148,6 +165,7 @@ class _Jobs:
         stretches = _turned(cuts, end, self._demands.turns(one.host or ""))
         hdfs = self._served(self._demands.served.writes, one, stretches, cuts[writing][1])
         read = self._served(self._demands.served.reads, one, stretches, cuts[reading][1])
+        came = self._came(one, stretches, cuts[reading][1])
         found = []
         for place, (name, since, until) in enumerate(stretches):
             first, last = place == 0, place == len(stretches) - 1
@@ -170,9 +188,29 @@ class _Jobs:
                     read=read[place],
                     kept=min(used.idle, _MOST_KEPT * length),
                     gathers=name == _GATHER,
+                    came=came[place],
                 )
             )
         return tuple(found)
+
+    def _came(
+        self, one: Attempt, stretches: list[_Stretch], reading: str
+    ) -> list[dict[str, float]]:
+        """By host, what was sent for an attempt in each stretch: by DataNodes, and of the shuffle,
+        of which each host has as much as of the attempts that wrote it.
+        """
+        found = self._served(self._demands.served.sends, one, stretches, reading)
+        fetched = {host: one.fetched * part for host, part in self._hosts[one.job or ""].items()}
+        shuffled = self._served(
+            lambda _, windows: by_length(fetched, windows),
+            one,
+            stretches,
+            TASK if one.stage else SHUFFLE,
+        )
+        return [
+            {host: of.get(host, 0.0) + more.get(host, 0.0) for host in {*of, *more}}
+            for of, more in zip(found, shuffled, strict=True)
+        ]
 
     @staticmethod
     def _served(
@@ -188,6 +226,23 @@ class _Jobs:
         for place, amounts in zip(places, share_out(one.task, windows), strict=True):
             found[place] = amounts
         return found
+
+
+def _hosts_of_outputs(ran: list[Attempt]) -> dict[str, dict[str, float]]:
+    """By job and host, the part of the attempts whose outputs are shuffled: maps, or all tasks of
+    Spark.
+    """
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in ran:
+        if one.role != "reduce":
+            counts[one.job or ""][one.host or ""] += 1
+    return defaultdict(
+        dict,
+        {
+            job: {host: number / of.total() for host, number in of.items()}
+            for job, of in counts.items()
+        },
+    )
 
 
 class _Asked:

@@ -1,4 +1,4 @@
-"""What servers (DataNodes, NodeManagers) moved to and from disks for attempts, and when."""
+"""What servers (DataNodes, NodeManagers) moved to and from disks for attempts, or sent to them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ class Served:
         self._written: dict[str, dict[str, float]] = defaultdict(dict)
         for write in engine.records(block_writes, BlockWrite):
             self._written[write.task][write.host or ""] = float(write.bytes)
-        self._read = _reads(engine, ran)
+        sent = engine.records(sources, AttemptSource)
+        self._sent: dict[str, dict[str, float]] = defaultdict(dict)
+        for one in sent:
+            self._sent[one.task][one.source or ""] = float(one.bytes)
+        self._read = _reads(engine, ran, sent)
         self._writing, self._reading = _bins(usage)
 
     @property
@@ -55,6 +59,10 @@ class Served:
     def reads(self, task: str, windows: Sequence[Window]) -> list[dict[str, float]]:
         """What servers fetched from disks for an attempt, shared out to windows; by host."""
         return self._shared_out(self._read[task], self._reading, windows)
+
+    def sends(self, task: str, windows: Sequence[Window]) -> list[dict[str, float]]:
+        """What DataNodes sent for an attempt, shared out to windows; by host."""
+        return self._shared_out(self._sent[task], {}, windows)
 
     def _shared_out(
         self, amounts: Mapping[str, float], moved: _Bins, windows: Sequence[Window]
@@ -82,6 +90,17 @@ class Served:
         return total
 
 
+def by_length(amounts: Mapping[str, float], windows: Sequence[Window]) -> list[dict[str, float]]:
+    """Amounts by host, shared out to windows by their lengths."""
+    whole = sum(until - since for since, until in windows)
+    return [
+        {host: amount * (until - since) / whole for host, amount in amounts.items() if amount}
+        if whole
+        else {}
+        for since, until in windows
+    ]
+
+
 def _bins(usage: Iterable[ProcessUsage]) -> tuple[_Bins, _Bins]:
     """Bytes that servers of a host wrote, and read, in each bin."""
     writing: _Bins = defaultdict(lambda: defaultdict(float))
@@ -93,9 +112,10 @@ def _bins(usage: Iterable[ProcessUsage]) -> tuple[_Bins, _Bins]:
     return writing, reading
 
 
-def _reads(engine: DuckDb, ran: Sequence[Attempt]) -> dict[str, dict[str, float]]:
+def _reads(
+    engine: DuckDb, ran: Sequence[Attempt], sent: Sequence[AttemptSource]
+) -> dict[str, dict[str, float]]:
     """Bytes that servers fetched from disks, shared out by what they sent to attempts."""
-    sent = engine.records(sources, AttemptSource)
     of_host: dict[str | None, int] = defaultdict(int)
     for one in sent:
         of_host[one.source] += one.bytes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, Ns, Record, Share
-from iostrata.replay.changes import Alternative, changed
+from iostrata.replay.alternative import Alternative, changed
 from iostrata.replay.fitted import FittedRun
 from iostrata.replay.recorded import recorded_jobs
 from iostrata.replay.schedule import Replay

@@ -91,6 +91,14 @@ class Lab:
         self.state = known
         return braked
 
+    def on_node(self, name: str, argv: Sequence[str]) -> list[str]:
+        """The command line that runs `argv` on a node, in its folder of today, with its network,
+        its disk and its brakes. Raises LabError.
+        """
+        node = nodes.find(self.state.nodes, name)
+        place = namespaces.Place(self.name, self.root, self.state.subnet, {})
+        return namespaces.entering(place, node, argv, Path.cwd(), None)
+
     def log_path(self, role: str) -> Path:
         """The log of a role: namenode, datanode-1 (or datanode), resourcemanager, nodemanager."""
         roles = [daemon.role for daemon in self.state.daemons]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pwd
 import shlex
 from collections.abc import Callable
@@ -98,6 +99,13 @@ def register(app: typer.Typer) -> None:
             "iostrata lab brake node-2 --off",
         )
     )(brake)
+    group.command(
+        "exec",
+        epilog=examples(
+            "iostrata lab exec node-2 -- ip addr",
+            "iostrata lab exec node-2 --name three -- hadoop fs -put a.txt /",
+        ),
+    )(execute)
     group.command(epilog=examples("iostrata lab logs", "iostrata lab logs namenode --name three"))(
         logs
     )
@@ -356,6 +364,27 @@ def brake(
             node, lambda was: changed(clusters.Brake() if off else was, texts)
         )
     note(f"{found.name}: {str(found.brake) or 'no brake'}")
+
+
+def execute(
+    node: Annotated[str, typer.Argument(help="node-1, or node-1.rack-1.")],
+    words: Annotated[list[str], typer.Argument(metavar="COMMAND…", help="What to run there.")],
+    name: NameOption = None,
+) -> None:
+    """Runs a command on a node of a lab: with its network, its disk and its brakes.
+
+    It has the lab's environment, as `iostrata lab env` prints it.
+    """
+    from iostrata_lab import clusters
+    from iostrata_lab.recording import lab_errors
+
+    with lab_errors():
+        lab = clusters.find(name)
+        argv, environment = lab.on_node(node, words), {**os.environ, **lab.environment()}
+    try:
+        os.execvpe(argv[0], argv, environment)
+    except OSError as error:
+        raise UserError(f"{argv[0]}: {error.strerror}", "install util-linux") from None
 
 
 def logs(

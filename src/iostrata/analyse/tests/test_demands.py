@@ -4,11 +4,13 @@ from iostrata.analyse.demands import (
     BlockWrite,
     DeviceMoment,
     Dirtied,
+    MapMerge,
     ServerRead,
     TaskThread,
     block_writes,
     device_moments,
     dirtied,
+    map_merges,
     server_reads,
     task_threads,
 )
@@ -40,6 +42,21 @@ def test_what_datanodes_wrote_for_attempts(traced: Traced) -> None:
     ]
     found = traced(rows).records(block_writes(), BlockWrite)
     assert found == [BlockWrite(MAP, "a", 7), BlockWrite(MAP, "b", 7)]
+
+
+def test_when_maps_began_to_merge(traced: Traced) -> None:
+    def merged(task: str, start: int, role: str = "map", op: str = "merge") -> dict[str, object]:
+        times = {"start": START + start, "dur": 5}
+        return row_of_call("task", op, "/f", task=task, role=role, phase="sort", **times)
+
+    rows = [
+        merged(MAP, 7),
+        merged(MAP, 5),
+        merged(MAP, 3, op="spill"),
+        merged("attempt_1_0001_r_000000_0", 2, role="reduce"),
+        merged("", 1),
+    ]
+    assert traced(rows).records(map_merges(), MapMerge) == [MapMerge(MAP, START + 5)]
 
 
 def test_what_servers_fetched_from_disks(traced: Traced) -> None:

@@ -50,6 +50,7 @@ NOTHING = {
         "job_usage",
         "long_pipe_reads",
         "lost_datanodes",
+        "map_merges",
         "name_changes",
         "orphans",
         "pauses",

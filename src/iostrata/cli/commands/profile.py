@@ -59,7 +59,7 @@ def profile(
             print(line, file=sys.stdout if plan else sys.stderr)
     if plan:
         return
-    if not wanted.filesystem:
+    if not wanted.filesystem and not wanted.hosts:
         Fio.found()
     if not yes:
         _ask()

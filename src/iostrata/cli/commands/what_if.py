@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from iostrata.cli.arguments import JsonOption, QuietOption, RunArgument, StoreOption, command
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import traced_run
+from iostrata.cli.storages import other_storage
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
-    from iostrata.replay.changes import Alternative
+    from iostrata.replay.alternative import Alternative
     from iostrata.replay.whatif import WhatIf
 
 
@@ -21,11 +24,32 @@ if TYPE_CHECKING:
     "iostrata what-if nightly --containers 8 --cores 4",
     "iostrata what-if nightly --nodes 16 --block-size 256MiB",
     "iostrata what-if nightly --set dfs.replication=2 --json",
+    "iostrata what-if nightly --storage ssd/model.json --instead-of disk/model.json --at size=1GiB",
 )
 def what_if(
     run: RunArgument = None,
     faster_disk: Annotated[
         str, typer.Option(metavar="FACTOR", help="Disks so many times as fast: 2x, 0.5x.")
+    ] = "",
+    storage: Annotated[
+        str,
+        typer.Option(metavar="MODEL", help="Disks like this storage (model.json of iostrata fit)."),
+    ] = "",
+    instead_of: Annotated[
+        str, typer.Option(metavar="MODEL", help="With --storage: what the run's disks are like.")
+    ] = "",
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="With --storage: a dimension of the models that the run does not say; repeatable.",
+        ),
+    ] = None,
+    network: Annotated[
+        str,
+        typer.Option(
+            metavar="RATE", help="Each host sends and receives so much at most: 10Gbit, 20MB/s."
+        ),
     ] = "",
     containers: Annotated[
         int, typer.Option(min=0, metavar="N", show_default=False, help="So many attempts at once.")
@@ -43,9 +67,15 @@ def what_if(
     block_size: Annotated[
         str, typer.Option(metavar="SIZE", help="Maps of so many bytes each: 256MiB.")
     ] = "",
+    codec: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[=RATIO]", help="Map output compressed by lz4, snappy, zstd or gzip."
+        ),
+    ] = "",
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of Hadoop; repeatable."),
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of Hadoop or Spark."),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -56,24 +86,23 @@ def what_if(
     The job is replayed as it was recorded: its attempts, their phases, what each took of CPU and
     disks, and who waited for whom. The replay without a change is printed, too.
     """
-    from iostrata.replay.changes import containers as of_containers
-    from iostrata.replay.changes import cores as of_cores
-    from iostrata.replay.changes import faster_disks, setting, split_size
-    from iostrata.replay.changes import nodes as of_nodes
+    from iostrata.replay import codecs, hardware
+    from iostrata.replay.settings import setting, split_size
     from iostrata.replay.whatif import STEPS
     from iostrata.replay.whatif import what_if as replayed
 
-    changes: list[Alternative] = []
-    if faster_disk:
-        changes.append(faster_disks(faster_disk))
-    if containers:
-        changes.append(of_containers(containers))
-    if cores:
-        changes.append(of_cores(cores))
-    if nodes:
-        changes.append(of_nodes(nodes))
-    if block_size:
-        changes.append(split_size("--block-size", block_size))
+    asked: tuple[tuple[str | int, Callable[[Any], Alternative]], ...] = (
+        (faster_disk, hardware.faster_disks),
+        (network, hardware.network),
+        (containers, hardware.containers),
+        (cores, hardware.cores),
+        (nodes, hardware.nodes),
+        (block_size, partial(split_size, "--block-size")),
+        (codec, codecs.codec),
+    )
+    changes = [make(value) for value, make in asked if value]
+    if storage or instead_of:
+        changes.append(other_storage(storage, instead_of, at or []))
     changes += [setting(text) for text in settings or []]
     if not changes:
         raise UserError("no change is named", "for example --faster-disk 2x")

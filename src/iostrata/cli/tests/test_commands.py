@@ -83,6 +83,7 @@ def test_the_registry_is_what_help_lists() -> None:
         "weave",
         "lab status",
         "lab brake",
+        "lab exec",
         "lab logs",
         "lab down",
         "lab env",

@@ -9,7 +9,7 @@ from iostrata.analyse.targets import targets
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import FILES, HostDisks, host_disks, with_own
 from iostrata.records import Bytes, Ns
-from iostrata.replay.changes import faster_disks
+from iostrata.replay.hardware import faster_disks
 from iostrata.text import percent, shortened, size
 
 LEAST = 0.1  # of the time, on a host

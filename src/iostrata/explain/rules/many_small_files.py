@@ -14,7 +14,8 @@ from iostrata.analyse.targets import targets
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import STAGING, input_format, made_by_submitters, opens
 from iostrata.records import Bytes, Count, Ns, Record
-from iostrata.replay.changes import fewer_maps, only_of
+from iostrata.replay.alternative import only_of
+from iostrata.replay.settings import fewer_maps
 from iostrata.text import count, plural, seconds, size
 
 SMALL = 4 << 20  # bytes

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from iostrata.analyse.attempts import Attempt, attempts
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.explain.rules.parts import by_job
-from iostrata.replay.changes import REDUCES, only_of, setting
+from iostrata.replay.alternative import only_of
+from iostrata.replay.settings import REDUCES, setting
 from iostrata.text import plural, seconds, size
 
 LEAST = 16 << 20  # bytes fetched by a reduce

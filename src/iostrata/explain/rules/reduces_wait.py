@@ -5,7 +5,8 @@ from __future__ import annotations
 from iostrata.analyse.attempts import Attempt, attempts
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
 from iostrata.explain.rules.parts import by_job
-from iostrata.replay.changes import SLOW_START, only_of, setting
+from iostrata.replay.alternative import only_of
+from iostrata.replay.settings import SLOW_START, setting
 from iostrata.text import plural, seconds
 
 _LATE = "0.9"  # of the maps

@@ -14,7 +14,8 @@ from iostrata.explain.rules.parts import (
     opens,
 )
 from iostrata.records import Count
-from iostrata.replay.changes import fewer_maps, only_of
+from iostrata.replay.alternative import only_of
+from iostrata.replay.settings import fewer_maps
 from iostrata.text import count, seconds
 
 _LARGER_SPLITS = Change(

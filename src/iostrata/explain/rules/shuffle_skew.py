@@ -6,7 +6,8 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.attempts import Straggler, stragglers
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
-from iostrata.replay.changes import even_reduces, only_of
+from iostrata.replay.alternative import only_of
+from iostrata.replay.settings import even_reduces
 from iostrata.text import seconds, size
 
 TIMES = 3

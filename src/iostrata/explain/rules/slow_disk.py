@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iostrata.analyse.peers import PeerDisk, slow_disks
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, rule
-from iostrata.replay.changes import even_disks
+from iostrata.replay.hardware import even_disks
 from iostrata.text import seconds
 
 TIMES = 3.0

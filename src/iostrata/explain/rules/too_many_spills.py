@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from iostrata.explain import Change, Evidence, Judgement, RunFacts, rule
 from iostrata.explain.rules.parts import SPILLS_OF_MAPS, MapSpills
+from iostrata.replay.alternative import only_of
+from iostrata.replay.settings import SORT_BUFFER as BUFFER
+from iostrata.replay.settings import setting
 from iostrata.text import count, seconds
 
-BUFFER = "mapreduce.task.io.sort.mb"
 LARGEST = 2047  # MB; Hadoop takes no more
 
 
@@ -27,6 +29,7 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
     spill_time = sum(row.spill_time for row, _ in often)
     each = spills / maps
     jobs = tuple(row.job for row, _ in often)
+    enough = _enough(facts.configuration(BUFFER, *jobs), round(each + 1))
     return Judgement(
         share=facts.share(merge_time),
         text=f"maps spilled {each:.1f} times on average; merging these spills took "
@@ -41,12 +44,13 @@ def judge(rows: list[MapSpills], facts: RunFacts) -> Judgement | None:
             Change(
                 "use a sort buffer that holds the output of a map",
                 BUFFER,
-                after=_enough(facts.configuration(BUFFER, *jobs), round(each + 1)),
+                after=enough,
             ),
             Change("give the JVM room for this buffer", "mapreduce.map.memory.mb"),
         ],
         gain=(0.6, 1.0),
         jobs=jobs,
+        tries=(only_of(jobs, setting(f"{BUFFER}={enough}")),) if enough.isdecimal() else (),
     )
 
 

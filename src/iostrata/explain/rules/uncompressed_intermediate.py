@@ -6,10 +6,11 @@ from ibis.expr import types as ir
 
 from iostrata.explain import Change, Evidence, Judgement, Query, RunFacts, Workforce, rule
 from iostrata.explain.rules.parts import OperationSum, account, by_job, named, one
+from iostrata.replay.alternative import only_of
+from iostrata.replay.codecs import COMPRESS, codec
 from iostrata.text import seconds, size
 
 LEAST = 32 << 20  # bytes
-COMPRESS = "mapreduce.map.output.compress"
 RATIO = 1.3  # of compressed output
 
 
@@ -63,6 +64,7 @@ def judge(rows: list[RoleSum], facts: RunFacts) -> Judgement | None:
         ],
         gain=(0.0, 1.0),
         jobs=tuple(plain),
+        tries=(only_of(plain, codec("snappy")),),
     )
 
 

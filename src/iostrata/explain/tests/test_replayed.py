@@ -10,7 +10,7 @@ import pytest
 from iostrata.explain.finding import Finding
 from iostrata.explain.verdict import explanation
 from iostrata.replay import fitted
-from iostrata.replay.changes import REDUCES, setting
+from iostrata.replay.settings import REDUCES, setting
 from iostrata.replay.tests.made import EVENTS, JOB, MAP, MB, REDUCE, SYSTEM, attempt, opened
 from iostrata.replay.whatif import what_if
 from iostrata.store.tests.made import SECOND, START, row_of_sum

@@ -78,6 +78,16 @@ def test_on_hadoop_files_are_written_in_sequence_only(tmp_path: Path) -> None:
         read_spec(written(tmp_path, only))
 
 
+def test_hosts_add_a_dimension(tmp_path: Path) -> None:
+    text = WHOLE.replace("[fio]", '[hosts]\nnames = ["a", "b", "c"]\n[fio]')
+    spec = read_spec(written(tmp_path, text))
+    assert spec.values["nodes"] == (1, 2)
+    assert (spec.hosts.names, spec.count) == (("a", "b", "c"), 64)
+    assert spec.space == 16 << 30
+    only = text.replace("clients = [1, 4]", "clients = [1, 4]\nnodes = [3]")
+    assert read_spec(written(tmp_path, only)).values["nodes"] == (3,)
+
+
 def test_a_plan_says_what_it_takes(tmp_path: Path) -> None:
     text = WHOLE.replace('"1 GiB"', '"128MiB"')
     first, time, space = plan(read_spec(written(tmp_path, text))).lines()
@@ -94,7 +104,18 @@ def test_a_plan_says_what_it_takes(tmp_path: Path) -> None:
         (('folder = "{folder}"', 'folder = "here"'), "folder = 'here'"),
         (('folder = "{folder}"', ""), "there is no folder"),
         (("[measure]", "[measures]"), "measures is not known"),
-        (("clients = [1, 4]", "nodes = [1]"), "dimensions.nodes is not known"),
+        (("clients = [1, 4]", "node = [1]"), "dimensions.node is not known"),
+        (("clients = [1, 4]", "nodes = [1]"), "there are no hosts.names"),
+        (("[fio]", '[hosts]\nnames = "a"\n[fio]'), "hosts.names = 'a'"),
+        (("[fio]", '[hosts]\nnames = ["-oProxyCommand=x"]\n[fio]'), "hosts.names = ['-o"),
+        (("[fio]", '[hosts]\nnames = ["a", "a"]\n[fio]'), "says a name twice"),
+        (("[fio]", '[hosts]\nnames = ["a"]\nrun = "ssh"\n[fio]'), "hosts.run = 'ssh'"),
+        (("[fio]", '[hosts]\nnames = ["a"]\nrun = "{host} \'"\n[fio]'), "hosts.run = "),
+        (("[fio]", '[hosts]\nname = ["a"]\n[fio]'), "hosts.name is not known"),
+        (
+            ("clients = [1, 4]", 'nodes = [1, 2]\n[hosts]\nnames = ["a"]'),
+            "dimensions.nodes = [1, 2]",
+        ),
         (("clients = [1, 4]", "clients = [0]"), "dimensions.clients = 0"),
         (("clients = [1, 4]", "clients = [true]"), "dimensions.clients = True"),
         (("clients = [1, 4]", "clients = []"), "dimensions.clients has no value"),

@@ -5,16 +5,22 @@ from itertools import product
 import msgspec
 import pytest
 
+from iostrata.progress import Progress, silent
 from iostrata.replay import fitted as module
-from iostrata.replay.changes import changed, containers, faster_disks
-from iostrata.replay.choices import Choices, Combination, choices_of
-from iostrata.replay.fitted import OFF
+from iostrata.replay.alternative import changed
+from iostrata.replay.choices import Choices, Combination, choices
+from iostrata.replay.fitted import OFF, Replays
 from iostrata.replay.fitting import fits
+from iostrata.replay.hardware import containers, faster_disks
 from iostrata.replay.jobs import RecordedJobs
 from iostrata.replay.schedule import replay
 from iostrata.replay.tests.twins import cluster, recording, sort
 
 SECOND = 10**9
+
+
+def choices_of(recorded: RecordedJobs, progress: Progress = silent) -> Choices:
+    return choices(Replays(lambda: recorded), progress)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,3 +131,27 @@ def test_a_busy_cpu_is_used_as_a_whole(parts: list[AttemptPart], cores: float) -
         assert slowed == math.inf
     else:
         assert used(slowed) == pytest.approx(cores, rel=1e-6)
+
+
+def test_what_comes_from_others_and_what_is_copied_goes_over_links() -> None:
+    hdfs = {"one": 10 * MB, "two": 10 * MB, "three": 10 * MB}
+    copied = part(hdfs=hdfs, came={"one": 5 * MB, "two": 7 * MB})
+    assert copied.received("one") == {"one": 7 * MB, "two": 10 * MB, "three": 10 * MB}
+    # one sends a copy to the next DataNode, and that one to the last
+    assert copied.sent("one") == {"one": 10 * MB, "two": 12 * MB, "three": 5 * MB}
+    away = part(hdfs={"two": 10 * MB})
+    assert (away.sent("one"), away.received("one")) == ({"one": 10 * MB}, {"two": 10 * MB})
+    at_home = part(hdfs={"one": 10 * MB}, came={"one": 5 * MB})
+    assert (at_home.sent("one"), at_home.received("one")) == ({}, {})
+
+
+def test_links_are_shared_in_each_direction() -> None:
+    linked = msgspec.structs.replace(cluster(cores=8), link=10 * MB)
+    fetching = part(cpu=1.0, came={"two": 20 * MB})
+    assert ends(linked, fetching, fetching) == [4.0, 4.0]
+    # at home nothing goes over a link, and without links nothing waits for them
+    assert ends(linked, fetching, host="two") == [1.0]
+    assert ends(cluster(cores=8), fetching, fetching) == [1.0, 1.0]
+    # what one sends does not slow down what it receives
+    copying = part(cpu=1.0, hdfs={"two": 20 * MB})
+    assert ends(linked, fetching, copying) == [2.0, 2.0]

@@ -4,19 +4,12 @@ import msgspec
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.replay.changes import (
-    changed,
-    even_disks,
-    even_reduces,
-    fewer_maps,
-    nodes,
-    only_of,
-    setting,
-    split_size,
-)
+from iostrata.replay.alternative import changed, only_of
+from iostrata.replay.hardware import even_disks, nodes
 from iostrata.replay.jobs import HostDisk, RecordedJobs, ReplayedJob
 from iostrata.replay.layout import hosts_of, with_nodes, with_splits
 from iostrata.replay.schedule import replay
+from iostrata.replay.settings import even_reduces, fewer_maps, setting, split_size
 from iostrata.replay.tests.twins import MB, recording, sort
 
 MIB = 1 << 20

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iostrata.replay.changes import changed, containers, faster_disks
+from iostrata.replay.alternative import changed
+from iostrata.replay.hardware import containers, faster_disks
 from iostrata.replay.jobs import JobAttempt, RecordedJobs, ReplayedJob
 from iostrata.replay.path import AFTER, BEFORE, WAITS, by_name, critical_path
 from iostrata.replay.schedule import replay
@@ -83,6 +84,21 @@ def test_a_job_leads_to_the_one_before() -> None:
         (BEFORE, "", 3.25),
         ("start", "b", 0.5),
         ("map", "b", 2.0),
+        (AFTER, "", 0.5),
+    ]
+
+
+def test_the_path_goes_through_jobs_that_followed_each_other() -> None:
+    one, beside = job_of(a_map("a", 1.0)), job_of(a_map("b", 1.5), lead=0.5)
+    beside = msgspec.structs.replace(beside, back=2)
+    last = msgspec.structs.replace(job_of(a_map("c", 2.0), lead=2.0), back=2)
+    assert path(run_of(one, beside, last)) == [
+        (BEFORE, "", 1.0),
+        ("start", "a", 0.5),
+        ("map", "a", 1.0),
+        (BEFORE, "", 2.0),
+        ("start", "c", 0.5),
+        ("map", "c", 2.0),
         (AFTER, "", 0.5),
     ]
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.replay.changes import containers, cores, setting, split_size
+from iostrata.replay.hardware import containers, cores
 from iostrata.replay.recorded import recorded_jobs
+from iostrata.replay.settings import setting, split_size
 from iostrata.replay.tests.made import JOB, MB, at, opened
 from iostrata.replay.whatif import what_if
 from iostrata.store.tests.made import (
@@ -55,16 +56,16 @@ SPARK: dict[str, Any] = {
 }
 
 
-def test_stages_follow_each_other_and_those_at_once_are_one(tmp_path: Path) -> None:
+def test_stages_follow_each_other_or_run_beside_each_other(tmp_path: Path) -> None:
     with opened(tmp_path, **SPARK) as run:
         found = recorded_jobs(run)
-    assert [(job.name, job.lead) for job in found.jobs] == [
-        (f"{JOB} stage 0.0", 1), (f"{JOB} stage 1.0", 1),
+    assert [(job.name, job.lead, job.back) for job in found.jobs] == [
+        (f"{JOB} stage 0.0", 1, 1), (f"{JOB} stage 1.0", 1, 1), (f"{JOB} stage 2.0", 2, 2),
     ]  # fmt: skip
     tasks = [(one.task, one.role, one.start, one.end, one.lag) for one in found.attempts]
     assert tasks == [
         ("a0", "task", 1, 3, 0), ("a1", "task", 1, 3, 0), ("a2", "task", 3, 5, 0),
-        ("b0", "task", 6, 8, 0), ("c0", "task", 7, 9, 1),
+        ("b0", "task", 6, 8, 0), ("c0", "task", 7, 9, 0),
     ]  # fmt: skip
     assert (found.cluster.slots, found.cluster.executors) == ({"node": 2}, 1)
     assert found.cluster.containers == 2

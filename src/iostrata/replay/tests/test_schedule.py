@@ -3,17 +3,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from iostrata.replay.changes import (
-    SLOW_START,
-    changed,
-    containers,
-    faster_disks,
-    limited,
-    setting,
-)
+from iostrata.replay.alternative import changed
 from iostrata.replay.fitting import fits
+from iostrata.replay.hardware import containers, faster_disks
 from iostrata.replay.jobs import RecordedJobs, ReplayedJob
 from iostrata.replay.schedule import replay
+from iostrata.replay.settings import SLOW_START, limited, setting
 from iostrata.replay.tests.twins import attempt, cluster, part, recording, sort
 
 
@@ -34,6 +29,29 @@ def test_attempts_wait_for_containers_and_what_they_waited_beside() -> None:
     assert times(run_of(*maps)) == {"m0": (1.5, 3.5), "m1": (1.5, 3.5), "m2": (4.0, 6.0)}
     assert replay(run_of(*maps)).wall == 6.5
     assert times(run_of(*maps, slots=3))["m2"] == (1.5, 3.5)
+
+
+def test_jobs_run_beside_each_other_and_share_containers() -> None:
+    first, second, third = (
+        ReplayedJob(
+            name,
+            lead,
+            (attempt(f"{name}0", "map", "one", part(cpu=2.0)),
+             attempt(f"{name}1", "map", "one", part(cpu=2.0))),
+            back=back,
+        )
+        for name, lead, back in (("a", 1.0, 1), ("b", 1.5, 2), ("c", 0.5, 2))
+    )  # fmt: skip
+
+    def begins(slots: int) -> dict[str, float]:
+        shared = cluster(cores=8, containers=slots)
+        jobs = RecordedJobs(0.0, 0.5, (first, second, third), shared, None)
+        return {name: start for name, (start, _) in times(jobs).items()}
+
+    # the third follows the first, which has ended at 3
+    assert begins(6) == {"a0": 1, "a1": 1, "b0": 1.5, "b1": 1.5, "c0": 3.5, "c1": 3.5}
+    assert begins(3) == {"a0": 1, "a1": 1, "b0": 1.5, "b1": 3, "c0": 3.5, "c1": 3.5}
+    assert begins(2) == {"a0": 1, "a1": 1, "b0": 3, "b1": 3, "c0": 5, "c1": 5}
 
 
 def test_tasks_run_in_the_slots_of_their_host() -> None:

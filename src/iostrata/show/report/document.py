@@ -35,6 +35,7 @@ from iostrata.explain.verdict import explanation
 from iostrata.progress import Progress, silent
 from iostrata.records import Record, builtins
 from iostrata.replay.choices import WHAT_IF
+from iostrata.replay.fitted import Replays, replays_of
 from iostrata.schema.directions import BYTES_COLUMN
 from iostrata.schema.names import layer_order
 from iostrata.show.completeness import completeness_lines
@@ -79,8 +80,9 @@ _R = TypeVar("_R")
 
 def document(opened: OpenedRun, step: Progress = silent) -> ReportDocument:
     """The document of a run; says each of STEPS."""
-    whole = _explained(_whole(opened, step), opened, step)
-    return fitted(msgspec.structs.replace(whole, what_if=what_if(opened, step)))
+    replays = replays_of(opened)
+    whole = _explained(_whole(opened, step), opened, step, replays)
+    return fitted(msgspec.structs.replace(whole, what_if=what_if(replays, step)))
 
 
 def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
@@ -131,9 +133,11 @@ def _whole(opened: OpenedRun, step: Progress) -> ReportDocument:
     )
 
 
-def _explained(whole: ReportDocument, opened: OpenedRun, step: Progress) -> ReportDocument:
+def _explained(
+    whole: ReportDocument, opened: OpenedRun, step: Progress, replays: Replays
+) -> ReportDocument:
     """With verdict, findings, call tree and critical path; what is absent the page leaves out."""
-    said = explanation(opened, step)
+    said = explanation(opened, step, replays)
     whole = msgspec.structs.replace(whole, verdict=said.verdict, findings=said.findings)
     trees = call_trees(opened, progress=step)
     tree = call_tree(opened, trees)

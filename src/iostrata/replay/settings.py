@@ -1,25 +1,23 @@
-"""Changes of a cluster or of settings, as they change what a replay is made of.
+"""Changes of settings of Hadoop and Spark, and of how their work is divided.
 
-A change is one function here, and one of Hadoop's settings has a line in `SETTINGS`.
+A setting that can be replayed has a function here, and a line in `SETTINGS`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
-from statistics import median
 
 import msgspec
 
 from iostrata.errors import UserError
-from iostrata.replay.jobs import AttemptPart, HostDisk, JobAttempt, RecordedJobs, ReplayedJob
+from iostrata.replay.alternative import Alternative, positive_number, whole_number, with_cluster
+from iostrata.replay.jobs import MERGE, AttemptPart, JobAttempt, RecordedJobs, ReplayedJob
 from iostrata.replay.layout import (
     hosts_of,
     with_even_reduces,
     with_fewer_maps,
-    with_nodes,
     with_reduces,
     with_splits,
 )
@@ -29,87 +27,13 @@ from iostrata.text import size as size_text
 SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 REPLICATION = "dfs.replication"
 REDUCES = "mapreduce.job.reduces"
+SORT_BUFFER, _SORT_BUFFER = "mapreduce.task.io.sort.mb", 100  # MB by default
 SPLITS = tuple(f"mapreduce.input.fileinputformat.split.{end}size" for end in ("min", "max"))
 EXECUTORS, EXECUTOR_CORES = "spark.executor.instances", "spark.executor.cores"
 LIMITS = {
     "mapreduce.job.running.map.limit": "map",
     "mapreduce.job.running.reduce.limit": "reduce",
 }
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """A change that was asked for. `apply` raises UserError where the run says too little for it;
-    `says` and `assumes`: half sentences.
-    """
-
-    says: str
-    assumes: str
-    apply: Callable[[RecordedJobs], RecordedJobs]
-
-
-def faster_disks(text: str) -> Alternative:
-    """`2x`: the disks of all hosts move so many times the bytes a second; raises UserError."""
-    factor = _positive(text.removesuffix("x"), "--faster-disk", "2x, or 0.5x for a slower one")
-
-    def apply(recorded: RecordedJobs) -> RecordedJobs:
-        if not recorded.cluster.disks:
-            raise UserError(
-                "no disk held this run back, so how fast its disks are is not known",
-                "record it where they do",
-            )
-        return msgspec.structs.replace(recorded, cluster=recorded.cluster.with_disks(factor))
-
-    return Alternative(
-        f"disks {factor:g} times as fast",
-        "the kernel lets as many dirty bytes wait for the disks",
-        apply,
-    )
-
-
-def even_disks() -> Alternative:
-    """The disks of each host are at least as fast as those of the usual one."""
-
-    def apply(recorded: RecordedJobs) -> RecordedJobs:
-        disks = recorded.cluster.disks
-        if len(disks) < 2:
-            raise UserError("fewer than two hosts have disks that hold them back", "none is slow")
-        usual = median(disk.rate for disk in disks.values())
-        even = {host: HostDisk(max(disk.rate, usual), disk.room) for host, disk in disks.items()}
-        return _with_cluster(recorded, disks=even)
-
-    return Alternative("disks as fast as the usual one", "nothing else slows them down", apply)
-
-
-def containers(number: int) -> Alternative:
-    """So many attempts at once."""
-
-    def apply(recorded: RecordedJobs) -> RecordedJobs:
-        return msgspec.structs.replace(recorded, cluster=recorded.cluster.with_containers(number))
-
-    return Alternative(
-        f"{plural(number, 'container')} at once",
-        "attempts begin in the order in which they began, on the same hosts",
-        apply,
-    )
-
-
-def cores(number: int) -> Alternative:
-    """Each machine has so many."""
-
-    def apply(recorded: RecordedJobs) -> RecordedJobs:
-        return _with_cluster(recorded, cores=dict.fromkeys(recorded.cluster.cores, float(number)))
-
-    return Alternative(f"{plural(number, 'core')} in each machine", "nobody else needs them", apply)
-
-
-def nodes(number: int) -> Alternative:
-    """So many nodes like those of the run."""
-    return Alternative(
-        f"{plural(number, 'node')}",
-        "nodes are alike, attempts go to them in turn, and maps find their input as near as before",
-        partial(with_nodes, number=number),
-    )
 
 
 def split_size(name: str, text: str) -> Alternative:
@@ -126,7 +50,7 @@ def split_size(name: str, text: str) -> Alternative:
 
 def reduces(text: str) -> Alternative:
     """So many reduces."""
-    number = _whole(text, REDUCES)
+    number = whole_number(text, REDUCES)
     return Alternative(
         plural(number, "reduce"),
         "reduces share keys and bytes evenly",
@@ -137,20 +61,6 @@ def reduces(text: str) -> Alternative:
 def even_reduces() -> Alternative:
     """Reduces have as much to do as each other."""
     return Alternative("reduces with as much to do", "keys can be spread evenly", with_even_reduces)
-
-
-def only_of(jobs: Iterable[str], change: Alternative) -> Alternative:
-    """A change of some jobs of MapReduce alone; none is named: of all."""
-    names = {name for name in jobs if name}
-
-    def apply(recorded: RecordedJobs) -> RecordedJobs:
-        some = tuple(job for job in recorded.jobs if not names or job.name in names)
-        found = change.apply(msgspec.structs.replace(recorded, jobs=some))
-        by_name = {job.name: job for job in found.jobs}
-        whole = tuple(by_name.get(job.name, job) for job in recorded.jobs)
-        return msgspec.structs.replace(found, jobs=whole)
-
-    return Alternative(change.says, change.assumes, apply)
 
 
 def fewer_maps(together: int) -> Alternative:
@@ -174,7 +84,7 @@ def setting(text: str) -> Alternative:
 
 def replication(text: str) -> Alternative:
     """So many copies of each block that the jobs write."""
-    copies = _whole(text, REPLICATION)
+    copies = whole_number(text, REPLICATION)
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
         if recorded.copies is None:
@@ -205,7 +115,7 @@ def replication(text: str) -> Alternative:
 
 def slow_start(text: str) -> Alternative:
     """Reduces begin when this part of the maps is done."""
-    part = _positive(text, SLOW_START, "a part of 1 such as 0.8", least=0.0)
+    part = positive_number(text, SLOW_START, "a part of 1 such as 0.8", least=0.0)
     if part > 1:
         raise UserError(f"{SLOW_START} {text!r} is more than 1", "give a part of 1, such as 0.8")
 
@@ -235,13 +145,13 @@ def _slowly(job: ReplayedJob, maps: int) -> ReplayedJob:
 
 def limited(name: str, text: str) -> Alternative:
     """So many attempts of a role at once."""
-    number, role = _whole(text, name), LIMITS[name]
+    number, role = whole_number(text, name), LIMITS[name]
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
         if not any(one.role == role for one in recorded.attempts):
             raise UserError(f"the run has no {role}s", f"{name} would change nothing")
         limits = {**recorded.cluster.limits, role: number}
-        return _with_cluster(recorded, limits=limits)
+        return with_cluster(recorded, limits=limits)
 
     return Alternative(
         f"{plural(number, role)} at once",
@@ -252,7 +162,7 @@ def limited(name: str, text: str) -> Alternative:
 
 def executors(name: str, text: str) -> Alternative:
     """So many executors of Spark, or so many slots of each."""
-    number = _whole(text, name)
+    number = whole_number(text, name)
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
         cluster = recorded.cluster
@@ -273,21 +183,53 @@ def executors(name: str, text: str) -> Alternative:
     )
 
 
+def _sort_buffer(settings: Mapping[str, str]) -> int:
+    """MB that a job had."""
+    had = settings.get(SORT_BUFFER, "")
+    return int(had) if had.isdecimal() else _SORT_BUFFER
+
+
+def sort_buffer(text: str) -> Alternative:
+    """So many MB in which a map sorts its output; raises UserError."""
+    size = whole_number(text, SORT_BUFFER)
+
+    def without_merge(one: JobAttempt, settings: Mapping[str, str]) -> JobAttempt:
+        had = _sort_buffer(settings)
+        if one.role != "map" or one.spills < 2 or size < had * one.spills:
+            return one
+        parts = tuple(part for part in one.parts if part.name != MERGE)
+        return msgspec.structs.replace(one, parts=parts, spills=1)
+
+    def apply(recorded: RecordedJobs) -> RecordedJobs:
+        known = recorded.settings
+        buffers = [_sort_buffer(known.get(job.name, {})) for job in recorded.jobs if job.maps]
+        if not any(one.spills > 1 for one in recorded.attempts):
+            raise UserError(
+                "no map of the run spilled more than once", f"{SORT_BUFFER} would change nothing"
+            )
+        if size < max(buffers):
+            raise UserError(
+                f"{SORT_BUFFER} {size} is less than the {max(buffers)} of the run",
+                "what more merges would cost is not recorded",
+            )
+        return recorded.with_attempts(lambda job, one: without_merge(one, known.get(job.name, {})))
+
+    return Alternative(
+        f"sort buffers of {size} MB",
+        "maps that spill once do not merge; the JVM has room for the buffer",
+        apply,
+    )
+
+
 SETTINGS: dict[str, Callable[[str], Alternative]] = {
     REPLICATION: replication,
     SLOW_START: slow_start,
     REDUCES: reduces,
+    SORT_BUFFER: sort_buffer,
     **{name: partial(limited, name) for name in LIMITS},
     **{name: partial(executors, name) for name in (EXECUTORS, EXECUTOR_CORES)},
     **{name: partial(split_size, name) for name in SPLITS},
 }
-
-
-def changed(recorded: RecordedJobs, changes: Iterable[Alternative]) -> RecordedJobs:
-    """With all changes, one after the other; raises UserError."""
-    for change in changes:
-        recorded = change.apply(recorded)
-    return recorded
 
 
 def _copied(
@@ -307,25 +249,3 @@ def _copied(
     if own:
         found[host] = own
     return {name: amount for name, amount in found.items() if amount > 0}
-
-
-def _with_cluster(recorded: RecordedJobs, **fields: object) -> RecordedJobs:
-    cluster = msgspec.structs.replace(recorded.cluster, **fields)
-    return msgspec.structs.replace(recorded, cluster=cluster)
-
-
-def _whole(text: str, name: str) -> int:
-    number = _positive(text, name, "a whole number such as 4")
-    if number != int(number):
-        raise UserError(f"{name} {text!r} is no whole number", "for example 4")
-    return int(number)
-
-
-def _positive(text: str, name: str, example: str, least: float = 1e-9) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not least <= value < math.inf:
-        raise UserError(f"{name} {text!r} is no number", f"for example {example}")
-    return value
