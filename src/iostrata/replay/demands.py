@@ -23,6 +23,7 @@ from iostrata.analyse.demands import (
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.hosts import HostBin, hosts
 from iostrata.analyse.over_time import SECOND
+from iostrata.analyse.processes import Process, processes
 from iostrata.analyse.usage import JobUsage, ProcessUsage, job_usage, process_usage
 from iostrata.errors import UserError
 from iostrata.replay.jobs import HostDisk, SharedCluster
@@ -96,6 +97,8 @@ class Demands:
         self.served = Served(engine, ran, usage, _BIN / SECOND)
         self._devices = engine.records(device_moments, DeviceMoment)
         self._dirtied = engine.records(dirtied, Dirtied)
+        self._masters = [one for one in engine.records(processes, Process)
+                         if one.role == "appmaster" and one.host and one.start]  # fmt: skip
 
     def seconds(self, when: int | None) -> float:
         """ns since the epoch as seconds from the begin of the run."""
@@ -218,7 +221,25 @@ class Demands:
             containers=containers,
             slots=slots,
             executors=len(self._executors),
+            room=self._room(),
         )
+
+    def _room(self) -> dict[str, int]:
+        """Hosts are taken to be alike: as many containers as ran at once on one of them, with its
+        ApplicationMaster.
+        """
+        times: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for one in self._ran:
+            if not one.stage:
+                times[one.host or ""].append((one.start or 0, one.end or 0))
+        for master in self._masters:
+            times[master.host or ""].append((master.start or 0, master.end or 0))
+        most = max((most_at_once(here) for here in times.values()), default=0)
+        return dict.fromkeys(sorted({one.host or "" for one in self._ran}), most)
+
+    def master(self, job: str) -> str:
+        """The host of the ApplicationMaster of a job; empty where that is not known."""
+        return next((one.host or "" for one in self._masters if one.job == job), "")
 
     def _stage_times(self) -> dict[str, list[tuple[int, int]]]:
         """When tasks of Spark ran, by host."""

@@ -15,7 +15,7 @@ import msgspec
 from iostrata.progress import Progress, silent
 from iostrata.replay.flows import Flows, PartFlow, Took
 from iostrata.replay.jobs import AttemptPart, JobAttempt, RecordedJobs, ReplayedJob
-from iostrata.replay.schedule import replay
+from iostrata.replay.schedule import replay, with_usual_hosts
 
 _RATES = (1.0, 0.85, 0.7, 0.6, 0.5)
 _ROOMS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
@@ -104,7 +104,7 @@ def _fitted(recorded: RecordedJobs) -> RecordedJobs:
             break
         ran = {one.task: list(one.parts) for one in done.attempts}
         recorded = _all_nearer(recorded, [ran[one.task] for one in recorded.attempts])
-    return recorded
+    return with_usual_hosts(recorded)
 
 
 def _all_nearer(recorded: RecordedJobs, took: list[list[Took]]) -> RecordedJobs:

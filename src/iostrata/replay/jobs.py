@@ -97,8 +97,9 @@ class JobAttempt(Record, frozen=True):
     its job that were done when a reduce began, and that it waits for while others of them wait for
     containers; `lag`: what it began later than that, and than a container was free; `apart`:
     seconds from when its stage began in which a task of Spark left slots to others, since they were
-    on other hosts than its input (spark.locality.wait); `blocked`: seconds in which the thread that
-    does its work neither ran nor waited for a CPU, null where that is not known.
+    on other hosts than its input (spark.locality.wait); `usual`: of a reduce, the host that had
+    most room for it when it began, empty where that is not known; `blocked`: seconds in which the
+    thread that does its work neither ran nor waited for a CPU, null where that is not known.
     """
 
     task: str
@@ -112,6 +113,7 @@ class JobAttempt(Record, frozen=True):
     apart: float = 0.0
     read: Bytes = 0
     spills: Count = 0
+    usual: str = ""
     blocked: float | None = None
 
 
@@ -120,7 +122,8 @@ class ReplayedJob(Record, frozen=True):
 
     `back`: it follows the job that is so many places before it in the run, or none, where there are
     not so many; `lead`: from the end of that job, or the begin of the run, until it could ask for
-    containers; `slow_start`: maps that are done before any of its reduces begins.
+    containers; `slow_start`: maps that are done before any of its reduces begins; `master`: the
+    host on which its ApplicationMaster has a container, where that is known.
     """
 
     name: str
@@ -128,6 +131,7 @@ class ReplayedJob(Record, frozen=True):
     attempts: tuple[JobAttempt, ...]
     slow_start: Count = 0
     back: Count = 1
+    master: str = ""
 
     @property
     def maps(self) -> int:
@@ -151,7 +155,8 @@ class SharedCluster(Record, frozen=True):
     of them for jobs; `disks`: of the hosts whose disks hold jobs back; `containers`: of tasks, at
     once; `limits`: of those of a role (map, reduce) at once; `slots`: of executors of Spark on each
     host; `executors`: how many there are; `link`: bytes a second that the network takes from each
-    host, and brings to it; 0: more than is asked for.
+    host, and brings to it; 0: more than is asked for; `room`: containers of MapReduce that a host
+    has room for, ApplicationMasters among them, where that is known: reduces go where fewest are.
     """
 
     machines: Mapping[str, str]
@@ -162,6 +167,7 @@ class SharedCluster(Record, frozen=True):
     slots: Mapping[str, Count] = {}
     executors: Count = 0
     link: float = 0.0
+    room: Mapping[str, Count] = {}
 
     def with_containers(self, number: int) -> SharedCluster:
         """With so many attempts at once; each executor has as much more or fewer slots."""

@@ -37,7 +37,7 @@ def with_nodes(recorded: RecordedJobs, number: int) -> RecordedJobs:
         msgspec.structs.replace(
             job,
             attempts=tuple(
-                _moved(one, after[place % number], after, kept)
+                moved(one, after[place % number], after, kept)
                 for place, one in enumerate(job.attempts)
             ),
         )
@@ -55,7 +55,7 @@ def hosts_of(recorded: RecordedJobs) -> list[str]:
     return sorted(found.union(*(part.hdfs for one in attempts for part in one.parts)))
 
 
-def _moved(one: JobAttempt, host: str, hosts: list[str], kept: float = 1.0) -> JobAttempt:
+def moved(one: JobAttempt, host: str, hosts: list[str], kept: float = 1.0) -> JobAttempt:
     """An attempt on another host of `hosts`; HDFS keeps so much of its copies."""
     parts = tuple(
         msgspec.structs.replace(
@@ -109,6 +109,7 @@ def _with_hosts(cluster: SharedCluster, before: list[str], after: list[str]) -> 
         slots=slots,
         executors=math.ceil(cluster.executors * len(after) / len(before)),
         link=cluster.link,
+        room=dict.fromkeys(machines, max(cluster.room.values(), default=0)) if cluster.room else {},
     )
 
 
@@ -145,9 +146,11 @@ def _reduced(job: ReplayedJob, number: int, hosts: list[str]) -> ReplayedJob:
     for place in range(number):
         again, like = place // len(before), before[place % len(before)]
         host = hosts[(hosts.index(like.host) + again) % len(hosts)]
-        one = _moved(_with_work(like, len(before) / number), host, hosts)
+        one = moved(_with_work(like, len(before) / number), host, hosts)
         if again:
-            one = msgspec.structs.replace(one, task=f"{like.task} part {again + 1}", lag=usual)
+            one = msgspec.structs.replace(
+                one, task=f"{like.task} part {again + 1}", lag=usual, usual=""
+            )
         after.append(one)
     kept = {one.task for one in after}
     by_task = {one.task: one for one in after}

@@ -109,7 +109,8 @@ class _Jobs:
             asked = _Asked(rows, begin, self._demands.seconds)
             attempts_ = self._attempts(rows, begin, asked)
             back = len(found) - last
-            found.append(ReplayedJob(name, begin - end, attempts_, asked.slow_start, back))
+            master = self._demands.master(rows[0].job or "") if not rows[0].stage else ""
+            found.append(ReplayedJob(name, begin - end, attempts_, asked.slow_start, back, master))
             applications.append(application)
             ends.append(max(one.end for one in attempts_))
         return tuple(found)
@@ -143,12 +144,21 @@ class _Jobs:
             apart = start - ready if one.stage and lag > _LONG_LAG else 0.0
             lag = 0.0 if apart else lag
             parts = self._parts(one, start, end, asked.maps_end)
-            names = (one.task, TASK if one.stage else one.role or "", one.host or "")
-            # the main thread of a reduce waits for others of it, too
-            blocked = None if one.role == "reduce" else self._demands.blocked(one)
             found.append(
                 JobAttempt(
-                    *names, start, end, parts, after, lag, apart, one.read, one.spills, blocked
+                    task=one.task,
+                    role=TASK if one.stage else one.role or "",
+                    host=one.host or "",
+                    start=start,
+                    end=end,
+                    parts=parts,
+                    after=after,
+                    lag=lag,
+                    apart=apart,
+                    read=one.read,
+                    spills=one.spills,
+                    # the main thread of a reduce waits for others of it, too
+                    blocked=None if one.role == "reduce" else self._demands.blocked(one),
                 )
             )
         return tuple(found)

@@ -6,12 +6,16 @@ Attempts get containers in the order in which they began when they were recorded
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+import msgspec
 
 from iostrata.records import Record
 from iostrata.replay.flows import Flows, PartFlow, Took
 from iostrata.replay.jobs import JobAttempt, RecordedJobs, ReplayedJob
+from iostrata.replay.layout import hosts_of, moved
 
 
 class Ran(Record, frozen=True):
@@ -47,6 +51,17 @@ def replay(recorded: RecordedJobs) -> Replay:
     return Replay(end + recorded.tail, tuple(sorted(ran, key=lambda one: one.start)))
 
 
+def with_usual_hosts(recorded: RecordedJobs) -> RecordedJobs:
+    """With the host that has most room for each reduce, where all are on those of the run."""
+    schedule = _Schedule(recorded)
+    schedule.run()
+    return recorded.with_attempts(
+        lambda _, one: msgspec.structs.replace(
+            one, usual=schedule.roomiest[one.task] if one.role == "reduce" else ""
+        )
+    )
+
+
 class _Job:
     """A job: what of it waits for containers, and when they are asked for. `ready`: since when it
     may ask; inf: the job that it follows has not ended.
@@ -55,7 +70,7 @@ class _Job:
     def __init__(self, job: ReplayedJob, limits: Mapping[str, int]) -> None:
         self.queue = list(job.attempts)
         self.left = len(job.attempts)
-        self.lead, self.maps = job.lead, job.maps
+        self.lead, self.maps, self.master = job.lead, job.maps, job.master
         self.followers: list[_Job] = []
         self.ended_maps: list[float] = []
         self.ready = math.inf
@@ -103,6 +118,8 @@ class _Schedule:
         self._flows = Flows(cluster)
         self._free = [0.0] * cluster.containers
         self._slots = {host: [0.0] * number for host, number in cluster.slots.items()}
+        self._room, self._hosts = cluster.room, hosts_of(recorded)
+        self.roomiest: dict[str, str] = {}
         self._running: list[_Running] = []
         self._ran: list[Ran] = []
         self._jobs = [_Job(job, cluster.limits) for job in recorded.jobs]
@@ -164,9 +181,29 @@ class _Schedule:
         for free in self._free_of(job, attempt):
             free.remove(min(free))
         job.take(attempt, self._flows.time)
-        running = _Running(job, attempt, self._flows.time)
+        running = _Running(job, self._placed(attempt), self._flows.time)
         self._running.append(running)
         self._begin_part(running)
+
+    def _placed(self, attempt: JobAttempt) -> JobAttempt:
+        """A reduce where it was, unless another host than usual has most room for it now."""
+        host = self._roomiest(attempt)
+        self.roomiest[attempt.task] = host
+        if not attempt.usual or host in (attempt.usual, attempt.host):
+            return attempt
+        return moved(attempt, host, self._hosts)
+
+    def _roomiest(self, attempt: JobAttempt) -> str:
+        """Of the hosts with room for a reduce the one that runs fewest containers, if it can be its
+        own; a node gets one for each heartbeat that is not local to it (CapacityScheduler).
+        """
+        if attempt.role != "reduce" or not self._room:
+            return attempt.host
+        ran = Counter(one.attempt.host for one in self._running)
+        ran.update(job.master for job in self._jobs if job.left and job.ready < math.inf)
+        free = [host for host, room in self._room.items() if ran[host] < room]
+        return min(free, key=lambda host: (ran[host], host != attempt.host, host),
+                   default=attempt.host)  # fmt: skip
 
     def _begin_part(self, running: _Running) -> None:
         """The next part, unless it has to wait for maps; then `_end_part` of the last map does."""

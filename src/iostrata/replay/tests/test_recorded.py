@@ -58,6 +58,7 @@ def test_what_daemons_do_is_that_of_attempts(tmp_path: Path) -> None:
     assert 1.9 < found.cluster.cores["node"] <= 2
     assert found.cluster.disks["node"].rate == pytest.approx(10 * MB)
     assert found.cluster.containers == 2
+    assert found.cluster.room == {"node": 2}
 
 
 def test_a_map_that_spills_several_times_merges_at_the_end(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from iostrata.replay.alternative import changed
 from iostrata.replay.fitting import fits
 from iostrata.replay.hardware import containers, faster_disks
 from iostrata.replay.jobs import RecordedJobs, ReplayedJob
-from iostrata.replay.schedule import replay
+from iostrata.replay.schedule import replay, with_usual_hosts
 from iostrata.replay.settings import SLOW_START, limited, setting
-from iostrata.replay.tests.twins import attempt, cluster, part, recording, sort
+from iostrata.replay.tests.twins import MB, attempt, cluster, part, recording, sort
 
 
 def run_of(
@@ -29,6 +29,30 @@ def test_attempts_wait_for_containers_and_what_they_waited_beside() -> None:
     assert times(run_of(*maps)) == {"m0": (1.5, 3.5), "m1": (1.5, 3.5), "m2": (4.0, 6.0)}
     assert replay(run_of(*maps)).wall == 6.5
     assert times(run_of(*maps, slots=3))["m2"] == (1.5, 3.5)
+
+
+def test_a_reduce_goes_where_most_room_is_if_that_is_elsewhere_now() -> None:
+    long, short = (attempt(f"m{n}", "map", host, part(cpu=cpu)) for n, host, cpu in
+                   ((0, "two", 6.0), (1, "one", 2.0)))  # fmt: skip
+    rest = (part("gather", gathers=True), part("shuffle", cpu=1.0, dirtied=MB))
+    reduces = [attempt(f"r{n}", "reduce", "one", *rest, after=1) for n in range(2)]
+    made = run_of(long, short, *reduces, slots=3, slow_start=1)
+    room = msgspec.structs.replace(made.cluster, room={"one": 2, "two": 1})
+    made = with_usual_hosts(msgspec.structs.replace(made, cluster=room))
+
+    def hosts(jobs: RecordedJobs) -> list[str]:
+        return [one.host for one in sorted(replay(jobs).attempts, key=lambda one: one.task)]
+
+    # the other host runs a map, and has no room for more
+    assert [one.usual for one in made.attempts] == ["", "", "one", "one"]
+    assert hosts(made) == ["two", "one", "one", "one"]
+    # when both maps are done, each of the hosts has room
+    late = changed(made, [setting(f"{SLOW_START}=1.0")])
+    assert hosts(late) == ["two", "one", "one", "two"]
+    # an ApplicationMaster needs room, too
+    (job,) = late.jobs
+    mastered = msgspec.structs.replace(late, jobs=(msgspec.structs.replace(job, master="two"),))
+    assert hosts(mastered) == ["two", "one", "one", "one"]
 
 
 def test_jobs_run_beside_each_other_and_share_containers() -> None:
