@@ -45,6 +45,8 @@ def network(text: str) -> Alternative:
     rate = _rate(text)
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
+        if len(hosts_of(recorded)) < 2:
+            raise UserError("the run was on one host", "nothing of it went over a network")
         if not any(part.came or part.hdfs for one in recorded.attempts for part in one.parts):
             raise UserError(
                 "servers of this run moved no byte that is known to be for its attempts",

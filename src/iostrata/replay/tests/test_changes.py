@@ -127,6 +127,11 @@ def test_maps_with_room_for_their_output_do_not_merge() -> None:
 
 
 def test_a_slow_network_takes_longer() -> None:
+    (job,) = sort().jobs
+    alone = tuple(one for one in job.attempts if one.host == "one" and one.role == "map")
+    of_one = msgspec.structs.replace(sort(), jobs=(msgspec.structs.replace(job, attempts=alone),))
+    with pytest.raises(UserError, match="the run was on one host"):
+        changed(of_one, [network("1Gbit")])
     copied = sort(disk=200 * MB)
     assert replay(changed(copied, [network("1Gbit")])).wall == replay(copied).wall
     assert replay(changed(copied, [network("10MB/s")])).wall > replay(copied).wall + 5

@@ -51,7 +51,9 @@ def test_programs_are_slower_together_or_nobody_knows(tmp_path: Path) -> None:
 
 def test_each_combination_is_beside_the_same_programs_alone(tmp_path: Path) -> None:
     words = ("--together", "AB", "--together", "AC", "--repeats", "1", "--json", "--quiet")
-    done = mix(tmp_path, "sleep 0.1", "sleep 0.2", "sleep 0.3", *words)
+    # A waits while C runs
+    programs = ("sleep 0.1; test ! -e c || sleep 0.5", "sleep 0.2", "touch c; sleep 0.7; rm c")
+    done = mix(tmp_path, *programs, *words)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["trials"] == 5
@@ -59,7 +61,8 @@ def test_each_combination_is_beside_the_same_programs_alone(tmp_path: Path) -> N
     assert (first["together"], second["together"]) == ("AB", "AC")
     assert [one["name"] for one in second["programs"]] == ["A", "C"]
     assert first["programs"][0]["alone"] == second["programs"][0]["alone"]
-    assert first["programs"][0]["together"] != second["programs"][0]["together"]
+    (beside_b,), (beside_c, *_) = (one["programs"][0]["together"] for one in (first, second))
+    assert beside_c > beside_b + 0.4
 
 
 def test_a_mix_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
