@@ -31,6 +31,8 @@ from iostrata.predict.dimensions import (
 _PIECE = 1 << 20
 # What fio adds to the time that a sample may take before it counts as one that hangs, s.
 PATIENCE = 300.0
+# A file in a folder that a profile has made, and may delete.
+MARK = "made-by-iostrata-profile"
 # What makes the files that are read.
 WHOLE_FILES = ("--rw=write", "--bs=1m", "--end_fsync=1")
 

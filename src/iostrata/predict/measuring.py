@@ -16,7 +16,7 @@ from iostrata.patience import Patience
 from iostrata.predict import child
 from iostrata.predict.adaptive import batches
 from iostrata.predict.dimensions import Point, point_text
-from iostrata.predict.fio import Fio, FioResult
+from iostrata.predict.fio import MARK, Fio, FioResult
 from iostrata.predict.hadoop import hadoop_load
 from iostrata.predict.onhosts import fio_on, hadoop_on
 from iostrata.predict.pressure import HostCounters
@@ -72,7 +72,7 @@ def data_folder(spec: ProfileSpec) -> Iterator[Path]:
     and a mark of ours in it.
     """
     folder = Path(spec.data)
-    mark = folder / "made-by-iostrata-profile"
+    mark = folder / MARK
     if folder.is_symlink() or (folder.exists() and not mark.is_file()):
         raise UserError(f"{folder} is there already, and is not ours", "move it away")
     _delete(folder)

@@ -12,7 +12,16 @@ from iostrata.artifacts import load_jar
 from iostrata.errors import UserError
 from iostrata.predict import child
 from iostrata.predict.dimensions import CACHE, CLIENTS, NODES, OPERATION, SIZE, Point
-from iostrata.predict.fio import PATIENCE, WHOLE_FILES, FioResult, access, answer, result, words
+from iostrata.predict.fio import (
+    MARK,
+    PATIENCE,
+    WHOLE_FILES,
+    FioResult,
+    access,
+    answer,
+    result,
+    words,
+)
 from iostrata.predict.hadoop import hadoop_load
 from iostrata.predict.hosts import LoadHost, LoadHosts
 
@@ -99,14 +108,25 @@ def fio_on(hosts: LoadHosts, folder: str, seconds: float) -> Iterator[HostsLoad]
     """fio on all hosts, each in a folder of its own below `folder`, which is gone afterwards."""
     for host in hosts:
         host.do("fio", "--version")
-    try:
+    with ExitStack() as stack:
         for host in hosts:
-            host.do("mkdir", "-p", f"{folder}/{host.name}")
+            own = f"{folder}/{host.name}"
+            _make(host, own)
+            stack.callback(host.ask, "rmdir", folder)
+            stack.callback(host.do, "rm", "-rf", own)
         yield HostsLoad([FioOn(host, f"{folder}/{host.name}", seconds) for host in hosts], seconds)
-    finally:
-        for host in hosts:
-            host.ask("rm", "-rf", f"{folder}/{host.name}")
-            host.ask("rmdir", folder)
+
+
+def _make(host: LoadHost, own: str) -> None:
+    """A new folder on a host; one that a killed session has left has a mark of ours, and goes."""
+    mark = f"{own}/{MARK}"
+    if not host.ask("test", "-e", own).returncode and host.ask("test", "-f", mark).returncode:
+        raise UserError(
+            f"{own} is on host {host.name} already, and is not ours", "move it away there"
+        )
+    host.do("rm", "-rf", own)
+    host.do("mkdir", "-p", own)
+    host.do("touch", mark)
 
 
 @contextmanager

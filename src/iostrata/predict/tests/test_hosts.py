@@ -10,6 +10,7 @@ import pytest
 from iostrata.errors import UserError
 from iostrata.predict import measuring
 from iostrata.predict.dimensions import Point
+from iostrata.predict.fio import MARK
 from iostrata.predict.hosts import SSH, LoadHost, LoadHosts
 from iostrata.predict.samples import SampleFile
 from iostrata.predict.spec import MeasureRules, ProfileSpec, plan
@@ -20,7 +21,7 @@ VALUES: dict[str, tuple[str | int, ...]] = {
     "access": ("sequential",),
     "size": (32 * MIB,),
     "request": (128 << 10,),
-    "clients": (2,),
+    "clients": (1,),
     "cache": ("dropped", "warm"),
     "nodes": (1, 2),
 }
@@ -62,15 +63,35 @@ def test_hosts_move_their_bytes_at_the_same_time(run: str, tmp_path: Path) -> No
         assert sorted(path.name for path in Path(of.data).iterdir()) == ["a", "b"]
     assert done.points == done.samples == 8
     for sample in file.samples:
-        assert sample.bytes == int(sample.point["nodes"]) * 2 * 32 * MIB
+        assert sample.bytes == int(sample.point["nodes"]) * 32 * MIB
     assert not Path(of.data).exists()
     assert measuring.facts_of(of).hosts == ["a", "b"]
+
+
+@needs_fio
+def test_the_folder_of_a_host_is_never_somebody_else_s(tmp_path: Path) -> None:
+    of = spec(tmp_path)
+    theirs = Path(of.data) / "b"
+    theirs.mkdir(parents=True)
+    (theirs / "theirs").touch()
+    wrong = pytest.raises(UserError, match="is on host b already, and is not ours")
+    with wrong, measuring.load_for(of):
+        pass
+    # what was made on the first host is gone
+    assert [str(path.relative_to(of.data)) for path in Path(of.data).rglob("*")] == [
+        "b", "b/theirs",
+    ]  # fmt: skip
+    # one that a killed session has left is ours
+    (theirs / MARK).touch()
+    with measuring.load_for(of):
+        assert not (theirs / "theirs").exists()
+    assert not Path(of.data).exists()
 
 
 def test_a_plan_asks_the_hosts(tmp_path: Path) -> None:
     said = plan(spec(tmp_path)).lines()
     assert "on a, b" in said
-    assert said[-1].startswith(f"writes 256.0 MiB into {tmp_path}, which has ")
+    assert said[-1].startswith(f"writes 128.0 MiB into {tmp_path}, which has ")
     with pytest.raises(UserError, match=r"host a cannot run df: .*gone"):
         plan(spec(tmp_path / "gone"))
 
