@@ -9,6 +9,7 @@ import os
 import socket
 import struct
 import threading
+import time
 from dataclasses import dataclass
 
 LEAST_VERSION = 12
@@ -20,6 +21,7 @@ _HEADER = struct.Struct("IHHIIBBH")  # of netlink and of its generic kind
 _ATTRIBUTE = struct.Struct("HH")
 _CPU, _NAME, _TID, _TGID = 72, slice(80, 112), 128, 368
 _RCVBUFFORCE = 33  # of asm-generic/socket.h; Python has no name for it
+_DRAINED = 0.2  # s: what has ended before is read by then
 _BUFFER = 8 << 20  # bytes: threads end in bursts
 
 
@@ -48,13 +50,15 @@ class EndedThreads:
         (self._family,) = struct.unpack("H", found[_FAMILY_ID][:2])
         self._cpus = f"0-{(os.cpu_count() or 1) - 1}\0".encode()
         self._ask(self._family, _GET, _attribute(_REGISTER, self._cpus))
-        self._socket.settimeout(0.2)
+        self._socket.settimeout(_DRAINED)
         self._over = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        # on a busy machine some thread ends all the time, and numbers of threads are given again
+        self._until = time.monotonic() + _DRAINED
         self._over.set()
         self._reader.join()
         self._socket.close()
@@ -70,7 +74,7 @@ class EndedThreads:
         return answer[_HEADER.size :]
 
     def _read(self) -> None:
-        while True:
+        while not self._over.is_set() or time.monotonic() < self._until:
             try:
                 message = self._socket.recv(1 << 16)
             except TimeoutError:
