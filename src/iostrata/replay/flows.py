@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 from iostrata.errors import InternalError
 from iostrata.records import Record
@@ -77,6 +78,10 @@ class PartFlow:
         """Parts of it a second, where a CPU of weight 1 goes at `slowed` of its full speed."""
         cores = self.part.cores * min(1.0, slowed * self.part.weight)
         return 1.0 / max(_LEAST, self.part.kept + self.part.cpu / cores)
+
+
+_WRITTEN, _READ = attrgetter("written"), attrgetter("read")
+_SENT, _RECEIVED = attrgetter("sent"), attrgetter("received")
 
 
 class Flows:
@@ -190,16 +195,9 @@ class Flows:
         link = self._cluster.link
         if not link:
             return {}, {}
-        sent: dict[str, float] = defaultdict(float)
-        received: dict[str, float] = defaultdict(float)
-        for flow in self.flowing:
-            for host, amount in flow.sent.items():
-                sent[host] += flow.rate * amount
-            for host, amount in flow.received.items():
-                received[host] += flow.rate * amount
         of_sent, of_received = (
             {host: link / rate for host, rate in rates.items() if rate > link}
-            for rates in (sent, received)
+            for rates in (self._rates(_SENT), self._rates(_RECEIVED))
         )
         return of_sent, of_received
 
@@ -214,14 +212,15 @@ class Flows:
 
     def _wanted(self) -> tuple[dict[str, float], dict[str, float]]:
         """Bytes a second that become dirty, and that are read, by host."""
-        writes: dict[str, float] = defaultdict(float)
-        reads: dict[str, float] = defaultdict(float)
+        return self._rates(_WRITTEN), self._rates(_READ)
+
+    def _rates(self, of: Callable[[PartFlow], Mapping[str, float]]) -> dict[str, float]:
+        """Bytes a second of all flows, by host."""
+        found: dict[str, float] = defaultdict(float)
         for flow in self.flowing:
-            for host, amount in flow.written.items():
-                writes[host] += flow.rate * amount
-            for host, amount in flow.read.items():
-                reads[host] += flow.rate * amount
-        return writes, reads
+            for host, amount in of(flow).items():
+                found[host] += flow.rate * amount
+        return found
 
 
 def slowed_to(flows: Iterable[PartFlow], cores: float) -> float:
