@@ -59,10 +59,13 @@ def finish(
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """Ends a program that still runs."""
+    """Ends a program that still runs. What it had started may hold its pipes open for long."""
     if process.poll() is None:
         process.kill()
-        process.communicate()
+        for pipe in (process.stdout, process.stderr):
+            if pipe:
+                pipe.close()
+        process.wait()
 
 
 def said(done: subprocess.CompletedProcess[str]) -> list[str]:

@@ -45,11 +45,13 @@ def only_of(jobs: Iterable[str], change: Alternative) -> Alternative:
 
 
 def with_cluster(recorded: RecordedJobs, **fields: object) -> RecordedJobs:
+    """With another cluster in these fields of it."""
     cluster = msgspec.structs.replace(recorded.cluster, **fields)
     return msgspec.structs.replace(recorded, cluster=cluster)
 
 
 def whole_number(text: str, name: str) -> int:
+    """The value of the option or setting `name`; raises UserError."""
     number = positive_number(text, name, "a whole number such as 4")
     if number != int(number):
         raise UserError(f"{name} {text!r} is no whole number", "for example 4")
@@ -57,6 +59,7 @@ def whole_number(text: str, name: str) -> int:
 
 
 def positive_number(text: str, name: str, example: str, least: float = 1e-9) -> float:
+    """Likewise, at least `least`; `example` is what could be said instead; raises UserError."""
     try:
         value = float(text)
     except ValueError:

@@ -14,7 +14,6 @@ from iostrata.replay.jobs import (
     AttemptPart,
     JobAttempt,
     RecordedJobs,
-    ReplayedJob,
 )
 
 COMPRESS = "mapreduce.map.output.compress"
@@ -63,7 +62,7 @@ def codec(text: str) -> Alternative:
                 )
         names = {job.name for job in shuffled}
         return recorded.with_attempts(
-            lambda job, one: _compressed(job, one, found) if job.name in names else one
+            lambda job, one: _compressed(one, found) if job.name in names else one
         )
 
     own = "" if equals else ", as of mixed files"
@@ -79,7 +78,7 @@ def _is_reduce(one: JobAttempt) -> bool:
     return one.role == "reduce"
 
 
-def _compressed(_: ReplayedJob, one: JobAttempt, how: Codec) -> JobAttempt:
+def _compressed(one: JobAttempt, how: Codec) -> JobAttempt:
     part_of = _part_of_reduce if _is_reduce(one) else _part_of_map
     return msgspec.structs.replace(one, parts=tuple(part_of(part, how) for part in one.parts))
 

@@ -26,11 +26,7 @@ def faster_disks(text: str) -> Alternative:
     )
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
-        if not recorded.cluster.disks:
-            raise UserError(
-                "no disk held this run back, so how fast its disks are is not known",
-                "record it where they do",
-            )
+        _check_disks(recorded)
         return msgspec.structs.replace(recorded, cluster=recorded.cluster.with_disks(factor))
 
     return Alternative(
@@ -68,12 +64,8 @@ def storages(new: str, old: str, times: Callable[[str, int], float]) -> Alternat
     """
 
     def apply(recorded: RecordedJobs) -> RecordedJobs:
+        _check_disks(recorded)
         cluster = recorded.cluster
-        if not cluster.disks:
-            raise UserError(
-                "no disk held this run back, so another storage would change nothing that is known",
-                "record it where disks do",
-            )
         clients = max(1, round(cluster.containers / len(hosts_of(recorded))))
         moved = {"read": 0.0, "write": 0.0}
         for one in recorded.attempts:
@@ -136,6 +128,14 @@ def nodes(number: int) -> Alternative:
         "nodes are alike, attempts go to them in turn, and maps find their input as near as before",
         partial(with_nodes, number=number),
     )
+
+
+def _check_disks(recorded: RecordedJobs) -> None:
+    if not recorded.cluster.disks:
+        raise UserError(
+            "no disk held this run back, so how fast its disks are is not known",
+            "record it where they do",
+        )
 
 
 def _rate(text: str) -> float:

@@ -27,9 +27,8 @@ from iostrata.store.opened import OpenedRun
 
 _ROLES = ("map", "reduce")
 _GATHER = "gather"
-_LONG_LAG = (
-    1.0  # s: a task of Spark that leaves a free slot for longer waits for one near its input
-)
+# s: a task of Spark that leaves a free slot for longer waits for one near its input.
+_LONG_LAG = 1.0
 _LEAST_PIECE = 0.5  # s of a part
 _MOST_KEPT = 0.95  # of a part: what it needs takes some time
 

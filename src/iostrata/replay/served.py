@@ -61,8 +61,8 @@ class Served:
         return self._shared_out(self._read[task], self._reading, windows)
 
     def sends(self, task: str, windows: Sequence[Window]) -> list[dict[str, float]]:
-        """What DataNodes sent for an attempt, shared out to windows; by host."""
-        return self._shared_out(self._sent[task], {}, windows)
+        """What DataNodes sent for an attempt, shared out to windows by their lengths; by host."""
+        return by_length(self._sent[task], windows)
 
     def _shared_out(
         self, amounts: Mapping[str, float], moved: _Bins, windows: Sequence[Window]
