@@ -108,11 +108,11 @@ JOBS = {
             "two maps at once": _limit("map", 2),
             "reduces after all maps": LATE,
             "six reduces": _set("mapreduce.job.reduces=6"),
-            "compressed by lz4": Made(
-                ("--codec", "lz4=2.4"),
+            "compressed by gzip": Made(
+                ("--codec", "gzip"),
                 (
                     "-Dmapreduce.map.output.compress=true",
-                    "-Dmapreduce.map.output.compress.codec=org.apache.hadoop.io.compress.Lz4Codec",
+                    "-Dmapreduce.map.output.compress.codec=org.apache.hadoop.io.compress.GzipCodec",
                 ),
             ),
             "network of 4 MB/s": Made(("--network", "4MB/s"), net="4MB/s"),
@@ -152,14 +152,14 @@ def iostrata(*words: str) -> str:
 
 
 @contextmanager
-def lab() -> Iterator[None]:
+def lab(nodes: int = NODES) -> Iterator[None]:
     """The lab, until it is no longer needed."""
     brakes = [
         word
-        for node in range(1, NODES + 1)
+        for node in range(1, nodes + 1)
         for word in ("--brake", f"node-{node}:disk={DISK}MB/s,dirty={DIRTY}")
     ]
-    shape = ("--name", LAB, "--nodes", str(NODES))
+    shape = ("--name", LAB, "--nodes", str(nodes))
     iostrata("lab", "up", "hadoop", *shape, *brakes, *NO_SPECULATION)
     try:
         yield
@@ -167,8 +167,8 @@ def lab() -> Iterator[None]:
         iostrata("lab", "down", LAB)
 
 
-def brake(made: Made) -> None:
-    for node in range(1, NODES + 1):
+def brake(made: Made, nodes: int = NODES) -> None:
+    for node in range(1, nodes + 1):
         words = ("--disk", f"{made.disk}MB/s", "--dirty", DIRTY, "--net", made.net, "--name", LAB)
         iostrata("lab", "brake", f"node-{node}", *words)
 
@@ -190,14 +190,19 @@ def in_lab(*words: str) -> None:
         raise SystemExit(f"{' '.join(words)} failed:\n{done.stderr[-2000:]}")
 
 
-def recorded(job: str, run: str, settings: tuple[str, ...], store: Path) -> float:
-    """Seconds of a recorded run of the job."""
+def recorded(name: str, run: str, settings: tuple[str, ...], store: Path) -> float:
+    """Seconds of a recorded run of a job of JOBS."""
+    return seconds(JOBS[name], name, run, settings, store)
+
+
+def seconds(job: Job, name: str, run: str, settings: tuple[str, ...], store: Path) -> float:
+    """Likewise of any; its input is in a folder that has its name."""
     words: list[str] = []
-    for word in JOBS[job].run.split():
+    for word in job.run.split():
         words += (
-            settings if word == "SET" else [{"IN": f"/in/{job}", "OUT": "/out"}.get(word, word)]
+            settings if word == "SET" else [{"IN": f"/in/{name}", "OUT": "/out"}.get(word, word)]
         )
-    program = JOBS[job].program
+    program = job.program
     start = [sys.executable, str(ROOT / program)] if program else ["hadoop", "jar", examples()]
     iostrata("record", "--lab", LAB, "--run", run, "--store", str(store), "--", *start, *words)
     facts = json.loads((store / run / "run.json").read_text())

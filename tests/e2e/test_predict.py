@@ -83,6 +83,31 @@ def test_the_commands_of_the_guide(spec: Path, tmp_path: Path, iostrata: Iostrat
     assert "beyond the profile of here: size 1 GiB (profiled: 16 MiB to 32 MiB)" in beyond.stderr
 
 
+def test_a_recorded_program_is_a_load(spec: Path, tmp_path: Path, iostrata: Iostrata) -> None:
+    data, out = tmp_path / "data", tmp_path / "profiles"
+    profiled = iostrata("profile", str(spec), *OPTIONS, str(out))
+    assert profiled.returncode == 0, profiled.stderr
+    assert iostrata("fit", str(out / "here")).returncode == 0
+    model = str(out / "here" / "model.json")
+    for name in ("a", "b"):
+        (data / name).write_bytes(os.urandom(20 << 20))
+    command = ("md5sum", str(data / "a"), str(data / "b"))
+    record = ("record", "--native", "--private", "--budget", "off", "--run", "p", "--")
+    recorded = iostrata(*record, *command)
+    assert recorded.returncode == 0, recorded.stderr
+
+    asked = ("predict", model, "--run", "p", "--folder", str(data / "a"))
+    beyond = iostrata(*asked)
+    assert beyond.returncode == 2
+    assert "beyond the profile of here: clients 1 (profiled: 2)" in beyond.stderr
+    found = json.loads(iostrata(*asked, "clients=2", "--json").stdout)
+    assert found["moving"] == pytest.approx(1e9 * (20 << 20) / found["throughput"], rel=1e-6)
+    assert found["least"] < found["time"] < found["most"]
+    both = iostrata("predict", model, "--run", "p", "--folder", str(data), "clients=2")
+    assert "moves 40.0 MiB" in both.stderr
+    assert ", of which " in both.stdout
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=lambda how: how.name)
 def test_a_profile_that_is_ended_goes_on(
     how: signal.Signals, spec: Path, tmp_path: Path, iostrata: Iostrata

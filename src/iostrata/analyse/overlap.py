@@ -44,7 +44,7 @@ def busy() -> ir.Table:
     """Each `Stretch`, of calls of IO_LAYERS that were recorded individually. They do not touch each
     other.
     """
-    return _stretches(_in_io(), ["host", "proc"])
+    return stretches(_in_io(), ["host", "proc"])
 
 
 def _in_io() -> ir.Table:
@@ -53,7 +53,7 @@ def _in_io() -> ir.Table:
     return rows.select("host", "proc", "role", "task", "phase", "start", end=end)
 
 
-def _stretches(rows: ir.Table, whose: list[str]) -> ir.Table:
+def stretches(rows: ir.Table, whose: list[str]) -> ir.Table:
     """The times that calls of the same host, process, … cover together."""
     order = [rows.start, rows.end]
     before = ibis.window(group_by=whose, order_by=order, preceding=(None, 1))
@@ -80,7 +80,7 @@ def _of_threads() -> ir.Table:
     rows = _in_io()
     rows = rows.filter(rows.phase.startswith("stage "), rows.task.notnull(), rows.task != "")
     rows = rows.filter(~rows.role.fill_null("").isin(SERVERS))  # they name the task that they serve
-    return _stretches(rows, ["host", "proc", "task"]).select("task", "start", "end")
+    return stretches(rows, ["host", "proc", "task"]).select("task", "start", "end")
 
 
 def overlap() -> ir.Table:

@@ -14,7 +14,8 @@ import stat
 import subprocess
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from iostrata.artifacts import native_binary
@@ -32,7 +33,7 @@ STOP_TIMEOUT = 40.0
 
 @dataclass(frozen=True)
 class Collector:
-    """A live collector and what it drains; `started` when this process started it."""
+    """A live collector and what it drains; `started` when this process started it, as `child`."""
 
     dir: Path
     store: Path
@@ -42,6 +43,7 @@ class Collector:
     host: str
     version: str
     started: bool = False
+    child: subprocess.Popen[bytes] | None = field(default=None, compare=False, repr=False)
 
     @property
     def alive(self) -> bool:
@@ -180,7 +182,7 @@ def start_collector(
     while patience.lasts():
         started = collector_of(directory)
         if started is not None and (supervised or started.pid == child.pid):
-            return replace(started, started=True)
+            return replace(started, started=True, child=child)
         if child.poll() is not None:
             raise UserError(f"the collector did not start: {last_line(log)}", f"see {log}")
         time.sleep(0.01)
@@ -205,6 +207,9 @@ def stop_collector(collector: Collector) -> bool:
     if hangs:
         os.kill(collector.pid, signal.SIGKILL)
     shutil.rmtree(collector.dir, ignore_errors=True)
+    if collector.child is not None:
+        with suppress(subprocess.TimeoutExpired):
+            collector.child.wait(1)  # a supervisor may have been asked to start another one
     return not hangs
 
 

@@ -48,7 +48,7 @@ def recorded_jobs(opened: OpenedRun) -> RecordedJobs:
     if not ended:
         raise UserError(
             f"run {run.name} has no attempts of MapReduce or Spark",
-            "a replay needs those; programs without tasks cannot be replayed",
+            "a replay needs those; for other programs, ask iostrata predict MODEL --run RUN",
         )
     if not run.end:
         raise UserError(f"run {run.name} has not ended", "wait for its end")

@@ -32,6 +32,7 @@ from iostrata_lab.commands._recorded import (
 if TYPE_CHECKING:
     from iostrata.registry import Registry
     from iostrata_lab.mix.study import MixStudy
+    from iostrata_lab.predict.study import PredictStudy
     from iostrata_lab.studies.interface import Described, Outcome, Study, StudyRun
     from iostrata_lab.workload.runner import WorkloadOrder, WorkloadResult
 
@@ -111,6 +112,7 @@ def run(
     """
     from iostrata.store.location import default_store
     from iostrata_lab.mix.study import MixStudy, perform_study
+    from iostrata_lab.predict.study import PredictOrder, PredictStudy, perform_predictions
     from iostrata_lab.studies.runner import StudyOrder, perform, plan
     from iostrata_lab.workload.parameters import values
 
@@ -119,9 +121,15 @@ def run(
     where = (store or default_store()).absolute()
     chosen = values(study.parameters, set_ or [], scale)
     say = note if not quiet else _silent
+    if isinstance(study, MixStudy | PredictStudy) and lab:
+        raise UserError(f"{study.name} has labs of its own", "leave out --lab")
+    if isinstance(study, PredictStudy):
+        if out:
+            writable(out)
+        asked = PredictOrder(study, chosen, repeats, seed, where)
+        _tell(study, *perform_predictions(asked, say), out, json)
+        return
     if isinstance(study, MixStudy):
-        if lab:
-            raise UserError(f"{study.name} has labs of its own", "leave out --lab")
         mixed = study.order(chosen, repeats, seed, where)
         if out:
             writable(out)
@@ -137,13 +145,14 @@ def run(
     _tell(study, study.conclude(samples), samples, out, json)
 
 
-def _studies() -> Registry[Study | MixStudy]:
+def _studies() -> Registry[Study | MixStudy | PredictStudy]:
     """All of them, of whatever kind."""
     from iostrata.registry import Registry
     from iostrata_lab.mix.catalog import MIX_STUDIES
+    from iostrata_lab.predict.catalog import PREDICT_STUDIES
     from iostrata_lab.studies.catalog import STUDIES
 
-    return Registry("study", (*STUDIES.values(), *MIX_STUDIES.values()))
+    return Registry("study", (*STUDIES.values(), *MIX_STUDIES.values(), *PREDICT_STUDIES.values()))
 
 
 def _tell(

@@ -30,6 +30,8 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "job_usage": (START, 10**9),
     "attempt_usage": (START, 10**9),
     "process_usage": (START, 10**9),
+    "file_loads": (START, 10**9),
+    "in_io": (START, 10**9),
     "part_bins": (START, 10**9),
     "rank_bins": (START, 10**9),
     "targets_alike": (5,),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostrata.cli.arguments import JsonOption, command
+from iostrata.cli.arguments import JsonOption, StoreOption, command
 from iostrata.cli.console import note, print_json
 from iostrata.errors import UserError
 
 if TYPE_CHECKING:
+    from iostrata.predict.program import Program
     from iostrata.predict.ranking import Forecast
 
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     "iostrata predict profiles/disk/model.json operation=write size=200MiB clients=1 --bytes 5GiB",
     "iostrata predict disk/model.json ssd/model.json operation=read size=1GiB --bytes 5TiB "
     "--price disk=0.00005 --price ssd=0.0002",
+    "iostrata predict disk/model.json ssd/model.json --run nightly --folder /data",
 )
 def predict(
     words: Annotated[
@@ -40,14 +42,25 @@ def predict(
             metavar="NAME=NUMBER", help="Of a GB and an hour, by storage: cheapest first."
         ),
     ] = None,
+    run: Annotated[
+        str,
+        typer.Option(metavar="RUN", help="The load is what the programs of this run did at files."),
+    ] = "",
+    folder: Annotated[
+        str, typer.Option(metavar="FOLDER", help="With --run: only files in there.")
+    ] = "",
     extrapolate: Annotated[
         bool, typer.Option("--extrapolate", help="Also beyond what was profiled.")
     ] = False,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Says how fast a storage is at what was not measured, with an interval; or ranks several."""
+    """Says how fast a storage is at what was not measured, with an interval; or ranks several.
+
+    With --run, how long a recorded program takes there: what it computes, the trace says.
+    """
     from iostrata.predict.model import read_model
-    from iostrata.predict.ranking import rank
+    from iostrata.predict.ranking import rank, rank_program
     from iostrata.records import builtins
     from iostrata.text import bytes_of
 
@@ -57,16 +70,46 @@ def predict(
     size = bytes_of(bytes_) if bytes_ else None
     if bytes_ and not size:
         raise UserError(f"--bytes {bytes_!r} is no size", "for example 5GiB")
-    found = rank(models, [word for word in words if "=" in word], size, _prices(price or []))
+    if folder and not run:
+        raise UserError("--folder is of a run", "add --run RUN")
+    if size and run:
+        raise UserError("--bytes and --run are two loads", "say one of them")
+    point, prices = [word for word in words if "=" in word], _prices(price or [])
+    if run:
+        program = _program(store, run, folder, silent=json)
+        found = rank_program(models, program, point, prices)
+    else:
+        found = rank(models, point, size, prices)
     for one in found:
         _say_what_is_outside(one, extrapolate, silent=json)
     if json:
         print_json([builtins(one) for one in found] if len(found) > 1 else builtins(found[0]))
         return
     for one in found:
-        print(_line(one, bytes_, len(found) > 1))
+        print(_line(one, bytes_ or run, len(found) > 1))
     if doubtful := [one.name for one in found if one.overlaps]:
         print(f"intervals overlap with that of {found[0].name}: {', '.join(doubtful)}")
+
+
+def _program(store: Path | None, run: str, folder: str, silent: bool) -> Program:
+    """A recorded one; says what was recorded."""
+    from iostrata.cli.opening import traced_run
+    from iostrata.predict.program import recorded_program
+    from iostrata.text import seconds, size
+
+    with traced_run(store, run) as traced:
+        found = recorded_program(traced.opened, folder)
+    if not silent:
+        note(
+            f"{run}: {seconds(found.recorded)} as recorded, {seconds(round(found.rest))} without "
+            f"waits for files; moves {size(round(found.bytes))}"
+        )
+        if found.unsynced:
+            note(
+                f"{size(found.unsynced)} were written and never synced: they count as if they "
+                "stayed in memory"
+            )
+    return found
 
 
 def _prices(words: list[str]) -> dict[str, float]:
@@ -101,6 +144,8 @@ def _line(one: Forecast, size: str, named: bool) -> str:
     parts = [f"{rate} ({low} to {high}, {percent(COVERAGE)})"]
     if one.time and one.least and one.most:
         parts.append(f"{size}: {seconds(one.time)} ({seconds(one.least)} to {seconds(one.most)})")
+    if one.moving:
+        parts[-1] += f", of which {seconds(one.moving)} are what its bytes take"
     if one.price is not None:
         parts.append(f"price {one.price:.4g}")
     if named:

@@ -10,6 +10,7 @@ import pytest
 from iostrata.cli.tests.test_commands import iostrata
 from iostrata.store.tests.made import START, make_run, row_of_sum
 from iostrata_lab.mix.catalog import MIX_STUDIES
+from iostrata_lab.predict.catalog import PREDICT_STUDIES
 from iostrata_lab.studies.catalog import STUDIES
 from iostrata_lab.studies.runner import NOTES, StudyOrder, plan
 from iostrata_lab.workload.parameters import values
@@ -23,6 +24,7 @@ def test_studies_are_listed_and_described(tmp_path: Path) -> None:
         "study",
         *STUDIES,
         *MIX_STUDIES,
+        *PREDICT_STUDIES,
     ]
     assert (
         json.loads(iostrata(tmp_path, "study", "list", "--json").stdout)[0]["name"] == "functions"
@@ -41,6 +43,7 @@ def test_studies_are_listed_and_described(tmp_path: Path) -> None:
         (("layers", "--out", "/dev/null/x"), "/dev/null/x: Not a directory · name another folder"),
         (("layers", "--lab", "nowhere"), "no lab 'nowhere'"),
         (("mix-paper", "--lab", "any"), "mix-paper has labs of its own · leave out --lab"),
+        (("predict-paper", "--lab", "any"), "predict-paper has labs of its own · leave out"),
     ],
 )
 def test_what_cannot_work_is_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:

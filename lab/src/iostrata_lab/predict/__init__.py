@@ -1,0 +1,1 @@
+"""A study of programs on storages that were profiled."""

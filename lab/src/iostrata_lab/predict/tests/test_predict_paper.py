@@ -1,0 +1,67 @@
+"""What the study says of predictions and measured times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from iostrata.predict.ranking import Forecast
+from iostrata_lab.predict.paper import conclude
+from iostrata_lab.predict.result import MeasuredCase, PredictedCase, PredictResult
+from iostrata_lab.studies.interface import Outcome
+
+SECOND = 10**9
+
+
+def case(program: str, storage: str, time: float, by_bytes: float) -> PredictedCase:
+    """A range of a tenth on both sides."""
+    times = {"time": time, "least": 0.9 * time, "most": 1.1 * time, "moving": by_bytes}
+    ns: dict[str, Any] = {name: round(of * SECOND) for name, of in times.items()}
+    forecast = Forecast(1e6, 9e5, 1.1e6, [], name=storage, **ns)
+    return PredictedCase(program, storage, "run", forecast)
+
+
+def outcome(*cases: tuple[PredictedCase, list[float]]) -> Outcome:
+    measured = [
+        MeasuredCase(one.program, one.storage, number, seconds)
+        for one, times in cases
+        for number, seconds in enumerate(times, 1)
+    ]
+    return conclude(PredictResult([one for one, _ in cases], measured))
+
+
+def test_tables_and_claims() -> None:
+    found = outcome(
+        (case("grep", "disk", 10, 10), [10.0, 10.2]),
+        (case("grep that computes", "disk", 20, 6), [20.0, 22.0]),
+        (case("table scan", "moosefs", 8, 5), [10.0, 10.0]),
+    )
+    of_grep, of_scan = found.tables
+    assert of_grep.title == "Fig. 3: predicted and measured times"
+    assert list(of_grep.rows[0]) == [
+        *("grep", "disk", "10.10 s", "8.83 to 11.37", "10.00 s", "9.00 to 11.00", "10.00 s"),
+        *("99 %", "99 %", "90 %"),
+    ]
+    assert [list(row)[7:] for row in of_grep.rows[1:]] == [["95 %", "29 %", "30 %"]]
+    assert [list(row)[7:] for row in of_scan.rows] == [["80 %", "50 %", "80 %"]]
+    assert [(str(one.verdict), one.because) for one in found.claims] == [
+        ("agrees", "grep on disk 99 %"),
+        ("agrees", "grep that computes on disk 29 %"),
+        ("agrees", "grep on disk 99 %"),
+        ("differs", "grep that computes on disk 95 %, table scan on moosefs 80 %"),
+        ("differs", "4 of 6 runs"),
+    ]
+    assert found.figure.startswith("<svg")
+
+
+def test_what_was_not_measured_is_no_claim() -> None:
+    found = conclude(PredictResult([case("grep", "disk", 1, 1)], []))
+    assert found.tables == []
+    assert {str(one.verdict) for one in found.claims} == {"cannot be compared"}
+
+
+@pytest.mark.parametrize("times", [[5.0], [5.0, 5.0, 5.0]])
+def test_a_single_repeat_has_no_interval(times: list[float]) -> None:
+    [table] = outcome((case("grep", "disk", 5, 5), times)).tables
+    assert table.rows[0][3] == ("" if len(times) == 1 else "5.00 to 5.00")

@@ -1,0 +1,187 @@
+"""Recorded programs on storages that were profiled."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iostrata.errors import UserError
+from iostrata.predict.model import TREE, ModelQuality, StorageModel, Tree
+from iostrata.predict.program import Program, recorded_program, times
+from iostrata.predict.ranking import rank_program
+from iostrata.store.opened import OpenedRun
+from iostrata.store.runs import find_run
+from iostrata.store.tests.made import SECOND, START, make_run, process, row_of_call, usage
+
+QUALITY = ModelQuality(8, 8, 2, 1, 1, 0.0, 0.0, 0.0, 0.9)
+MB = 1_000_000
+NO_SPREAD = 1e-9
+
+
+def storage(
+    name: str, rate: float, at_random: float, spread: float = NO_SPREAD, **more: Any
+) -> StorageModel:
+    """Of one speed (bytes/s) in sequence, and one at random."""
+    tree = Tree([0, 0, 0], [0.5, 0, 0], [1, -1, -1], [2, -1, -1], [0.0, 0.0, 0.0], [8, 4, 4])
+    tree.value[1:] = [math.log(rate), math.log(at_random)]
+    values: dict[str, list[str | int]] = {
+        "operation": ["read"],
+        "access": ["sequential", "50-50", "90-10"],
+        "size": [1 << 20, 1 << 30],
+        "request": [128 << 10],
+        "clients": [1, 2],
+        "cache": ["dropped"],
+        **more,
+    }
+    features = ["access.random"]
+    return StorageModel(name, values, features, tree, None, TREE, spread, {TREE: QUALITY})
+
+
+class Reader:
+    """A program of a thread that computes, and reads 1 MB at a time of /data/a."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.usages: list[dict[str, Any]] = []
+        self._at = 0
+
+    def second(self, reads: int, cpu: float, took: float, jump: int = 0, **more: Any) -> None:
+        """`took`: seconds of the reads together."""
+        begin = START + len(self.usages) * SECOND
+        self.usages.append(usage(1, len(self.usages), cpu=round(cpu * SECOND)))
+        for number in range(reads):
+            self._at += jump
+            given = {"host": "node", "proc": 1, "tid": 1, "bytes": MB, "offset": self._at, **more}
+            given["start"] = begin + number * SECOND // reads
+            given["dur"] = round(took * SECOND / reads)
+            self.events.append(row_of_call("posix", given.pop("op", "read"), "/data/a", **given))
+            self._at += MB
+
+    def program(self, home: Path, folder: str = "") -> Program:
+        end = START + len(self.usages) * SECOND
+        grep = process("grep", 7, proc=1)
+        make_run(home, "r", self.events, [grep], usages=self.usages, end=end)
+        with OpenedRun(find_run(home, "r")) as opened:
+            return recorded_program(opened, folder)
+
+
+def seconds(program: Program, model: StorageModel, *words: str) -> float:
+    return times(program, model, words).time / SECOND
+
+
+def test_what_is_read_ahead_takes_no_time_of_its_own(tmp_path: Path) -> None:
+    """GIVEN a program that reads 100 MB each second out of memory, and then computes for two
+    THEN a storage is as fast as what it needs, or holds it back while it reads."""
+    reader = Reader()
+    for reads in (100, 100, 0, 0):
+        reader.second(reads, cpu=1, took=0.1)
+    program = reader.program(tmp_path)
+    assert program.rest == 4 * SECOND
+    assert program.bytes == 200 * MB
+    assert seconds(program, storage("fast", 400 * MB, 1)) == pytest.approx(4)
+    assert seconds(program, storage("slow", 50 * MB, 1)) == pytest.approx(4 + 2)
+
+
+def test_waits_for_another_storage_are_left_out(tmp_path: Path) -> None:
+    """GIVEN the same program on a disk, where half of its time is waits
+    THEN it has no wait in memory, and takes as long on a storage like that disk."""
+    reader = Reader()
+    for _ in range(4):
+        reader.second(50, cpu=0.5, took=0.55)
+    program = reader.program(tmp_path)
+    assert program.rest == pytest.approx(2 * SECOND)
+    assert seconds(program, storage("memory", 10_000 * MB, 1)) == pytest.approx(2)
+    assert seconds(program, storage("disk", 50 * MB, 1)) == pytest.approx(4)
+
+
+def test_a_single_thread_that_jumps_waits_for_each_request(tmp_path: Path) -> None:
+    reader = Reader()
+    for _ in range(2):
+        reader.second(10, cpu=1, took=0.1, jump=50 * MB)
+    program = reader.program(tmp_path)
+    wide: dict[str, Any] = {"request": [4096, 1 << 30]}
+    assert seconds(program, storage("disk", MB, 20 * MB, **wide)) == pytest.approx(2 + 1)
+
+
+def test_what_is_past_the_page_cache_waits_for_each_request(tmp_path: Path) -> None:
+    reader = Reader()
+    reader.second(10, cpu=1, took=0.1)
+    program = reader.program(tmp_path)
+    direct = storage("disk", 20 * MB, 1, cache=["direct"], request=[4096, 1 << 30])
+    assert seconds(program, direct) == pytest.approx(1 + 0.5)
+    either = storage("disk", 20 * MB, 1, cache=["dropped", "direct"], request=[4096, 1 << 30])
+    assert seconds(program, either, "cache=direct") == pytest.approx(1 + 0.5)
+    assert seconds(program, either, "cache=dropped") == pytest.approx(1)
+
+
+def test_what_is_not_synced_stays_in_memory(tmp_path: Path) -> None:
+    reader = Reader()
+    reader.second(10, cpu=1, took=0.1)
+    reader.second(10, cpu=1, took=0.1, op="write")
+    program = reader.program(tmp_path)
+    assert (program.bytes, program.unsynced) == (10 * MB, 10 * MB)
+
+
+def test_who_leaves_all_in_memory_is_no_load(tmp_path: Path) -> None:
+    reader = Reader()
+    reader.second(10, cpu=1, took=0.1, op="write")
+    with pytest.raises(UserError, match="synced none that it wrote"):
+        reader.program(tmp_path)
+
+
+def test_an_interval_has_what_the_storage_leaves_open(tmp_path: Path) -> None:
+    reader = Reader()
+    reader.second(50, cpu=0.1, took=0.9)
+    reader.second(0, cpu=1, took=0)
+    found = times(reader.program(tmp_path), storage("disk", 50 * MB, 1, spread=math.log(1.25)))
+    assert found.time == pytest.approx(2 * SECOND)
+    assert found.least == pytest.approx((0.8 + 0.95) * SECOND)
+    assert found.most == pytest.approx((1.25 + 1.05) * SECOND)
+    assert found.moving.throughput == pytest.approx(50 * MB)
+
+
+def test_storages_are_ranked_by_a_program(tmp_path: Path) -> None:
+    """GIVEN three storages, of which two are faster than what the program computes
+    THEN the cheaper of the two is first, where prices are given."""
+    reader = Reader()
+    for _ in range(4):
+        reader.second(100, cpu=1, took=0.1)
+    program = reader.program(tmp_path)
+    models = [storage(name, rate * MB, 1) for name, rate in (("a", 50), ("b", 200), ("c", 800))]
+    found = rank_program(models, program)
+    assert [one.name for one in found] == ["b", "c", "a"]
+    assert [one.overlaps for one in found] == [False, True, False]
+    assert [round((one.time or 0) / SECOND) for one in found] == [4, 4, 8]
+    assert [round((one.moving or 0) / SECOND, 2) for one in found] == [2, 0.5, 8]
+    paid = rank_program(models, program, prices={"a": 1, "b": 3, "c": 2.5})
+    assert [one.name for one in paid] == ["a", "c", "b"]
+    assert paid[0].price == pytest.approx(0.4 * 8 / 3600)
+
+
+def test_what_lies_beyond_a_profile_is_named(tmp_path: Path) -> None:
+    reader = Reader()
+    reader.second(10, cpu=1, took=0.1, jump=50 * MB)
+    found = times(reader.program(tmp_path), storage("disk", MB, MB))
+    assert found.moving.outside == ["request 976.6 KiB (profiled: 128 KiB)"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        ("/nowhere", r"run r moved no bytes of files in /nowhere"),
+        ("/data", r"run r has not ended"),
+    ],
+)
+def test_runs_that_are_no_load(folder: str, message: str, tmp_path: Path) -> None:
+    reader = Reader()
+    reader.second(10, cpu=1, took=0.1)
+    if "ended" not in message:
+        with pytest.raises(UserError, match=message):
+            reader.program(tmp_path, folder)
+        return
+    make_run(tmp_path, "r", reader.events, end=0)
+    with OpenedRun(find_run(tmp_path, "r")) as opened, pytest.raises(UserError, match=message):
+        recorded_program(opened, folder)
