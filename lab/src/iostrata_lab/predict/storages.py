@@ -41,7 +41,7 @@ _DIRTY = 32 << 20
 DIMENSIONS: Mapping[str, Sequence[str | int]] = {
     "access": ["sequential", "50-50"],
     "request": ["16KiB", "128KiB"],
-    "clients": [1, 2, 4],
+    "clients": [1, 4],
     "cache": ["dropped", "direct"],
 }
 _SPEC = """\
@@ -61,10 +61,13 @@ before = '''{before}'''
 
 @dataclass(frozen=True)
 class PredictedStorage:
-    """`kind`: what S5 calls it, local or distributed; `dimensions`: what is profiled."""
+    """`kind`: what S5 calls it, local or distributed; its disks are `times` as fast as is said;
+    `dimensions`: what is profiled.
+    """
 
     name: str
     kind: str
+    times: int = 1
     dimensions: Mapping[str, Sequence[str | int]] = field(default_factory=lambda: DIMENSIONS)
 
     @property
@@ -74,8 +77,16 @@ class PredictedStorage:
     def nodes(self, values: Mapping[str, Value]) -> int:
         return 1 if self.kind == "local" else int(values["nodes"])
 
+    def disk(self, values: Mapping[str, Value]) -> int:
+        """Bytes a second."""
+        return self.times * int(values["disk"])
 
-STORAGES = (PredictedStorage("disk", "local"), PredictedStorage("moosefs", "distributed"))
+
+STORAGES = (
+    PredictedStorage("disk", "local"),
+    PredictedStorage("fast-disk", "local", times=2),
+    PredictedStorage("moosefs", "distributed"),
+)
 
 
 class RunningStorage:
@@ -121,7 +132,7 @@ class RunningStorage:
     def _before(self, values: Mapping[str, Value]) -> str:
         """Setting the brake of a disk again empties what its node holds of it."""
         brake = [sys.executable, "-m", "iostrata", "lab", "brake", "--name", self._lab.name]
-        brake += ["--disk", rate_text(int(values["disk"]))]
+        brake += ["--disk", rate_text(self.storage.disk(values))]
         return " && ".join(shlex.join([*brake, node.name]) for node in self._lab.nodes())
 
     def keep(self, source: Path) -> None:
@@ -163,7 +174,7 @@ def running(
 ) -> Iterator[RunningStorage]:
     """The storage, until it is no longer needed."""
     nodes = storage.nodes(values)
-    brake = clusters.Brake(disk=int(values["disk"]), dirty=_DIRTY)
+    brake = clusters.Brake(disk=storage.disk(values), dirty=_DIRTY)
     brakes = {f"node-{number}": brake for number in range(1, nodes + 1)}
     topology = clusters.Topology(nodes, brakes=brakes)
     start = partial(clusters.up_moosefs, copies=1, topology=topology)

@@ -51,8 +51,30 @@ def test_tables_and_claims() -> None:
         ("agrees", "grep on disk 99 %"),
         ("differs", "grep that computes on disk 95 %, table scan on moosefs 80 %"),
         ("differs", "4 of 6 runs"),
+        (
+            "agrees",
+            "in the order that was predicted: grep: disk 10.1 s; grep that computes: disk 21.0 s; "
+            "table scan: moosefs 10.0 s",
+        ),
     ]
     assert found.figure.startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast", "verdict"), [(10.0, 5.0, "agrees"), (4.0, 5.0, "differs")]
+)
+def test_a_ranking_holds_where_ranges_do_not_overlap(
+    slow: float, fast: float, verdict: str
+) -> None:
+    found = outcome(
+        (case("grep", "disk", 10, 10), [slow]),
+        (case("grep", "fast-disk", 5, 5), [fast]),
+        (case("grep", "moosefs", 5.1, 5.1), [4.9]),  # may be faster or slower than the fast one
+    )
+    assert (str(found.claims[-1].verdict), found.claims[-1].because) == (
+        verdict,
+        f"in the order that was predicted: grep: fast-disk {fast} s, moosefs 4.9 s, disk {slow} s",
+    )
 
 
 def test_what_was_not_measured_is_no_claim() -> None:
