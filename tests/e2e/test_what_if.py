@@ -50,6 +50,9 @@ def test_a_job_is_replayed_as_it_was_and_with_a_change(cluster: Cluster) -> None
     assert said[0].startswith("as recorded: ")
     assert said[1].startswith("with 1 container at once: ")
     assert said[-1].startswith("assumes: ")
+    twice = cluster.iostrata("what-if", "sorted", "sorted", "--containers", "1").stdout
+    assert ", the mean of 2 runs; their replays take " in twice.splitlines()[0]
+    assert twice.splitlines()[1:] == said[1:]
 
 
 def test_what_cannot_be_replayed_is_one_line(cluster: Cluster) -> None:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from iostrata.analyse.attempts import Attempt, attempts
 from iostrata.analyse.axis import axis_of
 from iostrata.analyse.engine import DuckDb
 from iostrata.analyse.program_io import (
@@ -42,7 +43,9 @@ from iostrata.store.opened import OpenedRun
 # to the next, on a machine that does little else.
 COMPUTING = 0.05
 _FEW = 0.05  # of what is moved in a moment: a thread with less is no client
+_MATTERS = 0.05  # of the time of all that is moved: what lies beyond a profile and takes less
 _READAHEAD = 128 << 10  # bytes: the least that the kernel asks of a storage, in sequence
+_LEAST_REQUEST = 512  # bytes, of any storage
 _OPERATION = {"read": "read", "written": "write"}
 
 
@@ -104,11 +107,17 @@ class ProgramTimes:
 def recorded_program(opened: OpenedRun, folder: str = "") -> Program:
     """What the programs of a run did at files in `folder`, or at all files.
 
-    Raises UserError where that is nothing, or where no call on files was recorded individually.
+    Raises UserError where that is nothing, where no call on files was recorded individually, or
+    where tasks of a cluster ran, which wait for each other and for containers.
     """
     run, engine = opened.run, DuckDb(opened)
     if not run.start or not run.end:
         raise UserError(f"run {run.name} has not ended", "wait for its end")
+    if any(one.stage or one.role in ("map", "reduce") for one in engine.records(attempts, Attempt)):
+        raise UserError(
+            f"run {run.name} has tasks of MapReduce or Spark",
+            "iostrata what-if replays those, with --storage and --instead-of, too",
+        )
     axis = axis_of(opened)
     rows = engine.records(file_loads(axis.start, axis.bin, folder), FileLoad)
     scale = _checked_scale(opened, rows, folder)
@@ -211,14 +220,12 @@ def times(program: Program, model: StorageModel, words: Sequence[str] = ()) -> P
     low, middle, high = (
         sum(asked.took(moment, by) for moment in program.moments) for by in (1, 0, -1)
     )
-    moving = [
-        sum(
-            load.bytes / asked.rate(load, by) for moment in program.moments for load in moment.loads
-        )
+    loads = [load for moment in program.moments for load in moment.loads]
+    rate, slow, fast = (
+        program.bytes / sum(load.bytes / asked.rate(load, by) for load in loads)
         for by in (0, -1, 1)
-    ]
-    rate, slow, fast = (program.bytes / took for took in moving)
-    return ProgramTimes(middle, low, high, Prediction(rate, slow, fast, asked.outside))
+    )
+    return ProgramTimes(middle, low, high, Prediction(rate, slow, fast, asked.outside(loads)))
 
 
 class _Asked:
@@ -229,7 +236,6 @@ class _Asked:
         self._said = {word.partition("=")[0] for word in words}
         self._direct = self._values(CACHE.name) == ["direct"]
         self._known: dict[tuple[object, ...], Prediction] = {}
-        self.outside: list[str] = []
 
     def took(self, moment: Moment, by: int) -> float:
         """ns, where the storage is as fast as at the top (1), middle (0), end (-1) of its interval
@@ -247,11 +253,28 @@ class _Asked:
 
     def rate(self, load: ProgramLoad, by: int = 0) -> float:
         """Bytes/s."""
+        found = self._of(load)
+        return {1: found.high, 0: found.throughput, -1: found.low}[by]
+
+    def outside(self, loads: Sequence[ProgramLoad]) -> list[str]:
+        """What lies beyond the profile and matters: a program reads its headers by some bytes."""
+        took: dict[str, float] = defaultdict(float)
+        for load in loads:
+            for text in self._of(load).outside:
+                took[text] += load.bytes / self.rate(load)
+        least = _MATTERS * sum(load.bytes / self.rate(load) for load in loads)
+        found = []
+        for dimension in dict.fromkeys(text.partition(" ")[0] for text in took):
+            some = {text: of for text, of in took.items() if text.startswith(f"{dimension} ")}
+            if sum(some.values()) >= least:
+                found.append(max(some, key=lambda text: took[text]))
+        return found
+
+    def _of(self, load: ProgramLoad) -> Prediction:
         key = (load.operation, load.sequential, load.clients, load.request, load.size)
         if key not in self._known:
             self._known[key] = self._ask(load)
-        found = self._known[key]
-        return {1: found.high, 0: found.throughput, -1: found.low}[by]
+        return self._known[key]
 
     def _ask(self, load: ProgramLoad) -> Prediction:
         known = {
@@ -266,9 +289,7 @@ class _Asked:
             for name, value in known.items()
             if name in self._model.dimensions and name not in self._said
         ]
-        found = predict(self._model, given(self._model, [*own, *self._words]))
-        self.outside += [text for text in found.outside if text not in self.outside]
-        return found
+        return predict(self._model, given(self._model, [*own, *self._words]))
 
     def _values(self, name: str) -> list[str | int]:
         said = [word.partition("=")[2] for word in self._words if word.startswith(f"{name}=")]
@@ -284,7 +305,7 @@ class _Asked:
         for, whatever its own requests are.
         """
         if self._direct or not load.sequential:
-            return load.request
+            return max(load.request, _LEAST_REQUEST)
         return self._within(REQUEST.name, max(load.request, _READAHEAD))
 
     def _within(self, name: str, value: int) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+import msgspec
 
 from iostrata.progress import Progress, silent
 from iostrata.records import Count, Ns, Record, Share
@@ -28,15 +31,15 @@ class RoleTimes(Record, frozen=True):
 
 
 class WhatIf(Record, frozen=True):
-    """The time of a run, and of it with a change.
+    """The time of a run, and of it with a change; of several runs of a job, their means.
 
     `recorded`: as it was; `replayed`: its replay without a change, which should be the same;
     `predicted`: with the change; `low` and `high`: what nine of ten measured times of such changes
-    were within, around all that the trace leaves open of how jobs share their disks. `kept`: of the
+    were within, around all that the traces leave open of how jobs share their disks. `kept`: of the
     time of attempts, what neither CPU nor disks explain, so that no change of these alters it.
     """
 
-    run: str
+    runs: list[str]
     changes: list[str]
     assumes: list[str]
     recorded: Ns
@@ -69,7 +72,7 @@ def what_if(
     progress("replay")
     after, predicted = fitted.after(changes)
     return WhatIf(
-        run=opened.run.name,
+        runs=[opened.run.name],
         changes=[change.says for change in changes],
         assumes=[change.assumes for change in changes],
         recorded=_ns(recorded.wall),
@@ -80,6 +83,42 @@ def what_if(
         kept=fitted.likely[0].kept,
         roles=_roles(fitted.before[0], after),
     )
+
+
+def mean_of(found: Sequence[WhatIf]) -> WhatIf:
+    """Of runs of the same job, with the same changes: where tasks are placed differs from one run
+    to the next, and with it what a change brings. The range holds all theirs.
+    """
+    if len(found) == 1:
+        return found[0]
+
+    def mean(times: Iterable[Ns]) -> Ns:
+        return round(fmean(times))
+
+    return msgspec.structs.replace(
+        found[0],
+        runs=[run for one in found for run in one.runs],
+        assumes=list(dict.fromkeys(line for one in found for line in one.assumes)),
+        recorded=mean(one.recorded for one in found),
+        replayed=mean(one.replayed for one in found),
+        predicted=mean(one.predicted for one in found),
+        low=min(one.low for one in found),
+        high=max(one.high for one in found),
+        kept=fmean(one.kept for one in found),
+        roles=_means_of_roles([row for one in found for row in one.roles]),
+    )
+
+
+def _means_of_roles(rows: Sequence[RoleTimes]) -> list[RoleTimes]:
+    """Of each role: attempts as in its first row, and mean times."""
+    found = []
+    for role in sorted({row.role for row in rows}):
+        some = [row for row in rows if row.role == role]
+        before, after = (
+            round(fmean(getattr(row, name) for row in some)) for name in ("before", "after")
+        )
+        found.append(msgspec.structs.replace(some[0], before=before, after=after))
+    return found
 
 
 def _roles(before: Replay, after: Replay) -> list[RoleTimes]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from iostrata.cli.arguments import JsonOption, QuietOption, RunArgument, StoreOption, command
+from iostrata.cli.arguments import JsonOption, QuietOption, StoreOption, command
 from iostrata.cli.console import print_json, progress
 from iostrata.cli.opening import traced_run
 from iostrata.cli.storages import other_storage
@@ -22,12 +22,18 @@ if TYPE_CHECKING:
 @command(
     "iostrata what-if --faster-disk 2x             of the latest run",
     "iostrata what-if nightly --containers 8 --cores 4",
+    "iostrata what-if monday tuesday wednesday --faster-disk 2x",
     "iostrata what-if nightly --nodes 16 --block-size 256MiB",
     "iostrata what-if nightly --set dfs.replication=2 --json",
     "iostrata what-if nightly --storage ssd/model.json --instead-of disk/model.json --at size=1GiB",
 )
 def what_if(
-    run: RunArgument = None,
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN…", help="The latest if left out; of several of one job, the mean."
+        ),
+    ] = None,
     faster_disk: Annotated[
         str, typer.Option(metavar="FACTOR", help="Disks so many times as fast: 2x, 0.5x.")
     ] = "",
@@ -88,7 +94,7 @@ def what_if(
     """
     from iostrata.replay import codecs, hardware
     from iostrata.replay.settings import setting, split_size
-    from iostrata.replay.whatif import STEPS
+    from iostrata.replay.whatif import STEPS, mean_of
     from iostrata.replay.whatif import what_if as replayed
 
     asked: tuple[tuple[str | int, Callable[[Any], Alternative]], ...] = (
@@ -106,8 +112,12 @@ def what_if(
     changes += [setting(text) for text in settings or []]
     if not changes:
         raise UserError("no change is named", "for example --faster-disk 2x")
-    with traced_run(store, run) as traced, progress(STEPS, quiet) as step:
-        found = replayed(traced.opened, changes, step)
+    each = []
+    named: list[str | None] = [*(runs or [None])]
+    for run in named:
+        with traced_run(store, run) as traced, progress(STEPS, quiet) as step:
+            each.append(replayed(traced.opened, changes, step))
+    found = mean_of(each)
     if json:
         print_json(found)
     else:
@@ -119,9 +129,11 @@ def _lines(found: WhatIf) -> list[str]:
 
     off = percent(found.off, 1, signed=True)
     word = "less" if found.gain >= 0 else "more"
-    replayed = f"its replay takes {seconds(found.replayed)} ({off})"
+    several = len(found.runs) > 1
+    replay = "their replays take" if several else "its replay takes"
+    of = f", the mean of {plural(len(found.runs), 'run')}" if several else ""
     lines = [
-        f"as recorded: {seconds(found.recorded)}; {replayed}",
+        f"as recorded: {seconds(found.recorded)}{of}; {replay} {seconds(found.replayed)} ({off})",
         f"with {', '.join(found.changes)}: {seconds(found.predicted)} "
         f"({seconds(found.low)} to {seconds(found.high)}), {percent(abs(found.gain))} {word}",
     ]

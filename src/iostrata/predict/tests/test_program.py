@@ -19,6 +19,7 @@ from iostrata.store.tests.made import SECOND, START, make_run, process, row_of_c
 QUALITY = ModelQuality(8, 8, 2, 1, 1, 0.0, 0.0, 0.0, 0.9)
 MB = 1_000_000
 NO_SPREAD = 1e-9
+GREP = process("grep", 7, proc=1)
 
 
 def storage(
@@ -60,10 +61,9 @@ class Reader:
             self.events.append(row_of_call("posix", given.pop("op", "read"), "/data/a", **given))
             self._at += MB
 
-    def program(self, home: Path, folder: str = "") -> Program:
+    def program(self, home: Path, folder: str = "", whose: dict[str, Any] = GREP) -> Program:
         end = START + len(self.usages) * SECOND
-        grep = process("grep", 7, proc=1)
-        make_run(home, "r", self.events, [grep], usages=self.usages, end=end)
+        make_run(home, "r", self.events, [whose], usages=self.usages, end=end)
         with OpenedRun(find_run(home, "r")) as opened:
             return recorded_program(opened, folder)
 
@@ -161,11 +161,30 @@ def test_storages_are_ranked_by_a_program(tmp_path: Path) -> None:
     assert paid[0].price == pytest.approx(0.4 * 8 / 3600)
 
 
+def test_a_few_bytes_here_and_there_are_no_load_beyond_a_profile(tmp_path: Path) -> None:
+    reader = Reader()
+    reader.second(50, cpu=1, took=0.1)
+    for place in (3 << 30, 5 << 30, 4 << 30):
+        header = {"host": "node", "proc": 1, "tid": 2, "bytes": 9, "offset": place, "dur": 1000}
+        reader.events.append(row_of_call("posix", "read", "/data/b", start=START, **header))
+    found = times(reader.program(tmp_path), storage("disk", 50 * MB, MB))
+    assert found.moving.outside == []
+    assert found.time == pytest.approx(SECOND, rel=0.01)
+
+
 def test_what_lies_beyond_a_profile_is_named(tmp_path: Path) -> None:
     reader = Reader()
     reader.second(10, cpu=1, took=0.1, jump=50 * MB)
     found = times(reader.program(tmp_path), storage("disk", MB, MB))
     assert found.moving.outside == ["request 976.6 KiB (profiled: 128 KiB)"]
+
+
+def test_a_job_of_tasks_is_replayed_elsewhere(tmp_path: Path) -> None:
+    reader = Reader()
+    reader.second(10, cpu=1, took=0.1)
+    task = process("map", 7, proc=1, job="job_1_0001", task="attempt_1_0001_m_000000_0")
+    with pytest.raises(UserError, match="run r has tasks of MapReduce or Spark"):
+        reader.program(tmp_path, whose=task)
 
 
 @pytest.mark.parametrize(
