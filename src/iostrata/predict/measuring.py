@@ -15,7 +15,16 @@ from iostrata.errors import UserError
 from iostrata.patience import Patience
 from iostrata.predict import child
 from iostrata.predict.adaptive import batches
-from iostrata.predict.dimensions import Point, point_text
+from iostrata.predict.dimensions import (
+    ACCESS,
+    CLIENTS,
+    NODES,
+    OPERATION,
+    SEQUENTIAL,
+    SIZE,
+    Point,
+    point_text,
+)
 from iostrata.predict.fio import MARK, Fio, FioResult
 from iostrata.predict.hadoop import hadoop_load
 from iostrata.predict.onhosts import fio_on, hadoop_on
@@ -45,11 +54,15 @@ class ProfileProgress(Protocol):
 
 @dataclass(frozen=True)
 class ProfileState:
-    """How far a profile is. `wide`: points whose interval is wider than asked for."""
+    """How far a profile is. `wide`: points whose interval is wider than asked for; `cut`: samples
+    that read in sequence and ended, after their longest time, before their files did. What a server
+    has read ahead by then took time and is not counted, so it seems slower than it is.
+    """
 
     points: int
     samples: int
     disturbed: int
+    cut: int
     known: int
     wide: int
     unmeasured: int
@@ -196,8 +209,16 @@ def _state(spec: ProfileSpec, file: SampleFile, ended_by_budget: bool) -> Profil
         points=len(found),
         samples=len(file.samples),
         disturbed=sum(one.disturbed for one in file.samples),
+        cut=sum(_is_cut(one) for one in file.samples),
         known=sum(one.count >= rules.least and one.width <= rules.width for one in found),
         wide=sum(one.count > 0 and one.width > rules.width for one in found),
         unmeasured=sum(one.count == 0 for one in found),
         ended_by_budget=ended_by_budget,
     )
+
+
+def _is_cut(sample: Sample) -> bool:
+    point = sample.point
+    whole = int(point[SIZE.name]) * int(point[CLIENTS.name]) * int(point.get(NODES.name, 1))
+    is_read = point[OPERATION.name] == "read" and point[ACCESS.name] == SEQUENTIAL
+    return is_read and sample.bytes < whole

@@ -46,6 +46,7 @@ _FEW = 0.05  # of what is moved in a moment: a thread with less is no client
 _MATTERS = 0.05  # of the time of all that is moved: what lies beyond a profile and takes less
 _READAHEAD = 128 << 10  # bytes: the least that the kernel asks of a storage, in sequence
 _LEAST_REQUEST = 512  # bytes, of any storage
+_AS_GOOD = 0.1  # of a request: as large as one that was profiled
 _OPERATION = {"read": "read", "written": "write"}
 
 
@@ -304,9 +305,11 @@ class _Asked:
         """Who reads in sequence through the page cache asks the storage for what the kernel asks
         for, whatever its own requests are.
         """
-        if self._direct or not load.sequential:
-            return max(load.request, _LEAST_REQUEST)
-        return self._within(REQUEST.name, max(load.request, _READAHEAD))
+        if not self._direct and load.sequential:
+            return self._within(REQUEST.name, max(load.request, _READAHEAD))
+        asked = max(load.request, _LEAST_REQUEST)
+        nearest = self._within(REQUEST.name, asked)
+        return nearest if abs(asked / nearest - 1) < _AS_GOOD else asked  # a mean is seldom round
 
     def _within(self, name: str, value: int) -> int:
         """The nearest value to one that was profiled."""

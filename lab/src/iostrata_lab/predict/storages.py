@@ -32,8 +32,8 @@ Say = Callable[[str], None]
 PARAMETERS = (
     Parameter("nodes", "servers of the distributed storage", 3, low=1, high=16),
     Parameter("disk", "bytes/s of the disk of each", 50_000_000, BYTES, low=1_000_000),
-    Parameter("sample", "seconds of a sample of a profile, at most", 2.0, low=0.1, high=3600),
-    Parameter("size", "bytes of the largest files that are profiled", 256 << 20, BYTES,
+    Parameter("sample", "seconds of a sample of a profile, at most", 20.0, low=0.1, high=3600),
+    Parameter("size", "bytes of the largest files that are profiled", 128 << 20, BYTES,
               low=16 << 20, scaled=True),
 )  # fmt: skip
 _DIRTY = 32 << 20

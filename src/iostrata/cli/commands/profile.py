@@ -98,6 +98,11 @@ def _say(state: ProfileState, folder: Path) -> None:
     )
     if 2 * state.disturbed > state.samples:
         print("other processes used the CPU: measure again when this machine has less to do")
+    if state.cut:
+        print(
+            f"{state.cut} samples in sequence were cut by measure.sample: a storage that reads "
+            "ahead is faster than they say, so give it more seconds, or smaller files"
+        )
     if state.ended_by_budget:
         print("the budget is spent: the same command goes on")
     print(f"fit a model: iostrata fit {folder}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,7 +113,7 @@ def what_if(
     if not changes:
         raise UserError("no change is named", "for example --faster-disk 2x")
     each = []
-    named: list[str | None] = [*(runs or [None])]
+    named: Sequence[str | None] = runs or [None]
     for run in named:
         with traced_run(store, run) as traced, progress(STEPS, quiet) as step:
             each.append(replayed(traced.opened, changes, step))

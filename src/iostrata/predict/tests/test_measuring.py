@@ -69,6 +69,15 @@ def test_a_point_that_does_not_scatter_has_the_fewest_samples(tmp_path: Path) ->
     assert (state.points, state.samples, state.known, state.wide) == (16, 48, 16, 0)
 
 
+def test_reads_that_ended_before_their_files_are_counted(tmp_path: Path) -> None:
+    """GIVEN samples of 32 MiB
+    THEN sequential reads of a file of 32 MiB are whole, as two of 16 MiB are, and two of 32 are cut
+    AND writes and random reads are as they should be."""
+    file = opened(tmp_path, spec(tmp_path))
+    state = measuring.measure(spec(tmp_path), file, Scripted(32 << 20), silent)
+    assert (state.samples, state.cut) == (48, 3)
+
+
 def test_a_point_that_scatters_has_the_most(tmp_path: Path) -> None:
     load, file = Scripted(1000, 2000), opened(tmp_path, spec(tmp_path))
     state = measuring.measure(spec(tmp_path), file, load, silent)

@@ -112,6 +112,8 @@ def test_what_is_past_the_page_cache_waits_for_each_request(tmp_path: Path) -> N
     program = reader.program(tmp_path)
     direct = storage("disk", 20 * MB, 1, cache=["direct"], request=[4096, 1 << 30])
     assert seconds(program, direct) == pytest.approx(1 + 0.5)
+    nearly = storage("disk", 20 * MB, 1, cache=["direct"], request=[4096, 990_000])
+    assert times(program, nearly).moving.outside == []
     either = storage("disk", 20 * MB, 1, cache=["dropped", "direct"], request=[4096, 1 << 30])
     assert seconds(program, either, "cache=direct") == pytest.approx(1 + 0.5)
     assert seconds(program, either, "cache=dropped") == pytest.approx(1)
