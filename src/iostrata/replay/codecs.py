@@ -92,11 +92,13 @@ def _part_of_map(part: AttemptPart, how: Codec) -> AttemptPart:
 
 
 def _part_of_reduce(part: AttemptPart, how: Codec) -> AttemptPart:
-    """What it fetches, and what it merges on its disk before it reduces."""
+    """What it fetches, and what it merges on its disk before it reduces: that is compressed again
+    (MergeManagerImpl), and expanded where it is read.
+    """
     fetches = part.gathers or part.name == SHUFFLE
     if not fetches:
         return part
-    more = sum(part.came.values()) / how.expands
+    more = (sum(part.came.values()) + part.dirtied) / how.expands + part.dirtied / how.compresses
     return msgspec.structs.replace(
         part,
         dirtied=part.dirtied / how.ratio,

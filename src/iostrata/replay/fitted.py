@@ -19,7 +19,7 @@ from iostrata.text import plural
 
 # Of changes that were made, nine of ten came as near to what was predicted: of the time with the
 # change, and of what it saves of the time without (docs/guide/what-if.md has the measurements).
-OFF = 0.13
+OFF = 0.22
 OFF_GAIN = 0.07
 MOST_ATTEMPTS = 200
 MOST_SECONDS = 10.0  # that fits and replays may take, as far as one replay says

@@ -11,11 +11,15 @@ from iostrata.progress import Progress, silent
 from iostrata.records import Count, Ns, Record, Share
 from iostrata.replay.alternative import Alternative, changed
 from iostrata.replay.fitted import FittedRun
+from iostrata.replay.jobs import RecordedJobs
+from iostrata.replay.layout import hosts_of
 from iostrata.replay.recorded import recorded_jobs
 from iostrata.replay.schedule import Replay
 from iostrata.store.opened import OpenedRun
+from iostrata.text import plural
 
 STEPS = ("jobs", "fit", "replay")
+_UNEVEN = 0.6  # of the hosts that reduces could have, each its own: so few are chance
 
 
 class RoleTimes(Record, frozen=True):
@@ -74,7 +78,7 @@ def what_if(
     return WhatIf(
         runs=[opened.run.name],
         changes=[change.says for change in changes],
-        assumes=[change.assumes for change in changes],
+        assumes=[*(change.assumes for change in changes), *shared_by_chance(recorded)],
         recorded=_ns(recorded.wall),
         replayed=_ns(fitted.before[0].wall),
         predicted=_ns(predicted.wall),
@@ -83,6 +87,21 @@ def what_if(
         kept=fitted.likely[0].kept,
         roles=_roles(fitted.before[0], after),
     )
+
+
+def shared_by_chance(recorded: RecordedJobs) -> list[str]:
+    """A line for each job whose reduces share hosts, and with them disks, while others run none."""
+    hosts = len(hosts_of(recorded))
+    found = []
+    for job in recorded.jobs:
+        reduces = [one.host for one in job.attempts if one.role == "reduce"]
+        used, could = len(set(reduces)), min(len(reduces), hosts)
+        if used <= _UNEVEN * could:
+            found.append(
+                f"the {len(reduces)} reduces of {job.name} share {plural(used, 'host')} of "
+                f"{hosts}; other runs may place them otherwise: name several, to see their mean"
+            )
+    return found
 
 
 def mean_of(found: Sequence[WhatIf]) -> WhatIf:

@@ -98,7 +98,7 @@ def _program(store: Path | None, run: str, folder: str, silent: bool) -> Program
     from iostrata.text import seconds, size
 
     with traced_run(store, run) as traced:
-        found = recorded_program(traced.opened, folder)
+        found = recorded_program(traced.opened, str(Path(folder).absolute()) if folder else "")
     if not silent:
         note(
             f"{run}: {seconds(found.recorded)} as recorded, {seconds(round(found.rest))} without "

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from iostrata.replay.whatif import RoleTimes, WhatIf, mean_of
+import msgspec
+
+from iostrata.replay.tests.twins import sort
+from iostrata.replay.whatif import RoleTimes, WhatIf, mean_of, shared_by_chance
 
 
 def answer(run: str, recorded: int, predicted: int, reduces: int) -> WhatIf:
@@ -35,3 +38,11 @@ def test_several_runs_of_a_job_have_a_mean() -> None:
     )
     one = answer("monday", 100, 60, 40)
     assert mean_of([one]) is one
+
+
+def test_reduces_that_share_a_host_by_chance_are_named() -> None:
+    spread = sort()
+    assert shared_by_chance(spread) == []
+    shared = spread.with_attempts(lambda _, one: msgspec.structs.replace(one, host="one"))
+    [line] = shared_by_chance(shared)
+    assert line.startswith("the 2 reduces of job_1 share 1 host of 2; other runs may place them")
