@@ -54,8 +54,14 @@ def requests() -> ir.Table:
 
     Those without a target or block have '' and 0, so that streams can be compared.
     """
+    rows = moved()
+    return rows.filter(rows.offset >= 0)
+
+
+def moved() -> ir.Table:
+    """Likewise, also those whose place is not known."""
     rows = moving(CALLS)
-    return rows.filter(rows.offset >= 0, rows.bytes > 0).mutate(
+    return rows.filter(rows.bytes > 0).mutate(
         direction=direction(rows), target=rows.target.fill_null(""), block=rows.block.fill_null(0)
     )
 

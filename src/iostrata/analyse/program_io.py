@@ -7,7 +7,7 @@ from ibis.expr import types as ir
 
 from iostrata.analyse.bins import spread
 from iostrata.analyse.exact import quotient
-from iostrata.analyse.merged import STREAM, requests
+from iostrata.analyse.merged import STREAM, moved
 from iostrata.analyse.overlap import stretches
 from iostrata.analyse.patterns import FAR
 from iostrata.analyse.tables import CALLS, EVENTS, SUMS, bytes_by_direction, moving
@@ -53,16 +53,17 @@ class FileBytes(Record, frozen=True):
 def file_loads(start: int, width: int, folder: str = "") -> ir.Table:
     """The `FileLoad` of each bin of `width` ns from `start` (ns since the epoch), of files in
     `folder`, or of all that are no device and no file of the kernel. A request belongs to the bin
-    in which it begins; the first of a stream is as those that follow it are.
+    in which it begins; the first of a stream is as those that follow it are, and one that says no
+    place goes on where the last one ended.
     """
-    rows = _of(requests(), folder)
+    rows = _of(moved(), folder)
     whose = [*STREAM, "tid"]
     window = ibis.window(group_by=whose, order_by=[rows.start, rows.offset, rows.bytes])
     gap = rows.offset - (rows.offset + rows.bytes).lag().over(window)
     since = ibis.greatest(rows.start - start, ibis.literal(0, "int64"))
     rows = rows.mutate(
         at=ibis.row_number().over(window),
-        sequential=(gap <= FAR) & (gap >= -FAR),
+        sequential=((gap <= FAR) & (gap >= -FAR)) | rows.offset.isnull(),
         bin=quotient(since, width),
     )
     second = rows.sequential.max(where=rows["at"] == 1).over(ibis.window(group_by=whose))

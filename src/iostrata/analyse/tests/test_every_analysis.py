@@ -63,7 +63,7 @@ NOTHING = {
     *("thread_groups", "thread_works", "woven_points"),
 }
 # Their rows are calls, with all columns of these.
-WITHOUT_RECORD = {"requests"}
+WITHOUT_RECORD = {"moved", "requests"}
 ON_SPARK = 40  # that are asked of both engines, drawn anew each day: Spark takes seconds for one
 GUIDE = Path(__file__).parents[4] / "docs/guide/analyses.md"
 

@@ -10,7 +10,7 @@ READ, WRITE = "read", "write"
 KIB = 1 << 10
 
 
-def call(at: float, offset: int, **more: Any) -> dict[str, Any]:
+def call(at: float, place: int, **more: Any) -> dict[str, Any]:
     """A read of 64 KiB of /data/a that begins at `at` seconds and takes a tenth of one."""
     given: dict[str, Any] = {
         "host": "node",
@@ -21,7 +21,7 @@ def call(at: float, offset: int, **more: Any) -> dict[str, Any]:
         "target": "/data/a",
         "bytes": 64 * KIB,
     }
-    given |= {"offset": offset, "start": START + round(at * SECOND), "dur": SECOND // 10, **more}
+    given |= {"offset": place, "start": START + round(at * SECOND), "dur": SECOND // 10, **more}
     op, target = given.pop("op"), given.pop("target")
     return row_of_call("posix", op, target, **given)
 
@@ -46,6 +46,12 @@ def test_what_follows_is_in_sequence(traced: Traced) -> None:
         FileLoad(1, "read", False, False, 1, 1, 1, 64 * KIB),
         FileLoad(1, "read", True, False, 1, 1, 1, 64 * KIB),
     ]
+
+
+def test_calls_without_a_place_are_in_sequence(traced: Traced) -> None:
+    engine = traced([call(at / 4, 0, offset=None) for at in range(3)])
+    found = engine.records(file_loads(START, SECOND), FileLoad)
+    assert found == [FileLoad(0, "read", True, False, 1, 1, 3, 192 * KIB)]
 
 
 def test_only_files_of_a_storage_count(traced: Traced) -> None:
