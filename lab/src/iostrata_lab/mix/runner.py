@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -20,7 +19,6 @@ from iostrata.errors import UserError
 from iostrata.record.collector import run_key
 from iostrata.record.command import Signals
 from iostrata.record.session import Recorded, RecordRequest, record
-from iostrata.records import builtins
 from iostrata_lab.clusters.cgroups import controllers
 from iostrata_lab.clusters.hadoop.lab import HadoopLab
 from iostrata_lab.clusters.lab import Lab
@@ -35,6 +33,7 @@ from iostrata_lab.mix.trial import (
     shell,
 )
 from iostrata_lab.recording import recorded_lab
+from iostrata_lab.studies.kept import keep, locked, read_kept
 from iostrata_lab.studies.runner import numbered
 from iostrata_lab.workload.cluster import ClusterClient
 
@@ -122,32 +121,15 @@ class Kept:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Reads what is there, and keeps others out; raises UserError where that cannot be."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (self.folder / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise UserError(
-                    "this mix runs already", "wait for it, or give this one a --name"
-                ) from error
-            self._read()
+        with locked(self.folder, "this mix", "wait for it, or give this one a --name"):
+            found = read_kept(self._file, list[TrialOutcome], [])
+            self.outcomes = {one.key: one for one in found}
             yield
-
-    def _read(self) -> None:
-        if not self._file.exists():
-            return
-        try:
-            found = msgspec.json.decode(self._file.read_bytes(), type=list[TrialOutcome])
-        except (OSError, ValueError) as error:
-            raise UserError(f"{self._file}: {error}", f"rm {self._file}") from error
-        self.outcomes = {one.key: one for one in found}
 
     def add(self, outcome: TrialOutcome) -> None:
         """Keeps it at once."""
         self.outcomes[outcome.key] = outcome
-        draft = self._file.with_suffix(".tmp")
-        draft.write_text(json.dumps(builtins(list(self.outcomes.values()))) + "\n")
-        draft.replace(self._file)
+        keep(self._file, list(self.outcomes.values()))
 
 
 @dataclass

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
-from iostrata.errors import UserError
 from iostrata.predict.ranking import Forecast
-from iostrata.records import Record, builtins
+from iostrata.records import Record
+from iostrata_lab.studies.kept import keep, locked, read_kept
 
 
 class PredictedCase(Record, frozen=True):
@@ -56,20 +52,9 @@ class KeptResult:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Reads what is there, and keeps others out; raises UserError where that cannot be."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (self.folder / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise UserError("this study runs already", "wait for its end") from error
-            if self._file.exists():
-                try:
-                    self.result = msgspec.json.decode(self._file.read_bytes(), type=PredictResult)
-                except (OSError, ValueError) as error:
-                    raise UserError(f"{self._file}: {error}", f"rm {self._file}") from error
+        with locked(self.folder, "this study", "wait for its end"):
+            self.result = read_kept(self._file, PredictResult, self.result)
             yield
 
     def keep(self) -> None:
-        draft = self._file.with_suffix(".tmp")
-        draft.write_text(json.dumps(builtins(self.result), indent=1) + "\n")
-        draft.replace(self._file)
+        keep(self._file, self.result)
