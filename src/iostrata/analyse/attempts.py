@@ -46,6 +46,11 @@ class Attempt(Record, frozen=True):
     read: Bytes
     written: Bytes
 
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether it is a map, a reduce or a task of Spark, which wait for containers or slots."""
+        return bool(self.stage) or self.role in ("map", "reduce")
+
 
 class Straggler(Record, frozen=True):
     """The slowest attempt of a job, role and stage, and the one that has most bytes, beside the

@@ -114,7 +114,7 @@ def recorded_program(opened: OpenedRun, folder: str = "") -> Program:
     run, engine = opened.run, DuckDb(opened)
     if not run.start or not run.end:
         raise UserError(f"run {run.name} has not ended", "wait for its end")
-    if any(one.stage or one.role in ("map", "reduce") for one in engine.records(attempts, Attempt)):
+    if any(one.is_scheduled for one in engine.records(attempts, Attempt)):
         raise UserError(
             f"run {run.name} has tasks of MapReduce or Spark",
             "iostrata what-if replays those, with --storage and --instead-of, too",
@@ -190,8 +190,11 @@ def _loads(
     found: dict[int, tuple[ProgramLoad, ...]] = {}
     for (place, direction, sequential), some in sorted(groups.items()):
         amount = sum(row.bytes for row in some)
-        clients = [row for row in some if row.bytes >= _FEW * amount]
-        each = sum(size[direction, row.proc, row.tid] for row in clients) / len(clients)
+        threads: dict[tuple[int | None, int | None], int] = defaultdict(int)
+        for row in some:
+            threads[row.proc, row.tid] += row.bytes
+        clients = [thread for thread, moved in threads.items() if moved >= _FEW * amount]
+        each = sum(size[direction, *thread] for thread in clients) / len(clients)
         request = amount / sum(row.requests for row in some)
         load = ProgramLoad(
             _OPERATION[direction],

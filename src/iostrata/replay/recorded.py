@@ -25,7 +25,6 @@ from iostrata.replay.jobs import (
 from iostrata.replay.served import Window, by_length
 from iostrata.store.opened import OpenedRun
 
-_ROLES = ("map", "reduce")
 _GATHER = "gather"
 # s: a task of Spark that leaves a free slot for longer waits for one near its input.
 _LONG_LAG = 1.0
@@ -43,7 +42,7 @@ def recorded_jobs(opened: OpenedRun) -> RecordedJobs:
     Raises UserError where there is none, or where a history that the replay needs was not recorded.
     """
     run, engine = opened.run, DuckDb(opened)
-    ran = [one for one in engine.records(attempts, Attempt) if one.stage or one.role in _ROLES]
+    ran = [one for one in engine.records(attempts, Attempt) if one.is_scheduled]
     ended = [one for one in ran if one.start and one.end]
     if not ended:
         raise UserError(

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from iostrata.api import TracedRun, open_run
 from iostrata.errors import UserError
-from iostrata.records import builtins
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, list_runs
 from iostrata_lab.studies.interface import Row, Study, StudyRun, Wanted
+from iostrata_lab.studies.kept import keep
 from iostrata_lab.workload.catalog import WORKLOADS
 from iostrata_lab.workload.parameters import Value, values
 from iostrata_lab.workload.runner import WorkloadOrder, WorkloadResult
@@ -164,6 +164,4 @@ def _noted(store: Path, name: str) -> Path:
 def _note(store: Path, name: str, said: WorkloadResult) -> None:
     path = _noted(store, name)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_suffix(".tmp")
-    draft.write_text(json.dumps(builtins(said), indent=2) + "\n")
-    draft.replace(path)
+    keep(path, said)

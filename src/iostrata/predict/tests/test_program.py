@@ -85,6 +85,17 @@ def test_what_is_read_ahead_takes_no_time_of_its_own(tmp_path: Path) -> None:
     assert seconds(program, storage("slow", 50 * MB, 1)) == pytest.approx(4 + 2)
 
 
+def test_a_thread_is_one_client_whatever_it_moves(tmp_path: Path) -> None:
+    """GIVEN a thread that reads a file that is synced, and one that is not"""
+    reader = Reader()
+    reader.second(2, cpu=1, took=0.1)
+    other = {"host": "node", "proc": 1, "tid": 1, "bytes": MB, "offset": 0, "start": START}
+    reader.events.append(row_of_call("posix", "read", "/data/b", **other))
+    reader.events.append(row_of_call("posix", "sync", "/data/b", **{**other, "bytes": 0}))
+    loads = [load for moment in reader.program(tmp_path).moments for load in moment.loads]
+    assert [load.clients for load in loads] == [1, 1]
+
+
 def test_waits_for_another_storage_are_left_out(tmp_path: Path) -> None:
     """GIVEN the same program on a disk, where half of its time is waits
     THEN it has no wait in memory, and takes as long on a storage like that disk."""
