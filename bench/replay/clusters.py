@@ -42,8 +42,8 @@ from bench.replay.changes import (  # noqa: E402
     seconds,
 )
 
-SIZE = f"-Dmapreduce.randomtextwriter.totalbytes={256 << 20}"
-PARTS = f"-Dmapreduce.randomtextwriter.bytespermap={32 << 20}"
+SIZE = f"-Dmapreduce.randomtextwriter.totalbytes={128 << 20}"
+PARTS = f"-Dmapreduce.randomtextwriter.bytespermap={16 << 20}"
 TEXTS = "-outKey org.apache.hadoop.io.Text -outValue org.apache.hadoop.io.Text"
 JOBS = {
     "identity": Job(f"randomtextwriter {SIZE} {PARTS} IN", f"sort SET -r 2 {TEXTS} IN OUT", {}),
