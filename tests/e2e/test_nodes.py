@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.cluster import DFSIO, Cluster, asked, lab_up, left
 from tests.e2e.pipelines import is_named, kill_while_writing
+from tests.e2e.serving import wait_until
 
 from iostrata.store.runs import find_run
 from iostrata_lab import clusters
@@ -262,6 +264,70 @@ def test_nodes_are_hosts_of_a_profile(cluster: Cluster, tmp_path: Path) -> None:
         (1, 2), (1, 2), (2, 4), (2, 4),
     ]  # fmt: skip
     assert cluster.hadoop("hadoop", "fs", "-ls", "/profiled") == ""
+
+
+CONTAINERS = """
+name = "yarn"
+filesystem = "{folder}"
+[dimensions]
+operation = {operations}
+access = "sequential"
+size = "2MiB"
+clients = 2
+containers = {containers}
+copies = 2
+[measure]
+repetitions = [1, 1]
+others = 1
+"""
+
+
+def profiled(
+    cluster: Cluster, folder: str, out: Path, containers: int, *operations: str
+) -> subprocess.Popen[str]:
+    """A profile in that many containers of YARN that has begun."""
+    lab = clusters.find(cluster.name)
+    cluster.hadoop("hadoop", "fs", "-mkdir", folder)
+    place = f"hdfs://{lab.state.at('namenode')}{folder}"
+    spec = out / "yarn.toml"
+    text = CONTAINERS.format(folder=place, containers=containers, operations=[*operations])
+    spec.write_text(text)
+    words = ("profile", str(spec), "--yes", "--quiet", "--out", str(out))
+    return subprocess.Popen(
+        [sys.executable, "-m", "iostrata", *words],
+        env={**cluster.environment, **lab.environment()},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_containers_of_yarn_are_clients_of_a_profile(cluster: Cluster, tmp_path: Path) -> None:
+    profile = profiled(cluster, "/contained", tmp_path, 2, "read", "write")
+    assert profile.communicate(timeout=300)[1] == ""
+    lines = (tmp_path / "yarn" / "samples.jsonl").read_text().splitlines()
+    samples = [json.loads(line) for line in lines]
+    assert sorted((one["point"]["operation"], one["bytes"] >> 20) for one in samples) == [
+        ("read", 2 * 2 * 2), ("write", 2 * 2 * 2),
+    ]  # fmt: skip
+    assert cluster.hadoop("hadoop", "fs", "-ls", "/contained") == ""
+
+
+def test_a_profile_that_is_ended_ends_its_containers(cluster: Cluster, tmp_path: Path) -> None:
+    """GIVEN more containers than YARN has room for, so that they wait for each other"""
+    profile = profiled(cluster, "/crowded", tmp_path, 64, "write")
+    web = clusters.find(cluster.name).state.at("resourcemanager-http")
+
+    def running() -> list[str]:
+        apps = asked(web, "/ws/v1/cluster/apps?states=ACCEPTED,RUNNING")["apps"]
+        return [app["name"] for app in (apps or {}).get("app", [])]
+
+    wait_until(lambda: any("crowded" in name for name in running()), 120)
+    profile.send_signal(signal.SIGINT)
+    profile.communicate(timeout=60)
+    wait_until(lambda: running() == [], 60)
+    assert cluster.hadoop("hadoop", "fs", "-ls", "/crowded") == ""
 
 
 def test_status_shows_the_brakes(cluster: Cluster) -> None:

@@ -25,6 +25,7 @@ access = ["sequential", "90-10"]
 size = {[f"{size}MiB" for size in SIZES]}
 request = {list(REQUESTS)}
 clients = [{CLIENTS}]
+copies = {{copies}}
 [measure]
 repetitions = [1, 1]
 others = 1
@@ -62,7 +63,7 @@ def test_hdfs_is_profiled_by_its_client(labs: Labs, tmp_path: Path) -> None:
     cluster.hadoop("hadoop", "fs", "-mkdir", "/predict")
     spec, profile = tmp_path / "hdfs.toml", tmp_path / "profiles" / "hdfs"
     folder = f"hdfs://{clusters.find(cluster.name).state.at('namenode')}/predict"
-    spec.write_text(SPEC.format(folder=folder))
+    spec.write_text(SPEC.format(folder=folder, copies=[1]))
     before = written(cluster)
     # WHEN
     words = ("profile", str(spec), "--yes", "--json", "--out", str(profile.parent))
@@ -96,8 +97,21 @@ def test_hdfs_is_profiled_by_its_client(labs: Labs, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_one_line(labs: Labs, tmp_path: Path) -> None:
     cluster = labs.at(*UNTRACED)
     spec = tmp_path / "hdfs.toml"
-    spec.write_text(SPEC.format(folder=f"file://{tmp_path}/no/such"))
+    spec.write_text(SPEC.format(folder=f"file://{tmp_path}/no/such", copies=1))
     done = iostrata(cluster, "profile", str(spec), "--plan")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "no/such does not exist" in line
+
+
+def test_copies_that_a_cluster_cannot_make_are_one_line(labs: Labs, tmp_path: Path) -> None:
+    """GIVEN a cluster of one DataNode, whose NameNode takes files with two copies"""
+    cluster = labs.at(*UNTRACED)
+    cluster.hadoop("hadoop", "fs", "-mkdir", "/copies")
+    spec = tmp_path / "hdfs.toml"
+    folder = f"hdfs://{clusters.find(cluster.name).state.at('namenode')}/copies"
+    spec.write_text(SPEC.format(folder=folder, copies=2))
+    done = iostrata(cluster, "profile", str(spec), "--yes", "--quiet", "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "2 copies were asked for, and 1 made" in done.stderr.splitlines()[-1]
+    assert cluster.hadoop("hadoop", "fs", "-ls", "/copies") == ""

@@ -65,6 +65,19 @@ KINDS = (
 )
 
 
+POOL = """
+name = "rbd"
+pool = "images"
+[dimensions]
+access = ["sequential", "90-10"]
+size = ["4MiB", "8MiB"]
+clients = [2]
+[measure]
+repetitions = [1, 1]
+others = 1
+"""
+
+
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.system)
 def kind(request: pytest.FixtureRequest) -> Kind:
     found: Kind = request.param
@@ -198,6 +211,36 @@ def test_what_was_killed_is_cleaned_up_by_the_next_start(kind: Kind, cluster: Cl
     found.down()
     assert not found.root.exists()
     assert left(found) == []
+
+
+def test_a_pool_is_profiled_by_images(kind: Kind, cluster: Cluster, tmp_path: Path) -> None:
+    """GIVEN a pool with an image of a profile that was killed
+    THEN fio reads and writes images of its own, and none is left."""
+    if kind.system != "cephfs":
+        pytest.skip("moosefs has no pools")
+    environment = {**cluster.environment, **clusters.find(cluster.name).environment()}
+    for words in (
+        ["ceph", "osd", "pool", "create", "images", "8"],
+        ["rbd", "create", "--size", "1M", "images/iostrata-profile-rbd.read.7"],
+    ):
+        subprocess.run(words, env=environment, check=True, capture_output=True)
+    spec = tmp_path / "rbd.toml"
+    spec.write_text(POOL)
+    profile = ("profile", str(spec), "--yes", "--quiet", "--json", "--out", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-m", "iostrata", *profile],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "rbd" / "samples.jsonl").read_text().splitlines()
+    samples = [json.loads(line) for line in lines]
+    assert len(samples) == 2 * 2 * 2
+    assert all(one["bytes"] == 2 * one["point"]["size"] for one in samples)
+    assert subprocess.check_output(["rbd", "ls", "images"], env=environment) == b""
 
 
 def test_hadoop_is_not_looked_for_there(kind: Kind, cluster: Cluster) -> None:

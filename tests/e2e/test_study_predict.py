@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
+from iostrata_lab.predict.jobs import JOBS
+from iostrata_lab.predict.order import PredictOrder
 from iostrata_lab.predict.paper import PREDICT_PAPER
 from iostrata_lab.predict.programs import PROGRAMS
 from iostrata_lab.predict.storages import STORAGES
-from iostrata_lab.predict.study import SHARED_MEMORY, PredictOrder, perform_predictions
+from iostrata_lab.predict.study import SHARED_MEMORY, perform_predictions
 from iostrata_lab.workload.parameters import values
 
 FEW: dict[str, Sequence[str | int]] = {
@@ -22,7 +24,7 @@ FEW: dict[str, Sequence[str | int]] = {
     "clients": [1, 2],
     "cache": ["dropped"],
 }
-GIVEN = ["text=40MB", "size=32MB", "disk=80MB", "sample=0.2"]
+GIVEN = ["text=40MB", "size=32MB", "disk=80MB", "sample=0.2", "clusters="]
 
 
 def order(store: Path) -> PredictOrder:
@@ -52,6 +54,22 @@ def test_a_program_is_predicted_and_then_measured(tmp_path: Path) -> None:
     said.clear()
     again, _ = perform_predictions(asked, said.append)
     assert (again.tables, said) == (found.tables, [])
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can have nodes")
+def test_a_job_is_predicted_and_then_measured(tmp_path: Path) -> None:
+    said: list[str] = []
+    study = replace(PREDICT_PAPER, programs=(), storages=(), jobs=JOBS[1:])
+    given = ["clusters=1", "input=1MiB", "maps=1"]
+    asked = PredictOrder(study, values(study.parameters, given, 1.0), 1, 1, tmp_path)
+    found, [sample] = perform_predictions(asked, said.append)
+    assert sample.traced["traced"] == sample.traced["processes"]
+    [table] = found.tables
+    assert [row[:3] for row in table.rows] == [
+        ["wordcount", "1", "20 MB/s"], ["wordcount", "1", "40 MB/s"],
+    ]  # fmt: skip
+    assert ["recorded" in line for line in said] == [True, False, False]
 
 
 def test_who_is_not_root_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

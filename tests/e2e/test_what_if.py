@@ -55,6 +55,20 @@ def test_a_job_is_replayed_as_it_was_and_with_a_change(cluster: Cluster) -> None
     assert twice.splitlines()[1:] == said[1:]
 
 
+def test_the_files_of_a_sort_are_permanent(cluster: Cluster) -> None:
+    """GIVEN a TeraSort that leaves its result, and a TeraValidate that leaves its logs"""
+    done = cluster.iostrata("place", "classify", "sorted", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)[0]
+    assert (found["pattern"], found["files"], found["runs"]) == ("terasort #1", "permanent", 1)
+    [sample] = found["samples"]
+    assert sample["left"] >= 20_000 * 100  # rows of 100 bytes
+    assert sample["curve"][0] == 0
+    lines = cluster.iostrata("place", "classify", "sorted", "--why").stdout.splitlines()
+    assert lines[1].split()[:3] == ["terasort", "#1", "1"]
+    assert lines[-1].endswith(" left")
+
+
 def test_what_cannot_be_replayed_is_one_line(cluster: Cluster) -> None:
     wrong = {
         ("--faster-disk", "fast"): "--faster-disk 'fast' is no number",

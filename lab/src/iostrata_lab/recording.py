@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from iostrata.errors import UserError
 from iostrata.prepare.hadoop import ADMIN_ENV
 from iostrata.prepare.properties import BadXmlError
 from iostrata.prepare.properties import read as read_xml
-from iostrata.record.collector import collector_of, start_collector, stop_collector
+from iostrata.record.collector import Collector, collector_of, start_collector, stop_collector
 from iostrata.record.environment import with_preload
 from iostrata.schema.roles import SERVERS
 from iostrata.store.configuration import kept
@@ -39,6 +39,7 @@ _NO_ANSWER = (LabError, OSError, http.client.HTTPException, ValueError, KeyError
 _ROLES = {name.lower(): name for name in SERVERS}
 _NUMBER = re.compile(r"-\d+$")  # behind the names of those of which there are several
 _NOBODY: frozenset[int] = frozenset()
+_started: dict[Path, Collector] = {}  # by this process, of labs that are up, by their directory
 _Lab = TypeVar("_Lab", bound=clusters.Lab)
 
 
@@ -141,13 +142,21 @@ def _collected(
         collector = start_collector(
             directory, default_store(), f"lab-{name}", False, serving, supervised=True
         )
+        _started[directory] = collector
     try:
         with lab_errors():
             return up(directory)
     except BaseException:
         if collector.started:
             stop_collector(collector)
+            _started.pop(directory)
         raise
+
+
+def _with_child(collector: Collector) -> Collector:
+    """Whose end has to be waited for, where this process has started it."""
+    started = _started.pop(collector.dir, None)
+    return replace(collector, child=started.child) if started else collector
 
 
 def take_down(name: str | None) -> str:
@@ -159,7 +168,7 @@ def take_down(name: str | None) -> str:
     collector = collector_of(directory)
     if collector is None:
         shutil.rmtree(directory, ignore_errors=True)  # what a killed collector left
-    elif stop_collector(collector):
+    elif stop_collector(_with_child(collector)):
         shutil.rmtree(collector.store / ".spool" / f"lab-{lab.name}", ignore_errors=True)
     return lab.name
 

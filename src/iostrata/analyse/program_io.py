@@ -23,7 +23,9 @@ _KERNEL = ("/dev/", "/proc/", "/sys/")
 class FileLoad(Record, frozen=True):
     """What one thread moved in a bin of the time axis (from 0), by calls that were recorded
     individually; `sequential`: by requests that begin no more than FAR from where the thread's one
-    before in the file ended. `synced`: the file was synced in the run.
+    before in the file ended. `synced`: the file was synced in the run. `size`: from the first byte
+    of a file that the run moved so to the last one, or all bytes where no call says a place; the
+    mean of the files, by bytes.
     """
 
     bin: int
@@ -34,6 +36,7 @@ class FileLoad(Record, frozen=True):
     tid: int | None
     requests: Count
     bytes: Bytes
+    size: Bytes
 
 
 class InIo(Record, frozen=True):
@@ -71,9 +74,16 @@ def file_loads(start: int, width: int, folder: str = "") -> ir.Table:
     synced = _of(EVENTS.filter(EVENTS["op"] == "sync"), folder)
     synced = synced.group_by("target").agg(syncs=synced.count())
     rows = rows.left_join(synced, "target")
+    whole = ibis.window(group_by=["direction", "target"])
+    extent = (rows.offset + rows.bytes).max().over(whole) - rows.offset.min().over(whole)
+    rows = rows.mutate(size=ibis.coalesce(extent, rows.bytes.sum().over(whole)).cast("float64"))
     found = rows.group_by(
         "bin", "direction", "sequential", "proc", "tid", synced=rows.syncs.notnull()
-    ).agg(requests=rows.count(), bytes=rows.bytes.sum().cast("int64"))
+    ).agg(
+        requests=rows.count(),
+        bytes=rows.bytes.sum().cast("int64"),
+        size=((rows["size"] * rows.bytes).sum() / rows.bytes.sum()).round().cast("int64"),
+    )
     return found.select(*FileLoad.__struct_fields__).order_by(*FileLoad.__struct_fields__)
 
 

@@ -6,11 +6,13 @@ import ctypes
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from iostrata.errors import UserError
 
 _PR_SET_PDEATHSIG = 1
+_TIDIES = 15.0  # s, of a program that ends something on a cluster
 
 
 def _die_with_parent() -> None:
@@ -59,8 +61,13 @@ def finish(
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """Ends a program that still runs. What it had started may hold its pipes open for long."""
+    """Ends a program that still runs, which may clean up first: what it has started on a cluster.
+    What it had started here may hold its pipes open for long.
+    """
     if process.poll() is None:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_TIDIES)
         process.kill()
         for pipe in (process.stdout, process.stderr):
             if pipe:

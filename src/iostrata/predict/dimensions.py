@@ -59,7 +59,7 @@ def _bytes(value: object) -> DimensionValue:
     return found
 
 
-def _clients(value: object) -> DimensionValue:
+def _count(value: object) -> DimensionValue:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1024:
         raise ValueError(value)
     return value
@@ -73,12 +73,17 @@ OPERATION = Dimension("operation", ("read", "write"), "read or write", _word("re
 ACCESS = Dimension("access", (SEQUENTIAL, "50-50", "90-10"), "sequential, or 90-10", _access)
 SIZE = Dimension("size", (64 << 20, 256 << 20, 1 << 30), "a size like 64MiB", _bytes, _size_text)
 REQUEST = Dimension("request", (128 << 10,), "a size like 128KiB", _bytes, _size_text)
-CLIENTS = Dimension("clients", (1, 2, 4), "a number from 1 to 1024", _clients)
+CLIENTS = Dimension("clients", (1, 2, 4), "a number from 1 to 1024", _count)
 CACHE = Dimension(
     "cache", ("dropped",), "dropped, warm or direct", _word("dropped", "warm", "direct")
 )
-NODES = Dimension("nodes", (1, 2, 4), "a number from 1 to 1024", _clients)
-DIMENSIONS = {one.name: one for one in (OPERATION, ACCESS, SIZE, REQUEST, CLIENTS, CACHE, NODES)}
+NODES = Dimension("nodes", (1, 2, 4), "a number from 1 to 1024", _count)
+COPIES = Dimension("copies", (1, 2, 3), "a number from 1 to 1024", _count)
+CONTAINERS = Dimension("containers", (1, 2, 4), "a number from 1 to 1024", _count)
+DIMENSIONS = {
+    one.name: one
+    for one in (OPERATION, ACCESS, SIZE, REQUEST, CLIENTS, CACHE, NODES, COPIES, CONTAINERS)
+}
 
 
 def shown(name: str, value: DimensionValue) -> str:

@@ -96,17 +96,21 @@ class Fio:
 
 def words(program: str, folder: str, point: Point, how: list[str]) -> list[str]:
     """The command line of fio for the clients of a point, each of which has a file of its own."""
-    own = [
-        f"--{name.removeprefix(FIO)}={value}"
-        for name, value in point.items()
-        if name.startswith(FIO)
-    ]
     return [
         *(program, "--name=iostrata", "--output-format=json", "--thread"),
         *(f"--directory={folder}", f"--filename_format={point[OPERATION.name]}.$jobnum"),
         *(f"--numjobs={point[CLIENTS.name]}", f"--size={point[SIZE.name]}"),
         *(f"--direct={int(point[CACHE.name] == 'direct')}", "--norandommap"),
-        *("--allow_file_create=1", "--fallocate=none", *how, *own),
+        *("--allow_file_create=1", "--fallocate=none", *how, *own(point)),
+    ]
+
+
+def own(point: Point) -> list[str]:
+    """Options of fio that are dimensions."""
+    return [
+        f"--{name.removeprefix(FIO)}={value}"
+        for name, value in point.items()
+        if name.startswith(FIO)
     ]
 
 

@@ -17,13 +17,22 @@ from typing import Any
 from iostrata.artifacts import load_jar
 from iostrata.errors import UserError
 from iostrata.predict import child
-from iostrata.predict.dimensions import ACCESS, CLIENTS, OPERATION, REQUEST, SIZE, Point
+from iostrata.predict.dimensions import (
+    ACCESS,
+    CLIENTS,
+    CONTAINERS,
+    COPIES,
+    OPERATION,
+    REQUEST,
+    SIZE,
+    Point,
+)
 from iostrata.predict.fio import FioResult
 from iostrata.predict.hosts import LoadHost
 
 # hdfs://nn:8020/tmp, file:///mnt/x, s3a://bucket/x: a folder below the root.
 FILESYSTEM = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/]*(/[^\s/]+)+/?")
-_PATIENCE = 300.0  # s, beside what a sample may take
+_PATIENCE = 420.0  # s, beside what a sample may take: containers wait 240 for each other
 
 
 @dataclass(frozen=True)
@@ -42,19 +51,20 @@ class HadoopLoad:
     folder: str
     seconds: float
     host: LoadHost | None = None  # where clients run; None: here
-    _made: dict[int, int] = field(default_factory=dict)  # bytes of the file of each client
+    # bytes of the file of each client, by how many copies there are of it
+    _made: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def prepare(self, point: Point) -> None:
         """Makes the files that are read."""
         if point[OPERATION.name] == "write":
             return
-        size, clients = int(point[SIZE.name]), int(point[CLIENTS.name])
-        if any(self._made.get(client, 0) < size for client in range(clients)):
-            words = (str(size), str(clients))
+        size, copies = int(point[SIZE.name]), _copies(point)
+        clients = int(point[CLIENTS.name]) * int(point.get(CONTAINERS.name, 1))
+        files = [(copies, client) for client in range(clients)]
+        if any(self._made.get(file, 0) < size for file in files):
+            words = (str(size), str(clients), copies)
             run(self.program, "prepare", self.folder, *words, host=self.host)
-            self._made |= {
-                client: max(size, self._made.get(client, 0)) for client in range(clients)
-            }
+            self._made |= {file: max(size, self._made.get(file, 0)) for file in files}
 
     def measure(self, point: Point) -> FioResult:
         """Raises UserError where the client fails."""
@@ -63,8 +73,9 @@ class HadoopLoad:
     def start(self, point: Point) -> subprocess.Popen[str]:
         """Starts a sample of a point."""
         names = (OPERATION, ACCESS, SIZE, REQUEST, CLIENTS)
-        words = [str(point[one.name]) for one in names]
-        whole = _command(self.program, "measure", self.folder, *words, f"{self.seconds:g}")
+        words = [*(str(point[one.name]) for one in names), f"{self.seconds:g}", _copies(point)]
+        words += [str(point[CONTAINERS.name])] if CONTAINERS.name in point else []
+        whole = _command(self.program, "measure", self.folder, *words)
         return child.start(self.host.command(*whole) if self.host else whole)
 
     def result(self, done: subprocess.CompletedProcess[str], _: Point) -> FioResult:
@@ -116,6 +127,11 @@ def run(program: str, action: str, folder: str, *words: str, host: LoadHost | No
     command = _command(program, action, folder, *words)
     command = host.command(*command) if host else command
     return _answer(child.run(command, _PATIENCE, f"{folder} does not answer"), folder)
+
+
+def _copies(point: Point) -> str:
+    """0: as many as the file system makes."""
+    return str(point.get(COPIES.name, 0))
 
 
 def _command(program: str, action: str, folder: str, *words: str) -> list[str]:

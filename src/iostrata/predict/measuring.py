@@ -29,6 +29,7 @@ from iostrata.predict.fio import MARK, Fio, FioResult
 from iostrata.predict.hadoop import hadoop_load
 from iostrata.predict.onhosts import fio_on, hadoop_on
 from iostrata.predict.pressure import HostCounters
+from iostrata.predict.rbd import rbd_load
 from iostrata.predict.samples import ProfileFacts, Sample, SampleFile
 from iostrata.predict.spec import ADAPTIVE, ProfileSpec
 
@@ -149,7 +150,7 @@ def _most(spec: ProfileSpec, file: SampleFile) -> int:
 
 @contextmanager
 def load_for(spec: ProfileSpec) -> Iterator[Load]:
-    """What makes the load of a profile, in a folder of its own that is gone afterwards."""
+    """What makes the load of a profile, in a place of its own that is gone afterwards."""
     if spec.hosts:
         of_hosts = hadoop_on if spec.filesystem else fio_on
         with of_hosts(spec.hosts, spec.data, spec.rules.sample) as hosts:
@@ -158,6 +159,10 @@ def load_for(spec: ProfileSpec) -> Iterator[Load]:
     if spec.filesystem:
         with hadoop_load(spec.data, spec.rules.sample) as load:
             yield load
+        return
+    if spec.pool:
+        with rbd_load(spec.pool, spec.data, spec.rules.sample) as images:
+            yield images
         return
     program = Fio.found()
     with data_folder(spec) as folder:

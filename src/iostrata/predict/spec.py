@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import re
 import shlex
-import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,8 @@ from iostrata.predict.dimensions import (
     ACCESS,
     CACHE,
     CLIENTS,
+    CONTAINERS,
+    COPIES,
     DIMENSIONS,
     FIO,
     NODES,
@@ -28,18 +28,17 @@ from iostrata.predict.dimensions import (
     DimensionValue,
     Point,
 )
-from iostrata.predict.hadoop import FILESYSTEM, space
+from iostrata.predict.hadoop import FILESYSTEM
 from iostrata.predict.hosts import SSH, LoadHosts
-from iostrata.text import plural, seconds, size
+from iostrata.text import plural
 
 MOST_POINTS = 10_000
 ADAPTIVE = "adaptive"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TIME = re.compile(r"(\d+(?:\.\d+)?) ?(s|min|h)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
-_KEYS = ("name", "folder", "mount", "filesystem", "hosts", "dimensions", "fio", "measure")
+_KEYS = ("name", "folder", "mount", "filesystem", "pool", "hosts", "dimensions", "fio", "measure")
 _NODES = (1, 2, 4, 8, 16)  # hosts at once, where none are said
-_SPARE = 0.05  # of the free space, which a profile leaves
 # fio's options that say what our dimensions say, or write elsewhere.
 _OURS = ("rw", "readwrite", "bs", "blocksize", "size", "io_size", "numjobs", "direct", "filename")
 _ELSEWHERE = ("directory", "output", "exec_prerun", "exec_postrun", "write_bw_log", "write_lat_log")
@@ -67,8 +66,8 @@ class MeasureRules:
 class ProfileSpec:
     """What is measured, and in which folder; `mount`: what has to be mounted there.
 
-    Where `filesystem` is not empty, it is the folder on a file system of Hadoop instead. `hosts`:
-    where the clients run; none: here.
+    Where `filesystem` is not empty, it is the folder on a file system of Hadoop instead; where
+    `pool` is not, images in a pool of Ceph. `hosts`: where the clients run; none: here.
     """
 
     name: str
@@ -77,6 +76,7 @@ class ProfileSpec:
     values: Mapping[str, tuple[DimensionValue, ...]]  # of each dimension, `fio.…` among them
     rules: MeasureRules = field(default_factory=MeasureRules)
     filesystem: str = ""
+    pool: str = ""
     hosts: LoadHosts = field(default_factory=LoadHosts)
 
     def points(self) -> Iterator[Point]:
@@ -94,19 +94,30 @@ class ProfileSpec:
     @property
     def place(self) -> str:
         """Where it is measured."""
-        return self.filesystem or str(self.folder)
+        return f"pool {self.pool}" if self.pool else self.filesystem or str(self.folder)
 
     @property
     def data(self) -> str:
-        """The folder of its own, while it measures."""
-        return f"{self.place.rstrip('/')}/iostrata-profile-{self.name}"
+        """The folder of its own, while it measures, or what the names of its images begin with."""
+        own = f"iostrata-profile-{self.name}"
+        return own if self.pool else f"{self.place.rstrip('/')}/{own}"
 
     @property
     def space(self) -> int:
         """Bytes of its files: those that are read stay, others are written beside them."""
         of_one = max(self._ints(CLIENTS.name)) * max(self._ints(SIZE.name))
-        hosts = max(self._ints(NODES.name)) if self.hosts else 1
-        return of_one * hosts * len(self.values[OPERATION.name])
+        for name in (NODES.name, CONTAINERS.name):
+            of_one *= max(self._ints(name)) if name in self.values else 1
+        return of_one * len(self.values[OPERATION.name])
+
+    def space_of_copies(self, usual: int) -> int:
+        """Likewise with all copies, of which the file system makes `usual` where none are said: a
+        file that is read stays with each number of them.
+        """
+        copies = self._ints(COPIES.name) if COPIES.name in self.values else [usual]
+        operations = self.values[OPERATION.name]
+        of_one = self.space // len(operations)
+        return of_one * sum(sum(copies) if one == "read" else max(copies) for one in operations)
 
     @property
     def varied(self) -> list[str]:
@@ -115,34 +126,6 @@ class ProfileSpec:
 
     def _ints(self, name: str) -> list[int]:
         return [int(value) for value in self.values[name]]
-
-
-@dataclass(frozen=True)
-class ProfilePlan:
-    """What a profile will take: s and bytes. `least` and `most` samples of all points."""
-
-    spec: ProfileSpec
-    least: int
-    most: int
-    space: int
-    free: int
-
-    def lines(self) -> list[str]:
-        """For who has to agree to it."""
-        rules = self.spec.rules
-        longest = [count * rules.sample for count in (self.least, self.most)]
-        within = f", {_time(rules.budget)} in all" if math.isfinite(rules.budget) else ""
-        each = f"{rules.least} to {rules.most} samples each"
-        return [
-            f"{self.spec.name}: {plural(self.spec.count, 'point')}, {each}, "
-            f"of {rules.sample:g} s at most{within}",
-            f"time: {_time(longest[0])} to {_time(longest[1])} at most, less where a sample is "
-            "through earlier",
-            *([f"on {', '.join(self.spec.hosts.names)}"] if self.spec.hosts else []),
-            f"writes {size(self.space)} into {self.spec.place}, which has "
-            f"{size(self.free)} free, and deletes it at the end",
-            *([f"before each sample: {rules.before}"] if rules.before else []),
-        ]
 
 
 def read_spec(path: Path) -> ProfileSpec:
@@ -176,30 +159,47 @@ def _spec(document: Mapping[str, Any]) -> ProfileSpec:
         raise _FaultySpecError(f"name = {name!r}", "say a name of letters, digits, . _ and -")
     mount = _folder(document, "mount")
     folder = _folder(document, "folder") or mount
-    values, rules, filesystem = _values(document), _rules(document), _filesystem(document)
-    hosts = _hosts(document)
-    if folder is None and not filesystem:
+    values, rules, hosts = _values(document), _rules(document), _hosts(document)
+    filesystem, pool = _filesystem(document), _pool(document)
+    if folder is None and not filesystem and not pool:
         raise _FaultySpecError("there is no folder", "say folder = or mount =, a whole path")
-    if filesystem:
+    _leave_out(document, values, hosts)
+    count = math.prod(map(len, values.values()))
+    if count > MOST_POINTS:
+        raise _FaultySpecError(f"{count} points", f"say {MOST_POINTS} at most")
+    spec = ProfileSpec(name, folder or Path("/"), mount, values, rules, filesystem, pool, hosts)
+    if not spec.count:
+        raise _FaultySpecError(
+            "there is no point", "files of Hadoop are written in sequence only: say so"
+        )
+    return spec
+
+
+def _leave_out(
+    document: Mapping[str, Any], values: dict[str, tuple[DimensionValue, ...]], hosts: LoadHosts
+) -> None:
+    """Dimensions that this storage, or these hosts, do not have."""
+    said = _table(document, "dimensions")
+    if "filesystem" in document or "pool" in document:
         del values[CACHE.name]
+    for name in (COPIES.name, CONTAINERS.name):
+        if name not in said:
+            del values[name]
+        elif "filesystem" not in document:
+            raise _FaultySpecError(
+                f"dimensions.{name} without filesystem", "file systems of Hadoop alone have them"
+            )
+    if hosts and CONTAINERS.name in said:
+        raise _FaultySpecError("dimensions.containers beside hosts", "say one of them")
     if not hosts:
         del values[NODES.name]
-    elif NODES.name not in _table(document, "dimensions"):
+    elif NODES.name not in said:
         values[NODES.name] = tuple(count for count in _NODES if count <= len(hosts.names))
     elif max(int(value) for value in values[NODES.name]) > len(hosts.names):
         raise _FaultySpecError(
             f"dimensions.nodes = {list(values[NODES.name])}",
             f"hosts has {plural(len(hosts.names), 'name')}",
         )
-    count = math.prod(map(len, values.values()))
-    if count > MOST_POINTS:
-        raise _FaultySpecError(f"{count} points", f"say {MOST_POINTS} at most")
-    spec = ProfileSpec(name, folder or Path("/"), mount, values, rules, filesystem, hosts)
-    if not spec.count:
-        raise _FaultySpecError(
-            "there is no point", "files of Hadoop are written in sequence only: say so"
-        )
-    return spec
 
 
 def _hosts(document: Mapping[str, Any]) -> LoadHosts:
@@ -235,14 +235,26 @@ def _filesystem(document: Mapping[str, Any]) -> str:
         return ""
     if not isinstance(value, str) or not FILESYSTEM.fullmatch(value):
         raise _FaultySpecError(f"filesystem = {value!r}", "say a folder like hdfs://nn:8020/tmp")
-    dimensions = _table(document, "dimensions")
-    for key, is_there in (
-        *((key, key in document) for key in ("folder", "mount", "fio")),
-        ("dimensions.cache", CACHE.name in dimensions),
-    ):
-        if is_there:
-            raise _FaultySpecError(f"{key} beside filesystem", "that is of folders of this machine")
+    _check_beside("filesystem", document, ("folder", "mount", "pool", "fio"))
     return value
+
+
+def _pool(document: Mapping[str, Any]) -> str:
+    """A pool of Ceph; empty where none is named."""
+    value = document.get("pool")
+    if value is None:
+        return ""
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise _FaultySpecError(f"pool = {value!r}", "say the name of a pool of Ceph")
+    _check_beside("pool", document, ("folder", "mount", "hosts"))
+    return value
+
+
+def _check_beside(key: str, document: Mapping[str, Any], others: Sequence[str]) -> None:
+    """Raises where something is said that this place does not have."""
+    is_cached = CACHE.name in _table(document, "dimensions")
+    for other in (*(one for one in others if one in document), *["dimensions.cache"] * is_cached):
+        raise _FaultySpecError(f"{other} beside {key}", "that is of folders of this machine")
 
 
 def _folder(document: Mapping[str, Any], key: str) -> Path | None:
@@ -346,50 +358,3 @@ def _duration(key: str, value: Any) -> float:
     if not found or float(found[1]) <= 0:
         raise _FaultySpecError(f"measure.{key} = {value!r}", "say a time like 10 s, 20 min or 2 h")
     return float(found[1]) * _SECONDS[found[2]]
-
-
-def _time(of: float) -> str:
-    return seconds(round(of * 1e9))
-
-
-def plan(spec: ProfileSpec) -> ProfilePlan:
-    """Raises UserError where it cannot be measured here: before anything has been written."""
-    if spec.filesystem:
-        needed, free = _space_of_hadoop(spec)
-    else:
-        needed, free = _space_of_hosts(spec) if spec.hosts else _space_of_folder(spec)
-    if needed > free * (1 - _SPARE):
-        raise UserError(
-            f"{spec.name} needs {size(needed)}, and {spec.place} has {size(free)} free",
-            "say smaller dimensions.size or fewer dimensions.clients",
-        )
-    rules: MeasureRules = spec.rules
-    return ProfilePlan(spec, spec.count * rules.least, spec.count * rules.most, needed, free)
-
-
-def _space_of_hadoop(spec: ProfileSpec) -> tuple[int, int]:
-    """Bytes: what it needs, all copies of it, and what is free."""
-    found = space(spec.data)
-    return spec.space * found.copies, found.free
-
-
-def _space_of_hosts(spec: ProfileSpec) -> tuple[int, int]:
-    """What it needs, and the least that a host has free: all may write to the same storage."""
-    free = []
-    for host in spec.hosts:
-        if spec.mount is not None:
-            host.do("mountpoint", "-q", str(spec.mount))
-        said = host.do("df", "--block-size=1", "--output=avail", str(spec.folder))
-        free.append(int(said.split()[-1]))
-    return spec.space, min(free)
-
-
-def _space_of_folder(spec: ProfileSpec) -> tuple[int, int]:
-    if spec.mount is not None and not spec.mount.is_mount():
-        raise UserError(f"nothing is mounted at {spec.mount}", "mount it, or say folder alone")
-    folder = spec.folder
-    if not folder.is_dir():
-        raise UserError(f"{folder} is no folder", "make it, or name another one")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise UserError(f"{folder} cannot be written to", "name another folder")
-    return spec.space, shutil.disk_usage(folder).free

@@ -32,7 +32,7 @@ from iostrata_lab.commands._recorded import (
 if TYPE_CHECKING:
     from iostrata.registry import Registry
     from iostrata_lab.mix.study import MixStudy
-    from iostrata_lab.predict.study import PredictStudy
+    from iostrata_lab.predict.order import PredictStudy
     from iostrata_lab.studies.interface import Described, Outcome, Study, StudyRun
     from iostrata_lab.workload.runner import WorkloadOrder, WorkloadResult
 
@@ -112,7 +112,8 @@ def run(
     """
     from iostrata.store.location import default_store
     from iostrata_lab.mix.study import MixStudy, perform_study
-    from iostrata_lab.predict.study import PredictOrder, PredictStudy, perform_predictions
+    from iostrata_lab.predict.order import PredictOrder, PredictStudy
+    from iostrata_lab.predict.study import perform_predictions
     from iostrata_lab.studies.runner import StudyOrder, perform, plan
     from iostrata_lab.workload.parameters import values
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iostrata.predict.ranking import Forecast
-from iostrata.records import Record
+from iostrata.records import Bytes, Count, Ns, Record
 from iostrata_lab.studies.kept import keep, locked, read_kept
 
 
@@ -29,16 +29,52 @@ class MeasuredCase(Record, frozen=True):
     seconds: float
 
 
+class PredictedJobCase(Record, frozen=True):
+    """A job on a cluster of so many nodes with disks of `disk` bytes/s, from its recorded `run`:
+    ns, the likely ones, the least and the most.
+    """
+
+    job: str
+    nodes: Count
+    disk: Bytes
+    run: str
+    time: Ns
+    least: Ns
+    most: Ns
+
+
+class MeasuredJob(Record, frozen=True):
+    """How long it took there, in seconds, in a repeat from 1."""
+
+    job: str
+    nodes: Count
+    disk: Bytes
+    repeat: int
+    seconds: float
+
+
 class PredictResult(Record, frozen=True):
-    """All of both."""
+    """All of them."""
 
     predicted: list[PredictedCase]
     measured: list[MeasuredCase]
+    jobs: list[PredictedJobCase]
+    job_times: list[MeasuredJob]
+
+    @staticmethod
+    def empty() -> PredictResult:
+        """Where nothing is known yet."""
+        return PredictResult([], [], [], [])
 
     def times(self, case: PredictedCase) -> list[float]:
         """Measured ones, in seconds."""
         whose = (case.program, case.storage)
         return [one.seconds for one in self.measured if (one.program, one.storage) == whose]
+
+    def times_of_job(self, case: PredictedJobCase) -> list[float]:
+        """Likewise."""
+        whose = (case.job, case.nodes, case.disk)
+        return [one.seconds for one in self.job_times if (one.job, one.nodes, one.disk) == whose]
 
 
 class KeptResult:
@@ -47,7 +83,7 @@ class KeptResult:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._file = folder / "result.json"
-        self.result = PredictResult([], [])
+        self.result = PredictResult.empty()
 
     @contextmanager
     def opened(self) -> Iterator[None]:

@@ -28,16 +28,16 @@ from iostrata_lab.predict.programs import PredictedProgram
 from iostrata_lab.recording import bring_up_storage, take_down
 from iostrata_lab.workload.parameters import BYTES, Parameter, Value
 
-Say = Callable[[str], None]
+_Say = Callable[[str], None]
 PARAMETERS = (
     Parameter("nodes", "servers of the distributed storage", 3, low=1, high=16),
     Parameter("disk", "bytes/s of the disk of each", 50_000_000, BYTES, low=1_000_000),
     Parameter("sample", "seconds of a sample of a profile, at most", 20.0, low=0.1, high=3600),
-    Parameter("size", "bytes of the largest files that are profiled", 128 << 20, BYTES,
-              low=16 << 20, scaled=True),
+    Parameter("size", "bytes of the largest files that are profiled", 256 << 20, BYTES,
+              low=32 << 20, scaled=True),
 )  # fmt: skip
 _DIRTY = 32 << 20
-# What is profiled, but for sizes: a quarter of the largest, and that.
+# What is profiled, but for sizes: an eighth of the largest, and that.
 DIMENSIONS: Mapping[str, Sequence[str | int]] = {
     "access": ["sequential", "50-50"],
     "request": ["16KiB", "128KiB"],
@@ -62,12 +62,13 @@ before = '''{before}'''
 @dataclass(frozen=True)
 class PredictedStorage:
     """`kind`: what S5 calls it, local or distributed; its disks are `times` as fast as is said;
-    `dimensions`: what is profiled.
+    `price`: of a GB and an hour, in any currency; `dimensions`: what is profiled.
     """
 
     name: str
     kind: str
     times: int = 1
+    price: float = 1.0
     dimensions: Mapping[str, Sequence[str | int]] = field(default_factory=lambda: DIMENSIONS)
 
     @property
@@ -84,8 +85,8 @@ class PredictedStorage:
 
 STORAGES = (
     PredictedStorage("disk", "local"),
-    PredictedStorage("fast-disk", "local", times=2),
-    PredictedStorage("moosefs", "distributed"),
+    PredictedStorage("fast-disk", "local", times=2, price=1.5),
+    PredictedStorage("moosefs", "distributed", price=2.5),
 )
 
 
@@ -95,7 +96,7 @@ class RunningStorage:
     def __init__(self, storage: PredictedStorage, lab: clusters.Lab, folder: Path) -> None:
         self.storage, self._lab, self.folder = storage, lab, folder
 
-    def model(self, profiles: Path, values: Mapping[str, Value], say: Say) -> StorageModel:
+    def model(self, profiles: Path, values: Mapping[str, Value], say: _Say) -> StorageModel:
         """Profiles what is not profiled yet, and fits a model to it."""
         folder = profiles / self.storage.name
         written = folder / "model.json"
@@ -105,7 +106,7 @@ class RunningStorage:
         text = _SPEC.format(
             name=self.storage.name,
             folder=self.folder,
-            small=int(values["size"]) // 4,
+            small=int(values["size"]) // 8,
             large=int(values["size"]),
             dimensions="\n".join(
                 f"{name} = {[*of]}" for name, of in self.storage.dimensions.items()
@@ -197,11 +198,22 @@ def _reached(storage: PredictedStorage, lab: clusters.Lab, folder: Path) -> Iter
         return
     device = Path(f"/sys/dev/block/{lab.nodes()[0].device}").resolve().name
     folder.mkdir(exist_ok=True)
-    _run("mount", f"/dev/{device}", str(folder))
-    try:
+    with mounted(folder, f"/dev/{device}"):
         yield folder
+
+
+@contextmanager
+def mounted(folder: Path, *words: str) -> Iterator[None]:
+    """`mount WORDS FOLDER`, until it is no longer needed; raises UserError where that fails."""
+    _run("mount", *words, str(folder))
+    try:
+        yield
     finally:
-        _run("umount", str(folder))
+        unmount(folder)
+
+
+def unmount(folder: Path) -> None:
+    _run("umount", str(folder))
 
 
 def _run(*words: str) -> None:

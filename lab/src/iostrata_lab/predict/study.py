@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from iostrata.api import open_run
 from iostrata.cli.recording import request_for
@@ -22,41 +22,18 @@ from iostrata.predict.ranking import rank_program
 from iostrata.record.session import record
 from iostrata.text import size as size_text
 from iostrata_lab.predict import programs, storages
+from iostrata_lab.predict.joblab import perform_jobs
+from iostrata_lab.predict.jobs import node_counts
+from iostrata_lab.predict.order import PredictOrder, Say
 from iostrata_lab.predict.programs import PredictedProgram
-from iostrata_lab.predict.result import KeptResult, MeasuredCase, PredictedCase, PredictResult
-from iostrata_lab.predict.storages import PredictedStorage, Say
-from iostrata_lab.studies.interface import Described, Outcome, StudyRun
+from iostrata_lab.predict.result import KeptResult, MeasuredCase, PredictedCase
+from iostrata_lab.predict.storages import PredictedStorage
+from iostrata_lab.studies.interface import Outcome, StudyRun
 from iostrata_lab.studies.runner import numbered, sample_of
-from iostrata_lab.workload.parameters import Value
 
 KEPT = ".predictions"  # of a store: a folder for each study and its parameters
 SHARED_MEMORY = Path("/dev/shm")
-
-
-@dataclass(frozen=True)
-class PredictStudy(Described):
-    """Programs that are recorded in memory, predicted on storages, and run there."""
-
-    programs: tuple[PredictedProgram, ...]
-    storages: tuple[PredictedStorage, ...]
-    conclude: Callable[[PredictResult], Outcome]
-
-
-@dataclass(frozen=True)
-class PredictOrder:
-    """What a user wants of it."""
-
-    study: PredictStudy
-    values: Mapping[str, Value]
-    repeats: int
-    seed: int
-    store: Path
-
-    @property
-    def called(self) -> str:
-        """The same for the same parameters: so what was measured is found again."""
-        words = json.dumps([sorted(self.values.items()), self.seed]).encode()
-        return f"{self.study.name}-{sha256(words).hexdigest()[:8]}"
+_MORE = 32 << 20  # bytes: what programs say, sockets, and what else lies beside their data
 
 
 def check(order: PredictOrder) -> None:
@@ -81,16 +58,20 @@ def check(order: PredictOrder) -> None:
 def perform_predictions(order: PredictOrder, say: Say) -> tuple[Outcome, list[StudyRun]]:
     """Profiles, records, predicts and measures what is not there yet."""
     check(order)
+    node_counts(order.values)
     kept = KeptResult(order.store / KEPT / order.called)
     with kept.opened():
-        if not kept.result.predicted or any(
-            _wanted(order, kept, one) for one in order.study.storages
+        if order.study.programs and (
+            not kept.result.predicted
+            or any(_wanted(order, kept, one) for one in order.study.storages)
         ):
             with _data(order) as memory:
                 _predict(order, kept, memory, say)
                 for storage in order.study.storages:
                     _measure(order, storage, kept, memory, say)
+        perform_jobs(order, kept, say)
     runs = {one.program: one.run for one in kept.result.predicted}
+    runs |= {one.job: one.run for one in kept.result.jobs}
     samples = [sample_of(order.store, run, name, 1, {}) for name, run in runs.items()]
     return order.study.conclude(kept.result), samples
 
@@ -99,17 +80,27 @@ def perform_predictions(order: PredictOrder, say: Say) -> tuple[Outcome, list[St
 def _data(order: PredictOrder) -> Iterator[Path]:
     """A folder in memory with what the programs read; it is gone afterwards."""
     folder = SHARED_MEMORY / f"iostrata-{order.called}"
-    if folder.exists() and not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
-        shutil.rmtree(folder)  # of one that was killed
+    _remove(folder)  # of one that was killed
     try:
         folder.mkdir(mode=0o700)
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror}", "remove it") from error
+    most = programs.space(order.study.programs, order.values) + _MORE
     try:
-        programs.make(order.study.programs, folder, order.values, order.seed)
-        yield folder
+        # a file system of its own, for in /dev/shm MariaDB maps its log, which it reads elsewhere
+        with storages.mounted(folder, "-t", "tmpfs", "-o", f"mode=700,size={most}", "iostrata"):
+            programs.make(order.study.programs, folder, order.values, order.seed)
+            yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    if folder.is_symlink() or not folder.exists() or folder.stat().st_uid != os.geteuid():
+        return
+    if folder.is_mount():
+        storages.unmount(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _predict(order: PredictOrder, kept: KeptResult, memory: Path, say: Say) -> None:
@@ -134,12 +125,12 @@ def _predict(order: PredictOrder, kept: KeptResult, memory: Path, say: Say) -> N
         run = _recorded(order, program, memory)
         say(f"{program.name}: recorded as {run}")
         with open_run(run, order.store) as traced:
-            load = recorded_program(traced.opened, str(memory))
+            load = recorded_program(traced.opened, str(memory / program.data))
         found += [
             PredictedCase(program.name, one.name, run, one)
             for one in rank_program(models, load, program.point)
         ]
-    kept.result = PredictResult(found, [])
+    kept.result = structs.replace(kept.result, predicted=found)
     kept.keep()
 
 
@@ -152,7 +143,7 @@ def _recorded(order: PredictOrder, program: PredictedProgram, memory: Path) -> s
         quietly, store=order.store, native=True, private=True, budget="off", tag=["study=predict"]
     )
     asked = request_for(options)
-    base = f"study-{order.called}-{program.name.replace(' ', '-')}"
+    base = f"study-{order.called}-{program.name.replace(', ', '-').replace(' ', '-')}"
     name = next(tried for tried in numbered(base) if not (order.store / tried).exists())
     found = record(replace(asked, run=name, title=program.name), None)
     if found.state == "interrupted":

@@ -40,18 +40,34 @@ def test_what_follows_is_in_sequence(traced: Traced) -> None:
             call(0.2, 100 << 20, tid=2),
         ]
     )
+    extent = (1 << 30) + 64 * KIB
     assert engine.records(file_loads(START, SECOND), FileLoad) == [
-        FileLoad(0, "read", False, False, 1, 2, 2, 128 * KIB),
-        FileLoad(0, "read", True, False, 1, 1, 2, 128 * KIB),
-        FileLoad(1, "read", False, False, 1, 1, 1, 64 * KIB),
-        FileLoad(1, "read", True, False, 1, 1, 1, 64 * KIB),
+        FileLoad(0, "read", False, False, 1, 2, 2, 128 * KIB, extent),
+        FileLoad(0, "read", True, False, 1, 1, 2, 128 * KIB, extent),
+        FileLoad(1, "read", False, False, 1, 1, 1, 64 * KIB, extent),
+        FileLoad(1, "read", True, False, 1, 1, 1, 64 * KIB, extent),
     ]
+
+
+def test_the_size_is_that_of_files(traced: Traced) -> None:
+    """GIVEN a thread that reads twice as much of one file as of another, and one that goes on
+    THEN the size is their mean, by bytes, whoever moved what."""
+    engine = traced(
+        [
+            call(0.0, 0),
+            call(0.1, 64 * KIB),
+            call(0.2, 0, target="/data/b"),
+            call(0.3, 128 * KIB, tid=2),
+        ]
+    )
+    first, _ = engine.records(file_loads(START, SECOND), FileLoad)
+    assert (first.bytes, first.size) == (192 * KIB, (2 * 192 + 64) * KIB // 3)
 
 
 def test_calls_without_a_place_are_in_sequence(traced: Traced) -> None:
     engine = traced([call(at / 4, 0, offset=None) for at in range(3)])
     found = engine.records(file_loads(START, SECOND), FileLoad)
-    assert found == [FileLoad(0, "read", True, False, 1, 1, 3, 192 * KIB)]
+    assert found == [FileLoad(0, "read", True, False, 1, 1, 3, 192 * KIB, 192 * KIB)]
 
 
 def test_only_files_of_a_storage_count(traced: Traced) -> None:
@@ -72,8 +88,8 @@ def test_only_files_of_a_storage_count(traced: Traced) -> None:
     ]
     engine = traced(events)
     assert engine.records(file_loads(START, SECOND, "/data/"), FileLoad) == [
-        FileLoad(0, "read", True, False, 1, 1, 1, 64 * KIB),
-        FileLoad(1, "written", True, True, 1, 1, 1, 64 * KIB),
+        FileLoad(0, "read", True, False, 1, 1, 1, 64 * KIB, 64 * KIB),
+        FileLoad(1, "written", True, True, 1, 1, 1, 64 * KIB, 64 * KIB),
     ]
     assert engine.records(file_bytes("/data"), FileBytes) == [FileBytes(65 * KIB - 24, 64 * KIB)]
     assert engine.records(file_bytes("/data/a"), FileBytes) == [FileBytes(64 * KIB, 0)]

@@ -49,6 +49,7 @@ COMMANDS = (
     Command("fit", "Fits a model of a storage to its profile."),
     Command("predict", "Says how fast a storage is at what was not measured."),
     Command("what-if", "Says how long a recorded job would take with a change."),
+    Command("place", "Says where files of jobs are to lie."),
     Command("points", "Lists the methods that are traced."),
     Command("attach", "Brings the agent into running JVMs."),
     Command("detach", "Takes the agent out of running JVMs."),

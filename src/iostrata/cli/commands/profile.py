@@ -48,8 +48,8 @@ def profile(
     """
     from iostrata.predict import measuring
     from iostrata.predict.fio import Fio
+    from iostrata.predict.plan import plan as planned
     from iostrata.predict.samples import SampleFile
-    from iostrata.predict.spec import plan as planned
     from iostrata.predict.spec import read_spec
 
     wanted = read_spec(spec)

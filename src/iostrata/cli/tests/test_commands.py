@@ -77,6 +77,8 @@ def test_the_registry_is_what_help_lists() -> None:
         "fit",
         "predict",
         "what-if",
+        "place classify",
+        "place zones",
         "points",
         "attach",
         "detach",

@@ -12,8 +12,9 @@ from iostrata.predict import measuring
 from iostrata.predict.dimensions import Point
 from iostrata.predict.fio import MARK
 from iostrata.predict.hosts import SSH, LoadHost, LoadHosts
+from iostrata.predict.plan import plan
 from iostrata.predict.samples import SampleFile
-from iostrata.predict.spec import MeasureRules, ProfileSpec, plan
+from iostrata.predict.spec import MeasureRules, ProfileSpec
 
 MIB = 1 << 20
 VALUES: dict[str, tuple[str | int, ...]] = {

@@ -151,8 +151,8 @@ def test_an_interval_has_what_the_storage_leaves_open(tmp_path: Path) -> None:
     reader.second(0, cpu=1, took=0)
     found = times(reader.program(tmp_path), storage("disk", 50 * MB, 1, spread=math.log(1.25)))
     assert found.time == pytest.approx(2 * SECOND)
-    assert found.least == pytest.approx((0.8 + 0.95) * SECOND)
-    assert found.most == pytest.approx((1.25 + 1.05) * SECOND)
+    assert found.least == pytest.approx((2 - math.hypot(0.2, 0.2)) * SECOND)
+    assert found.most == pytest.approx((2 + math.hypot(0.25, 0.2)) * SECOND)
     assert found.moving.throughput == pytest.approx(50 * MB)
 
 
@@ -188,8 +188,12 @@ def test_a_few_bytes_here_and_there_are_no_load_beyond_a_profile(tmp_path: Path)
 def test_what_lies_beyond_a_profile_is_named(tmp_path: Path) -> None:
     reader = Reader()
     reader.second(10, cpu=1, took=0.1, jump=50 * MB)
-    found = times(reader.program(tmp_path), storage("disk", MB, MB))
+    recorded = reader.program(tmp_path)
+    found = times(recorded, storage("disk", MB, MB))
     assert found.moving.outside == ["request 976.6 KiB (profiled: 128 KiB)"]
+    small = storage("disk", MB, MB, size=[1 << 20, 100 << 20], request=[1 << 10, 1 << 20])
+    found = times(recorded, small)
+    assert found.moving.outside == ["size 438.7 MiB (profiled: 1 MiB to 100 MiB)"]
 
 
 def test_a_job_of_tasks_is_replayed_elsewhere(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
-from iostrata.predict.spec import plan, read_spec
+from iostrata.predict.plan import plan
+from iostrata.predict.spec import read_spec
 
 WHOLE = """
 name = "disk"
@@ -78,6 +79,26 @@ def test_on_hadoop_files_are_written_in_sequence_only(tmp_path: Path) -> None:
         read_spec(written(tmp_path, only))
 
 
+def test_copies_are_of_file_systems_of_hadoop(tmp_path: Path) -> None:
+    """GIVEN one that makes three where nobody says how many
+    THEN files that are read stay with each number of copies, and one more is written at a time."""
+    text = 'name = "h"\nfilesystem = "hdfs://nn:8020/tmp"\n[dimensions]\nsize = "1GiB"\n'
+    usual = read_spec(written(tmp_path, text))
+    assert ("copies" in usual.values, usual.space_of_copies(3)) == (False, 24 << 30)
+    said = read_spec(written(tmp_path, f"{text}copies = [1, 2]\n"))
+    assert (said.values["copies"], said.count) == ((1, 2), 2 * usual.count)
+    assert said.space_of_copies(3) == 4 * (3 + 2) << 30
+    of_yarn = read_spec(written(tmp_path, f"{text}containers = [1, 3]\n"))
+    assert (of_yarn.count, of_yarn.space) == (2 * usual.count, 3 * usual.space)
+
+
+def test_a_pool_has_no_page_cache(tmp_path: Path) -> None:
+    spec = read_spec(written(tmp_path, 'name = "a"\npool = "data"\n'))
+    assert (spec.place, spec.data, "cache" in spec.values) == (
+        "pool data", "iostrata-profile-a", False,
+    )  # fmt: skip
+
+
 def test_hosts_add_a_dimension(tmp_path: Path) -> None:
     text = WHOLE.replace("[fio]", '[hosts]\nnames = ["a", "b", "c"]\n[fio]')
     spec = read_spec(written(tmp_path, text))
@@ -106,6 +127,8 @@ def test_a_plan_says_what_it_takes(tmp_path: Path) -> None:
         (("[measure]", "[measures]"), "measures is not known"),
         (("clients = [1, 4]", "node = [1]"), "dimensions.node is not known"),
         (("clients = [1, 4]", "nodes = [1]"), "there are no hosts.names"),
+        (("clients = [1, 4]", "copies = [1]"), "dimensions.copies without filesystem"),
+        (("clients = [1, 4]", "containers = 2"), "dimensions.containers without filesystem"),
         (("[fio]", '[hosts]\nnames = "a"\n[fio]'), "hosts.names = 'a'"),
         (("[fio]", '[hosts]\nnames = ["-oProxyCommand=x"]\n[fio]'), "hosts.names = ['-o"),
         (("[fio]", '[hosts]\nnames = ["a", "a"]\n[fio]'), "says a name twice"),
@@ -136,6 +159,8 @@ def test_a_plan_says_what_it_takes(tmp_path: Path) -> None:
             ('name = "disk"', 'name = "disk"\nfilesystem = "hdfs://nn/"'),
             "filesystem = 'hdfs://nn/'",
         ),
+        (('name = "disk"', 'name = "disk"\npool = "a b"'), "pool = 'a b'"),
+        (('name = "disk"', 'name = "disk"\npool = "data"'), "folder beside pool"),
         (
             ('name = "disk"', 'name = "disk"\nfilesystem = "hdfs://nn/x"'),
             "folder beside filesystem",

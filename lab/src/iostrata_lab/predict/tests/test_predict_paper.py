@@ -6,9 +6,17 @@ from typing import Any
 
 import pytest
 
+from iostrata.errors import UserError
 from iostrata.predict.ranking import Forecast
+from iostrata_lab.predict.jobs import node_counts
 from iostrata_lab.predict.paper import conclude
-from iostrata_lab.predict.result import MeasuredCase, PredictedCase, PredictResult
+from iostrata_lab.predict.result import (
+    MeasuredCase,
+    MeasuredJob,
+    PredictedCase,
+    PredictedJobCase,
+    PredictResult,
+)
 from iostrata_lab.studies.interface import Outcome
 
 SECOND = 10**9
@@ -28,7 +36,7 @@ def outcome(*cases: tuple[PredictedCase, list[float]]) -> Outcome:
         for one, times in cases
         for number, seconds in enumerate(times, 1)
     ]
-    return conclude(PredictResult([one for one, _ in cases], measured))
+    return conclude(PredictResult([one for one, _ in cases], measured, [], []))
 
 
 def test_tables_and_claims() -> None:
@@ -56,6 +64,11 @@ def test_tables_and_claims() -> None:
             "in the order that was predicted: grep: disk 10.1 s; grep that computes: disk 21.0 s; "
             "table scan: moosefs 10.0 s",
         ),
+        (
+            "agrees",
+            "in the order that was predicted: grep: disk 10.1; grep that computes: disk 21.0; "
+            "table scan: moosefs 25.0",
+        ),
     ]
     assert found.figure.startswith("<svg")
 
@@ -71,14 +84,19 @@ def test_a_ranking_holds_where_ranges_do_not_overlap(
         (case("grep", "fast-disk", 5, 5), [fast]),
         (case("grep", "moosefs", 5.1, 5.1), [4.9]),  # may be faster or slower than the fast one
     )
-    assert (str(found.claims[-1].verdict), found.claims[-1].because) == (
+    by_time, by_price = found.claims[-2:]
+    assert (str(by_time.verdict), by_time.because) == (
         verdict,
         f"in the order that was predicted: grep: fast-disk {fast} s, moosefs 4.9 s, disk {slow} s",
+    )
+    assert (str(by_price.verdict), by_price.because) == (
+        verdict,
+        f"in the order that was predicted: grep: fast-disk 7.5, disk {slow}, moosefs 12.2",
     )
 
 
 def test_what_was_not_measured_is_no_claim() -> None:
-    found = conclude(PredictResult([case("grep", "disk", 1, 1)], []))
+    found = conclude(PredictResult([case("grep", "disk", 1, 1)], [], [], []))
     assert found.tables == []
     assert {str(one.verdict) for one in found.claims} == {"cannot be compared"}
 
@@ -87,3 +105,36 @@ def test_what_was_not_measured_is_no_claim() -> None:
 def test_a_single_repeat_has_no_interval(times: list[float]) -> None:
     [table] = outcome((case("grep", "disk", 5, 5), times)).tables
     assert table.rows[0][3] == ("" if len(times) == 1 else "5.00 to 5.00")
+
+
+def test_jobs_on_other_clusters() -> None:
+    def of(job: str, nodes: int, time: int) -> PredictedJobCase:
+        ns = (time * SECOND, (time - 2) * SECOND, (time + 2) * SECOND)
+        return PredictedJobCase(job, nodes, 20_000_000, "run", *ns)
+
+    cases = [of("identity", 4, 20), of("identity", 8, 16), of("wordcount", 4, 10)]
+    times = {("identity", 4): [20.0, 21.0], ("identity", 8): [20.0], ("wordcount", 4): [10.0]}
+    measured = [
+        MeasuredJob(job, nodes, 20_000_000, number, each)
+        for (job, nodes), some in times.items()
+        for number, each in enumerate(some, 1)
+    ]
+    found = conclude(PredictResult([], [], cases, measured))
+    [table] = found.tables
+    assert list(table.rows[0]) == [
+        *("identity", "4", "20 MB/s", "20.5 s", "14.15 to 26.85", "20.0 s", "18.0 to 22.0"),
+        *("98 %", "70 %"),
+    ]
+    assert [row[-1] for row in table.rows] == ["70 %", "70 %", "31 %"]
+    assert [(str(one.verdict), one.because) for one in found.claims[-3:]] == [
+        ("differs", "4 nodes with 20 MB/s 98 %, 8 nodes with 20 MB/s 80 %"),
+        ("agrees", "4 nodes with 20 MB/s 100 %"),
+        ("differs", "2 of 3"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["4,x", "0", "4,4", "17", "4,,2"])
+def test_clusters_that_cannot_be(text: str) -> None:
+    with pytest.raises(UserError, match=f"clusters={text} is not allowed"):
+        node_counts({"clusters": text})
+    assert node_counts({"clusters": ""}) == []

@@ -1,5 +1,8 @@
 package io.iostrata.load;
 
+import static org.apache.hadoop.fs.CommonConfigurationKeysPublic.IO_FILE_BUFFER_SIZE_DEFAULT;
+import static org.apache.hadoop.fs.CommonConfigurationKeysPublic.IO_FILE_BUFFER_SIZE_KEY;
+
 import java.io.IOException;
 import java.util.Random;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -68,7 +71,7 @@ final class Client {
 
   /** Until all is on the storage. */
   private void write() throws IOException {
-    try (FSDataOutputStream out = files.create(file, true)) {
+    try (FSDataOutputStream out = create()) {
       while (goesOn()) {
         int length = next();
         out.write(buffer, 0, length);
@@ -76,5 +79,13 @@ final class Client {
       }
       out.hsync();
     }
+  }
+
+  private FSDataOutputStream create() throws IOException {
+    if (point.copies == 0) {
+      return files.create(file, true);
+    }
+    int buffer = files.getConf().getInt(IO_FILE_BUFFER_SIZE_KEY, IO_FILE_BUFFER_SIZE_DEFAULT);
+    return files.create(file, true, buffer, (short) point.copies, files.getDefaultBlockSize(file));
   }
 }

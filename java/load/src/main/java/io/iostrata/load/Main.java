@@ -1,6 +1,7 @@
 package io.iostrata.load;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -14,14 +15,17 @@ import org.apache.hadoop.fs.Path;
  * <pre>
  * space FOLDER                  bytes that are free there, and copies that are made of a file
  * begin FOLDER                  makes it; one that an earlier profile has left goes first
- * prepare FOLDER SIZE CLIENTS   makes the files that are read
- * measure FOLDER OPERATION ACCESS SIZE REQUEST CLIENTS SECONDS
+ * prepare FOLDER SIZE CLIENTS COPIES
+ *                               makes the files that are read
+ * measure FOLDER OPERATION ACCESS SIZE REQUEST CLIENTS SECONDS COPIES [CONTAINERS]
  * end FOLDER                    deletes it
  * </pre>
+ *
+ * COPIES of 0 are as many as the file system makes. With CONTAINERS, so many of YARN have CLIENTS
+ * each, which all begin at the same time.
  */
 public final class Main {
   private static final String MARK = "made-by-iostrata-profile";
-  private static final double NANOS = 1e9;
 
   private final Configuration configuration = new Configuration();
   private final Path folder;
@@ -75,7 +79,8 @@ public final class Main {
       case "begin":
         return begin();
       case "prepare":
-        return prepare(Long.parseLong(words[2]), Integer.parseInt(words[3]));
+        return prepare(
+            Long.parseLong(words[2]), Integer.parseInt(words[3]), Integer.parseInt(words[4]));
       case "measure":
         return measure(words);
       case "end":
@@ -106,13 +111,13 @@ public final class Main {
     return "{}";
   }
 
-  private String prepare(long size, int clients) throws IOException, InterruptedException {
-    Point reads = new Point(true, "sequential", size, 1 << 20);
-    Sample read = new Sample(configuration, folder, reads, clients);
+  private String prepare(long size, int clients, int copies) throws IOException {
+    Point reads = new Point(true, "sequential", size, 1 << 20, copies);
+    Sample read = new Sample(configuration, folder, reads, clients, 0);
     for (int client = 0; client < clients; client++) {
       Path file = read.file(client);
       if (!files.exists(file) || files.getFileStatus(file).getLen() < size) {
-        Point writes = new Point(false, "sequential", size, 1 << 20);
+        Point writes = new Point(false, "sequential", size, 1 << 20, copies);
         new Client(files, file, writes, Long.MAX_VALUE).run();
       }
     }
@@ -120,11 +125,11 @@ public final class Main {
   }
 
   private String measure(String[] words) throws IOException, InterruptedException {
-    boolean reads = words[2].equals("read");
-    long size = Long.parseLong(words[4]);
-    Point point = new Point(reads, words[3], size, Integer.parseInt(words[5]));
-    Sample sample = new Sample(configuration, folder, point, Integer.parseInt(words[6]));
-    long[] found = sample.take((long) (Double.parseDouble(words[7]) * NANOS));
+    Order order = Order.of(Arrays.copyOfRange(words, 2, 9));
+    long[] found =
+        words.length > 9
+            ? new Containers(configuration, folder, order, Integer.parseInt(words[9])).take()
+            : order.sample(configuration, folder, 0).take(order.most, () -> {});
     return String.format(Locale.ROOT, "{\"bytes\": %d, \"nanos\": %d}", found[0], found[1]);
   }
 }

@@ -13,11 +13,15 @@ final class Point {
   /** Bytes. */
   final int request;
 
-  Point(boolean reads, String access, long size, int request) {
+  /** Of a file that is written; 0: as many as its file system makes. */
+  final int copies;
+
+  Point(boolean reads, String access, long size, int request, int copies) {
     this.reads = reads;
     this.access = access;
     this.size = size;
     this.request = (int) Math.min(request, size);
+    this.copies = copies;
   }
 
   boolean isSequential() {

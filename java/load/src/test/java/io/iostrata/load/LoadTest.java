@@ -30,9 +30,9 @@ class LoadTest {
   @CsvSource({"read,sequential,200000", "write,sequential,200000", "read,90-10,200000"})
   void clientsMoveWhatAPointSays(String operation, String access, long bytes) throws Exception {
     answer("begin", folder());
-    answer("prepare", folder(), SIZE, "2");
+    answer("prepare", folder(), SIZE, "2", "0");
 
-    String said = answer("measure", folder(), operation, access, SIZE, REQUEST, "2", "60");
+    String said = answer("measure", folder(), operation, access, SIZE, REQUEST, "2", "60", "0");
 
     assertThat(said).matches("\\{\"bytes\": " + bytes + ", \"nanos\": [1-9][0-9]*}");
     // what is read stays for the next sample, nothing else does
@@ -46,8 +46,16 @@ class LoadTest {
   @Test
   void aSampleEndsInTime() throws Exception {
     answer("begin", folder());
-    String said = answer("measure", folder(), "write", "sequential", SIZE, REQUEST, "1", "0");
+    String said = answer("measure", folder(), "write", "sequential", SIZE, REQUEST, "1", "0", "0");
     assertThat(said).startsWith("{\"bytes\": 0, ");
+  }
+
+  @Test
+  void copiesThatCannotBeMadeAreSaid() throws Exception {
+    answer("begin", folder());
+    assertThatThrownBy(
+            () -> answer("measure", folder(), "write", "sequential", SIZE, REQUEST, "1", "9", "2"))
+        .hasMessage("2 copies were asked for, and 1 made: say fewer copies");
   }
 
   @Test
@@ -67,7 +75,7 @@ class LoadTest {
 
   @Test
   void requestsGoWhereTheSkewSays() {
-    Point point = new Point(true, "90-10", 1 << 20, 4096);
+    Point point = new Point(true, "90-10", 1 << 20, 4096, 0);
     Positions positions = new Positions(point, 1);
     long[] seen = LongStream.generate(positions::next).limit(10_000).toArray();
 
