@@ -95,6 +95,11 @@ def test_a_ranking_holds_where_ranges_do_not_overlap(
     )
 
 
+def test_what_the_paper_has_not_is_empty() -> None:
+    [table] = outcome((case("count of words", "disk", 5, 5), [5.0])).tables
+    assert (table.title, table.rows[0][-1]) == ("Held out: predicted and measured times", "")
+
+
 def test_what_was_not_measured_is_no_claim() -> None:
     found = conclude(PredictResult([case("grep", "disk", 1, 1)], [], [], []))
     assert found.tables == []
