@@ -23,7 +23,8 @@ _KERNEL = ("/dev/", "/proc/", "/sys/")
 class FileLoad(Record, frozen=True):
     """What one thread moved in a bin of the time axis (from 0), by calls that were recorded
     individually; `sequential`: by requests that begin no more than FAR from where the thread's one
-    before in the file ended. `synced`: the file was synced in the run. `size`: from the first byte
+    before in the file ended. `synced`: the file was synced in the run. `again`: reads of what the
+    run had read before, by a request of the same place and size. `size`: from the first byte
     of a file that the run moved so to the last one, or all bytes where no call says a place; the
     mean of the files, by bytes.
     """
@@ -32,6 +33,7 @@ class FileLoad(Record, frozen=True):
     direction: str
     sequential: bool
     synced: bool
+    again: bool
     proc: int | None
     tid: int | None
     requests: Count
@@ -77,9 +79,11 @@ def file_loads(start: int, width: int, folder: str = "") -> ir.Table:
     whole = ibis.window(group_by=["direction", "target"])
     extent = (rows.offset + rows.bytes).max().over(whole) - rows.offset.min().over(whole)
     rows = rows.mutate(size=ibis.coalesce(extent, rows.bytes.sum().over(whole)).cast("float64"))
-    found = rows.group_by(
-        "bin", "direction", "sequential", "proc", "tid", synced=rows.syncs.notnull()
-    ).agg(
+    alike = ibis.window(group_by=["target", "direction", "offset", "bytes"], order_by=rows.start)
+    rows = rows.mutate(number=ibis.row_number().over(alike))
+    again = (rows.direction == "read") & rows.offset.notnull() & (rows.number > 0)
+    keys = {"synced": rows.syncs.notnull(), "again": again}
+    found = rows.group_by("bin", "direction", "sequential", "proc", "tid", **keys).agg(
         requests=rows.count(),
         bytes=rows.bytes.sum().cast("int64"),
         size=((rows["size"] * rows.bytes).sum() / rows.bytes.sum()).round().cast("int64"),

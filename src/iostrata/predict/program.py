@@ -55,7 +55,8 @@ _OPERATION = {"read": "read", "written": "write"}
 @dataclass(frozen=True)
 class ProgramLoad:
     """Bytes that were moved alike: `write` or `read`, in sequence or at random, by so many threads
-    at once, in files of `size`, by requests of `request` bytes.
+    at once, in files of `size`, by requests of `request` bytes. `again`: the run had read it
+    before, so that it is in memory, unless each request goes to the storage.
     """
 
     operation: str
@@ -64,6 +65,7 @@ class ProgramLoad:
     request: int
     size: int
     bytes: float
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,17 @@ class Program:
 
     @property
     def bytes(self) -> float:
-        """Of all loads."""
-        return sum(load.bytes for moment in self.moments for load in moment.loads)
+        """Of all loads, each once."""
+        return self._sum(again=False)
+
+    @property
+    def again(self) -> float:
+        """Bytes that were read again."""
+        return self._sum(again=True)
+
+    def _sum(self, again: bool) -> float:
+        loads = [load for moment in self.moments for load in moment.loads]
+        return sum(load.bytes for load in loads if load.again == again)
 
     @property
     def rest(self) -> float:
@@ -97,13 +108,14 @@ class Program:
 
 @dataclass(frozen=True)
 class ProgramTimes:
-    """ns of a program on a storage, the likely one, the least and the most; `moving`: of what it
-    moves alone. `outside`: what lies beyond the profile.
+    """ns of a program on a storage, the likely one, the least and the most; `moving`: of the
+    `bytes` that it moves alone.
     """
 
     time: float
     least: float
     most: float
+    bytes: float
     moving: Prediction
 
 
@@ -182,13 +194,13 @@ def _loads(
     rows: Sequence[FileLoad], scale: Mapping[str, float]
 ) -> dict[int, tuple[ProgramLoad, ...]]:
     """By bin."""
-    groups: dict[tuple[int, str, bool], list[FileLoad]] = defaultdict(list)
+    groups: dict[tuple[int, str, bool, bool], list[FileLoad]] = defaultdict(list)
     for row in rows:
         if row.direction not in _OPERATION or _is_kept(row):
             continue
-        groups[row.bin, row.direction, row.sequential].append(row)
+        groups[row.bin, row.direction, row.sequential, row.again].append(row)
     found: dict[int, tuple[ProgramLoad, ...]] = {}
-    for (place, direction, sequential), some in sorted(groups.items()):
+    for (place, direction, sequential, again), some in sorted(groups.items()):
         amount = sum(row.bytes for row in some)
         threads: dict[tuple[int | None, int | None], int] = defaultdict(int)
         for row in some:
@@ -203,6 +215,7 @@ def _loads(
             round(request),
             round(size),
             amount * scale[direction],
+            again,
         )
         found[place] = (*found.get(place, ()), load)
     return found
@@ -226,14 +239,13 @@ def times(program: Program, model: StorageModel, words: Sequence[str] = ()) -> P
     )
     least = middle - math.hypot(middle - low, OFF * middle)
     most = middle + math.hypot(high - middle, OFF * middle)
-    loads = [load for moment in program.moments for load in moment.loads]
+    loads = [load for moment in program.moments for load in asked.loads(moment)]
+    amount = sum(load.bytes for load in loads)
     rate, slow, fast = (
-        program.bytes / sum(load.bytes / asked.rate(load, by) for load in loads)
-        for by in (0, -1, 1)
+        amount / sum(load.bytes / asked.rate(load, by) for load in loads) for by in (0, -1, 1)
     )
-    return ProgramTimes(
-        middle, max(least, 0.0), most, Prediction(rate, slow, fast, asked.outside(loads))
-    )
+    moving = Prediction(rate, slow, fast, asked.outside(loads))
+    return ProgramTimes(middle, max(least, 0.0), most, amount, moving)
 
 
 class _Asked:
@@ -248,13 +260,17 @@ class _Asked:
     def took(self, moment: Moment, by: int) -> float:
         """ns; `by` says where in its interval the storage is: 1 at the top, 0, -1 at the end."""
         meanwhile = after = 0.0
-        for load in moment.loads:
+        for load in self.loads(moment):
             took = 1e9 * load.bytes / self.rate(load, by)
             if load.clients == 1 and (self._direct or not load.sequential):
                 after += took
             else:
                 meanwhile += took
         return max(moment.rest, meanwhile) + after
+
+    def loads(self, moment: Moment) -> list[ProgramLoad]:
+        """What goes to the storage: through the page cache, nothing is read twice."""
+        return [load for load in moment.loads if self._direct or not load.again]
 
     def rate(self, load: ProgramLoad, by: int = 0) -> float:
         """Bytes/s."""

@@ -72,7 +72,7 @@ def rank_program(
         said = times(program, model, words)
         time, least, most = (round(one) for one in (said.time, said.least, said.most))
         one = _forecast(model.name, said.moving, time, least, most)
-        found.append(structs.replace(one, moving=round(1e9 * size / one.throughput)))
+        found.append(structs.replace(one, moving=round(1e9 * said.bytes / one.throughput)))
     return _ordered(found, prices, size)
 
 

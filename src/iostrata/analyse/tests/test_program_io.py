@@ -42,10 +42,10 @@ def test_what_follows_is_in_sequence(traced: Traced) -> None:
     )
     extent = (1 << 30) + 64 * KIB
     assert engine.records(file_loads(START, SECOND), FileLoad) == [
-        FileLoad(0, "read", False, False, 1, 2, 2, 128 * KIB, extent),
-        FileLoad(0, "read", True, False, 1, 1, 2, 128 * KIB, extent),
-        FileLoad(1, "read", False, False, 1, 1, 1, 64 * KIB, extent),
-        FileLoad(1, "read", True, False, 1, 1, 1, 64 * KIB, extent),
+        FileLoad(0, "read", False, False, False, 1, 2, 2, 128 * KIB, extent),
+        FileLoad(0, "read", True, False, False, 1, 1, 2, 128 * KIB, extent),
+        FileLoad(1, "read", False, False, False, 1, 1, 1, 64 * KIB, extent),
+        FileLoad(1, "read", True, False, False, 1, 1, 1, 64 * KIB, extent),
     ]
 
 
@@ -64,10 +64,33 @@ def test_the_size_is_that_of_files(traced: Traced) -> None:
     assert (first.bytes, first.size) == (192 * KIB, (2 * 192 + 64) * KIB // 3)
 
 
+def test_what_is_read_again_is_told_apart(traced: Traced) -> None:
+    """GIVEN two threads that read the same, and one that writes it twice and says no place"""
+    engine = traced(
+        [
+            call(0.0, 0),
+            call(0.2, 0, tid=2),
+            call(0.3, 64 * KIB, tid=2),
+            call(1.0, 0, op=WRITE),
+            call(1.1, 0, op=WRITE),
+            call(1.2, 0, offset=None),
+            call(1.3, 0, offset=None),
+        ]
+    )
+    found = engine.records(file_loads(START, SECOND), FileLoad)
+    assert [(one.bin, one.direction, one.again, one.tid, one.bytes // KIB) for one in found] == [
+        (0, "read", False, 1, 64),
+        (0, "read", False, 2, 64),
+        (0, "read", True, 2, 64),
+        (1, "read", False, 1, 128),
+        (1, "written", False, 1, 128),
+    ]
+
+
 def test_calls_without_a_place_are_in_sequence(traced: Traced) -> None:
     engine = traced([call(at / 4, 0, offset=None) for at in range(3)])
     found = engine.records(file_loads(START, SECOND), FileLoad)
-    assert found == [FileLoad(0, "read", True, False, 1, 1, 3, 192 * KIB, 192 * KIB)]
+    assert found == [FileLoad(0, "read", True, False, False, 1, 1, 3, 192 * KIB, 192 * KIB)]
 
 
 def test_only_files_of_a_storage_count(traced: Traced) -> None:
@@ -88,8 +111,8 @@ def test_only_files_of_a_storage_count(traced: Traced) -> None:
     ]
     engine = traced(events)
     assert engine.records(file_loads(START, SECOND, "/data/"), FileLoad) == [
-        FileLoad(0, "read", True, False, 1, 1, 1, 64 * KIB, 64 * KIB),
-        FileLoad(1, "written", True, True, 1, 1, 1, 64 * KIB, 64 * KIB),
+        FileLoad(0, "read", True, False, False, 1, 1, 1, 64 * KIB, 64 * KIB),
+        FileLoad(1, "written", True, True, False, 1, 1, 1, 64 * KIB, 64 * KIB),
     ]
     assert engine.records(file_bytes("/data"), FileBytes) == [FileBytes(65 * KIB - 24, 64 * KIB)]
     assert engine.records(file_bytes("/data/a"), FileBytes) == [FileBytes(64 * KIB, 0)]

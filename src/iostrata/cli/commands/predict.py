@@ -104,6 +104,8 @@ def _program(store: Path | None, run: str, folder: str, silent: bool) -> Program
             f"{run}: {seconds(found.recorded)} as recorded, {seconds(round(found.rest))} without "
             f"waits for files; moves {size(round(found.bytes))}"
         )
+        if found.again:
+            note(f"{size(round(found.again))} were read again: the page cache has them")
         if found.unsynced:
             note(
                 f"{size(found.unsynced)} were written and never synced: they count as if they "

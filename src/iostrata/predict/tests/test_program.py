@@ -130,6 +130,20 @@ def test_what_is_past_the_page_cache_waits_for_each_request(tmp_path: Path) -> N
     assert seconds(program, either, "cache=dropped") == pytest.approx(1)
 
 
+def test_what_is_read_again_is_in_memory(tmp_path: Path) -> None:
+    """GIVEN a program that reads 50 MB twice, and a storage behind the page cache, or not"""
+    reader = Reader()
+    reader.second(50, cpu=0.1, took=0.9)
+    reader._at = 0
+    reader.second(50, cpu=0.1, took=0.9)
+    program = reader.program(tmp_path)
+    assert (program.bytes, program.again) == (50 * MB, 50 * MB)
+    assert times(program, storage("disk", 50 * MB, 1)).bytes == 50 * MB
+    assert seconds(program, storage("disk", 50 * MB, 1)) == pytest.approx(1.1)
+    either = storage("disk", 50 * MB, 1, cache=["dropped", "direct"], request=[4096, 1 << 30])
+    assert times(program, either, ["cache=direct"]).bytes == 100 * MB
+
+
 def test_what_is_not_synced_stays_in_memory(tmp_path: Path) -> None:
     reader = Reader()
     reader.second(10, cpu=1, took=0.1)
