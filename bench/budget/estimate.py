@@ -36,7 +36,7 @@ from tests.e2e.serving import Node, node, wait_until  # noqa: E402
 
 from iostrata.artifacts import agent_for  # noqa: E402
 from iostrata.record.environment import agent_option  # noqa: E402
-from iostrata_lab.clusters import jars  # noqa: E402
+from iostrata_lab.clusters.hadoop import jars  # noqa: E402
 
 WARM_PAIRS = 3  # both compilers are done by then
 SETTLED = 2.3  # s: a process says once a second what it has measured

@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from iostrata_lab.clusters import jars
+from iostrata_lab.clusters.hadoop import jars
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 COMPILERS = {"both": "-XX:+TieredCompilation", "first": "-XX:TieredStopAtLevel=1"}

@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT)]
 from bench.measure.results import Results, say  # noqa: E402
 
 from iostrata.artifacts import tfs_jar  # noqa: E402
-from iostrata_lab.clusters import jars  # noqa: E402
+from iostrata_lab.clusters.hadoop import jars  # noqa: E402
 
 CALLS = {"interpreted": 20_000, "first compiler": 300_000, "both compilers": 1_000_000}
 FLAGS = {

@@ -30,7 +30,7 @@ from bench.measure.results import Results, say  # noqa: E402
 from bench.measure.workloads import text  # noqa: E402
 from bench.overhead.tasks import MAIN  # noqa: E402
 
-from iostrata_lab.clusters import jars  # noqa: E402
+from iostrata_lab.clusters.hadoop import jars  # noqa: E402
 
 Row = dict[str, Any]
 HERTZ = 997

@@ -152,14 +152,14 @@ def iostrata(*words: str) -> str:
 
 
 @contextmanager
-def lab(nodes: int = NODES) -> Iterator[None]:
+def lab() -> Iterator[None]:
     """The lab, until it is no longer needed."""
     brakes = [
         word
-        for node in range(1, nodes + 1)
+        for node in range(1, NODES + 1)
         for word in ("--brake", f"node-{node}:disk={DISK}MB/s,dirty={DIRTY}")
     ]
-    shape = ("--name", LAB, "--nodes", str(nodes))
+    shape = ("--name", LAB, "--nodes", str(NODES))
     iostrata("lab", "up", "hadoop", *shape, *brakes, *NO_SPECULATION)
     try:
         yield
@@ -167,8 +167,8 @@ def lab(nodes: int = NODES) -> Iterator[None]:
         iostrata("lab", "down", LAB)
 
 
-def brake(made: Made, nodes: int = NODES) -> None:
-    for node in range(1, nodes + 1):
+def brake(made: Made) -> None:
+    for node in range(1, NODES + 1):
         words = ("--disk", f"{made.disk}MB/s", "--dirty", DIRTY, "--net", made.net, "--name", LAB)
         iostrata("lab", "brake", f"node-{node}", *words)
 
@@ -191,12 +191,8 @@ def in_lab(*words: str) -> None:
 
 
 def recorded(name: str, run: str, settings: tuple[str, ...], store: Path) -> float:
-    """Seconds of a recorded run of a job of JOBS."""
-    return seconds(JOBS[name], name, run, settings, store)
-
-
-def seconds(job: Job, name: str, run: str, settings: tuple[str, ...], store: Path) -> float:
-    """Likewise of any; its input is in a folder that has its name."""
+    """Seconds of a recorded run of a job; its input is in a folder that has its name."""
+    job = JOBS[name]
     words: list[str] = []
     for word in job.run.split():
         words += (

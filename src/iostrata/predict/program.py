@@ -47,7 +47,7 @@ OFF = 0.1
 _FEW = 0.05  # of what is moved in a moment: a thread with less is no client
 _MATTERS = 0.05  # of the time of all that is moved: what lies beyond a profile and takes less
 _READAHEAD = 128 << 10  # bytes: the least that the kernel asks of a storage, in sequence
-_LEAST_REQUEST = 512  # bytes, of any storage
+_LEAST = 512  # bytes of a request, or a file, of any storage
 _AS_GOOD = 0.1  # of a request or file: as large as one that was profiled
 _OPERATION = {"read": "read", "written": "write"}
 
@@ -303,7 +303,7 @@ class _Asked:
             ACCESS.name: SEQUENTIAL if load.sequential else self._at_random(),
             CLIENTS.name: load.clients,
             REQUEST.name: self._request(load),
-            SIZE.name: self._nearly(SIZE.name, load.size),
+            SIZE.name: self._nearly(SIZE.name, max(load.size, _LEAST)),
         }
         own = [
             f"{name}={value}"
@@ -327,7 +327,7 @@ class _Asked:
         """
         if not self._direct and load.sequential:
             return self._within(REQUEST.name, max(load.request, _READAHEAD))
-        return self._nearly(REQUEST.name, max(load.request, _LEAST_REQUEST))
+        return self._nearly(REQUEST.name, max(load.request, _LEAST))
 
     def _nearly(self, name: str, asked: int) -> int:
         """Likewise, where it is as good as that: a mean is seldom round."""
