@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from iostrata.api import open_run
 from iostrata.cli.recording import request_for
@@ -101,7 +100,6 @@ class _JobLab:
     def __init__(self, lab: clusters.HadoopLab, order: PredictOrder) -> None:
         self._lab, self._order = lab, order
         self._client = cluster_of(lab.name)
-        [self._examples] = Path(lab.state.lib).glob("hadoop-mapreduce-examples-*.jar")
 
     def make(self, job: PredictedJob) -> None:
         """Its input."""
@@ -111,13 +109,13 @@ class _JobLab:
             f"-Dmapreduce.randomtextwriter.totalbytes={size}",
             f"-Dmapreduce.randomtextwriter.bytespermap={-(-size // maps)}",
         )
-        self._client.hadoop("jar", str(self._examples), *words, *job.make, job.input)
+        self._client.hadoop("jar", str(self._lab.examples_jar), *words, *job.make, job.input)
 
     def run(self, job: PredictedJob, disk: int) -> str:
         """The name of a recorded run, with no byte of its input in memory."""
         for node in self._lab.nodes():
             self._lab.brake(node.name, lambda brake: replace(brake, disk=disk))
-        command = ["hadoop", "jar", str(self._examples), *job.run, job.input, "/out"]
+        command = ["hadoop", "jar", str(self._lab.examples_jar), *job.run, job.input, "/out"]
         options = RecordOptions(
             command, lab=self._lab.name, store=self._order.store, tag=["study=predict"]
         )
