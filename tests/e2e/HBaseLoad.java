@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.CompatibilitySingletonFactory;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.LocalHBaseCluster;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -40,12 +39,14 @@ public class HBaseLoad {
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final byte[] COLUMN = Bytes.toBytes("c");
   private static final int VALUE = 100;
-  private static final int TIMEOUT_MS = 60_000;
 
   public static void main(String[] args) throws Exception {
     java.io.File folder = new java.io.File(args[0]);
     int rows = Integer.parseInt(args[3]);
-    Configuration conf = configuration(folder, args[1], args[2]);
+    Configuration conf = HBaseSettings.of(folder);
+    conf.set("hbase.wal.provider", args[1]);
+    conf.set("hbase.wal.meta_provider", args[2]);
+    conf.setInt("hbase.regionserver.handler.count", 4);
     MiniZooKeeperCluster keeper = new MiniZooKeeperCluster(conf);
     int port = keeper.startup(new java.io.File(folder, "zookeeper"));
     conf.setInt("hbase.zookeeper.property.clientPort", port);
@@ -61,30 +62,6 @@ public class HBaseLoad {
     System.out.println(metrics(server));
     System.out.flush();
     Runtime.getRuntime().exit(0); // threads of HBase would keep the JVM
-  }
-
-  private static Configuration configuration(java.io.File folder, String provider, String ofMeta) {
-    Configuration conf = HBaseConfiguration.create();
-    conf.set("hbase.rootdir", new java.io.File(folder, "hbase").toURI().toString());
-    conf.set("hbase.tmp.dir", new java.io.File(folder, "tmp").getPath());
-    conf.set("hbase.wal.provider", provider);
-    conf.set("hbase.wal.meta_provider", ofMeta);
-    conf.set("hbase.zookeeper.quorum", "127.0.0.1");
-    conf.setBoolean("hbase.unsafe.stream.capability.enforce", false);
-    for (String of : new String[] {"master", "regionserver"}) {
-      conf.setInt("hbase." + of + ".port", 0);
-      conf.setInt("hbase." + of + ".info.port", -1);
-      conf.set("hbase." + of + ".hostname", "localhost");
-    }
-    conf.setInt("hbase.master.start.timeout.localHBaseCluster", TIMEOUT_MS);
-    conf.setInt("hbase.regionserver.handler.count", 4);
-    // who waits for whom, in milliseconds
-    conf.setInt("hbase.master.wait.on.regionservers.interval", 20);
-    conf.setInt("hbase.master.wait.on.regionservers.maxtostart", 1);
-    conf.setInt("hbase.regionserver.msginterval", 100);
-    conf.setInt("hbase.client.pause", 20);
-    conf.setInt("hbase.server.thread.wakefrequency", 500);
-    return conf;
   }
 
   private static void use(Connection connection, int rows, int batch) throws Exception {

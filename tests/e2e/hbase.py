@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from iostrata_lab.predict.hbase import OPENED, library
+from iostrata_lab.predict.hbase import OPENED, SETTINGS, library
 
 HERE = Path(__file__).parent
 
@@ -19,8 +19,8 @@ def load(folder: Path, provider: str, of_meta: str, rows: int, batch: int) -> li
     classes.mkdir()
     data.mkdir()
     (classes / "log4j.properties").write_text("log4j.rootLogger=OFF\n")
-    source = str(HERE / "HBaseLoad.java")
-    subprocess.run(["javac", "-cp", lib, "-d", str(classes), source], check=True)
+    sources = [SETTINGS, str(HERE / "HBaseLoad.java")]
+    subprocess.run(["javac", "-cp", lib, "-d", str(classes), *sources], check=True)
     jvm = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *OPENED]
     settings = [provider, of_meta, str(rows), str(batch)]
     return [*jvm, "-cp", f"{classes}:{lib}", "HBaseLoad", str(data), *settings]

@@ -10,7 +10,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileUtil;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.LocalHBaseCluster;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -44,13 +43,14 @@ public class HBaseScans {
   private static final int VALUE = 1000;
   private static final int TOGETHER = 1000; // rows of a scan, and of a list of puts
   private static final int PART = 4;
-  private static final int TIMEOUT_MS = 120_000;
 
   public static void main(String[] args) throws Exception {
     File folder = new File(args[0]);
     File own = new File(args[1]);
     FileUtil.fullyDelete(own);
-    Configuration conf = configuration(folder);
+    Configuration conf = HBaseSettings.of(folder);
+    conf.setInt("hbase.regionserver.handler.count", 8);
+    conf.setFloat("hfile.block.cache.size", 0.1f); // the table is much larger than what is kept
     MiniZooKeeperCluster keeper = new MiniZooKeeperCluster(conf);
     conf.setInt("hbase.zookeeper.property.clientPort", keeper.startup(own));
     LocalHBaseCluster cluster = new LocalHBaseCluster(conf, 1, 1);
@@ -70,29 +70,6 @@ public class HBaseScans {
     keeper.shutdown();
     System.out.flush();
     Runtime.getRuntime().exit(0); // threads of HBase would keep the JVM
-  }
-
-  private static Configuration configuration(File folder) {
-    Configuration conf = HBaseConfiguration.create();
-    conf.set("hbase.rootdir", new File(folder, "hbase").toURI().toString());
-    conf.set("hbase.tmp.dir", new File(folder, "tmp").getPath());
-    conf.set("hbase.zookeeper.quorum", "127.0.0.1");
-    conf.setBoolean("hbase.unsafe.stream.capability.enforce", false);
-    for (String of : new String[] {"master", "regionserver"}) {
-      conf.setInt("hbase." + of + ".port", 0);
-      conf.setInt("hbase." + of + ".info.port", -1);
-      conf.set("hbase." + of + ".hostname", "localhost");
-    }
-    conf.setInt("hbase.master.start.timeout.localHBaseCluster", TIMEOUT_MS);
-    conf.setInt("hbase.regionserver.handler.count", 8);
-    conf.setFloat("hfile.block.cache.size", 0.1f); // the table is much larger than what is kept
-    // who waits for whom, in milliseconds
-    conf.setInt("hbase.master.wait.on.regionservers.interval", 20);
-    conf.setInt("hbase.master.wait.on.regionservers.maxtostart", 1);
-    conf.setInt("hbase.regionserver.msginterval", 100);
-    conf.setInt("hbase.client.pause", 20);
-    conf.setInt("hbase.server.thread.wakefrequency", 500);
-    return conf;
   }
 
   private static void fill(Connection connection, int rows) throws Exception {

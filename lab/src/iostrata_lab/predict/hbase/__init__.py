@@ -12,6 +12,7 @@ from iostrata_lab.recording import lab_errors
 
 VERSION = "2.6.4"
 HERE = Path(__file__).parent
+SETTINGS = str(HERE / "HBaseSettings.java")
 # What HBase's own bin/hbase gives a JVM of 17.
 OPENED = [
     f"--add-opens=java.base/{package}=ALL-UNNAMED"
@@ -45,7 +46,8 @@ def make(own: Path, folder: Path, rows: int) -> None:
     classes = own / "classes"
     classes.mkdir()
     (classes / "log4j.properties").write_text("log4j.rootLogger=OFF\n")
-    compiled = ["javac", "-cp", library(), "-d", str(classes), str(HERE / "HBaseScans.java")]
+    sources = [SETTINGS, str(HERE / "HBaseScans.java")]
+    compiled = ["javac", "-cp", library(), "-d", str(classes), *sources]
     folder.mkdir()
     for words in (compiled, _command(folder, own, "fill", str(rows))):
         done = child.run(words, _LONGEST, f"{words[0]} hangs")
