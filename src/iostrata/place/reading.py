@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostrata.errors import UserError
+from iostrata.text import size as text
 
 _REQUEST = 1 << 20  # bytes
 _ALIGNED = 1 << 20  # places begin at multiples of it: no sector of any disk is larger
@@ -20,12 +21,15 @@ _ALIGNED = 1 << 20  # places begin at multiples of it: no sector of any disk is 
 
 @dataclass(frozen=True)
 class OpenedDisk:
-    """A disk or an image: `size` in bytes; `direct`: reads pass by the page cache."""
+    """A disk or an image: `size` in bytes; `direct`: reads pass by the page cache; `has_holes`:
+    parts of an image are on no disk.
+    """
 
     file: int
     path: Path
     size: int
     direct: bool
+    has_holes: bool
 
     def rate(self, place: int, size: int) -> float:
         """Bytes/s of `size` bytes from a place on, which are in no memory of this host."""
@@ -54,7 +58,8 @@ def opened(path: Path) -> Iterator[OpenedDisk]:
         remedy = "sudo iostrata …" if isinstance(error, PermissionError) else "name another one"
         raise UserError(f"{path}: {error.strerror}", remedy) from None
     try:
-        yield OpenedDisk(file, path, os.lseek(file, 0, os.SEEK_END), direct)
+        size, on_disk = os.lseek(file, 0, os.SEEK_END), os.fstat(file).st_blocks * 512
+        yield OpenedDisk(file, path, size, direct, stat.S_ISREG(mode) and on_disk < size)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}", "is it well?") from None
     finally:
@@ -79,7 +84,7 @@ def places_of(size: int, count: int, each: int) -> list[int]:
     last = size - each
     if count < 2 or last < (count - 1) * _ALIGNED:
         raise UserError(
-            f"{count} places of {each} bytes do not fit into {size} bytes",
+            f"{count} places of {text(each)} do not fit into {text(size)}",
             "say fewer --places or a smaller --read",
         )
     return [last * number // (count - 1) // _ALIGNED * _ALIGNED for number in range(count)]

@@ -117,6 +117,8 @@ def zones(
             note(f"pass {done + 1} of {passes}")
 
     with reading.opened(disk) as one:
+        if one.has_holes:
+            note(f"{disk} has holes, which are on no disk: they look like a fast zone")
         where = reading.places_of(one.size, places, each)
         rates = reading.rates(one, where, each, passes, step)
         found = zone_map(str(disk), one.size, each, one.direct, where, rates)

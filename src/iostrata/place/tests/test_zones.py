@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -62,8 +63,10 @@ def test_a_picture_has_each_place_and_zone() -> None:
 def test_a_file_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
     image = tmp_path / "disk.img"
     image.write_bytes(bytes(range(256)) * (8 * MIB // 256))
+    os.sync()  # some file systems count blocks when these are on the disk
     before = image.stat()
     with reading.opened(image) as disk:
+        assert not disk.has_holes
         places = reading.places_of(disk.size, 4, MIB)
         steps: list[tuple[int, int]] = []
         found = reading.rates(disk, places, MIB, 2, lambda *at: steps.append(at))
@@ -72,6 +75,14 @@ def test_a_file_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
     assert all(rate > 0 for one in found for rate in one)
     assert steps == [(number, at) for number in range(2) for at in range(4)]
     assert image.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_an_image_may_have_holes(tmp_path: Path) -> None:
+    image = tmp_path / "sparse.img"
+    with image.open("wb") as file:
+        file.truncate(8 * MIB)
+    with reading.opened(image) as disk:
+        assert disk.has_holes
 
 
 def test_what_is_no_disk_is_said(tmp_path: Path) -> None:
