@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from iostrata.place.zones import ZoneMap
+from iostrata.place.zones import ZoneMap, megabytes
 from iostrata.text import size
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BELOW = 720, 360, 64, 40, 24, 48
@@ -34,7 +34,7 @@ def svg(found: ZoneMap) -> str:
         *(
             f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y(rate):.1f}" y2="{y(rate):.1f}" '
             f'stroke="#ddd"/><text x="{_LEFT - 6}" y="{y(rate) + 4:.1f}" text-anchor="end" {_FONT}>'
-            f"{rate / 1e6:.3g}</text>"
+            f"{megabytes(rate)}</text>"
             for rate in ticks
         ),
         *(

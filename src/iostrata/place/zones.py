@@ -20,6 +20,12 @@ _LEAST_STEP = 0.03  # between neighbours; less is nothing to place files by
 _PRICE = 3.0  # of a zone, in logarithms of the number of places (BIC: a mean, and where it begins)
 
 
+def megabytes(rate: Rate) -> str:
+    """`150`, `12,400`: MB/s in three digits."""
+    amount = rate / 1e6
+    return f"{amount:.3g}" if amount < 1000 else f"{amount:,.0f}"
+
+
 class ReadPlace(Record, frozen=True):
     """A place, in bytes from the begin, and the rate of each pass, in bytes/s."""
 

@@ -132,17 +132,18 @@ def zones(
 
 
 def _zone_lines(found: ZoneMap) -> list[str]:
+    from iostrata.place.zones import megabytes
     from iostrata.text import percent, plural, size
 
     way = "past the page cache" if found.direct else "through the page cache"
     lines = [f"{found.disk}: {size(found.size)}, {plural(len(found.places), 'place')} read {way}"]
     first, *others = found.zones
     if not others:
-        rate, noise = f"{first.rate / 1e6:.4g} MB/s", percent(found.noise, 1)
+        rate, noise = f"{megabytes(first.rate)} MB/s", percent(found.noise, 1)
         return [*lines, f"no zones: {rate} everywhere ({noise} of a place are noise)"]
     lines += [
-        f"{size(zone.begin)} to {size(zone.end)}: {zone.rate / 1e6:.4g} MB/s "
-        f"({zone.least / 1e6:.4g} to {zone.most / 1e6:.4g})"
+        f"{size(zone.begin)} to {size(zone.end)}: {megabytes(zone.rate)} MB/s "
+        f"({megabytes(zone.least)} to {megabytes(zone.most)})"
         for zone in found.zones
     ]
     return [*lines, f"the fastest zone is {found.ratio:.3g} times as fast as the slowest"]

@@ -10,7 +10,7 @@ import pytest
 
 from iostrata.errors import UserError
 from iostrata.place import picture, reading
-from iostrata.place.zones import ZoneMap, zone_map
+from iostrata.place.zones import ZoneMap, megabytes, zone_map
 
 MB, MIB = 1_000_000, 1 << 20
 PLACES = 48
@@ -52,6 +52,10 @@ def test_a_flat_disk_has_no_zones() -> None:
 
 def test_steps_that_nobody_can_use_are_no_zones() -> None:
     assert len(mapped([200.0] * 24 + [198.0] * 24, noise=0.0001).zones) == 1
+
+
+def test_rates_read_well() -> None:
+    assert [megabytes(rate * MB) for rate in (0.5, 151.26, 12_437)] == ["0.5", "151", "12,437"]
 
 
 def test_a_picture_has_each_place_and_zone() -> None:
