@@ -1,8 +1,8 @@
 """Jobs whose files are temporary or stay, and what they wait for, by what was recorded (S3.5).
 
 The paper runs a job once and looks at `df`: it is a temp-file job where less than a tenth of the
-most that it used is left. Runs of a job differ, so each has a vote here, and what was never seen,
-or has no majority, keeps its files where they are.
+most that it used is left. Runs of a job differ, so each has a vote here, and without a
+majority nothing is said.
 """
 
 from __future__ import annotations
@@ -64,14 +64,6 @@ def classes(samples: Iterable[JobSample], beta: float = BETA) -> list[JobClass]:
             by_pattern[one.pattern].append(one)
     found = [_class(pattern, some, beta) for pattern, some in by_pattern.items()]
     return sorted(found, key=lambda one: (-one.most, one.pattern))
-
-
-def class_of(pattern: str, found: Sequence[JobClass]) -> JobClass:
-    """The class of a pattern; what was never seen is unknown."""
-    for one in found:
-        if one.pattern == pattern:
-            return one
-    return JobClass(pattern, 0, FileKind.unknown, 0.0, Bound.unknown, 0.0, 0, [])
 
 
 def _class(pattern: str, samples: list[JobSample], beta: float) -> JobClass:

@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from iostrata.predict.dimensions import CLIENTS, SIZE, Point, features
+from iostrata.predict.dimensions import SIZE, Point, at_once, features
 from iostrata.predict.heldout import LEAST_POINTS, libraries
 from iostrata.predict.samples import SampleFile
 from iostrata.predict.spec import ProfileSpec
@@ -67,5 +67,5 @@ def worths(
 
 def seconds(spec: ProfileSpec, point: Point, throughput: float) -> float:
     """That a sample of a point takes, as far as its speed is known."""
-    moved = int(point[CLIENTS.name]) * int(point[SIZE.name])
+    moved = at_once(point) * int(point[SIZE.name])
     return START + min(spec.rules.sample, moved / throughput)

@@ -86,6 +86,14 @@ DIMENSIONS = {
 }
 
 
+def at_once(point: Point) -> int:
+    """Clients of a point, on all hosts or in all containers."""
+    found = int(point[CLIENTS.name])
+    for name in (NODES.name, CONTAINERS.name):
+        found *= int(point.get(name, 1))
+    return found
+
+
 def shown(name: str, value: DimensionValue) -> str:
     """A value as people write it: `256 MiB`."""
     known = DIMENSIONS.get(name)

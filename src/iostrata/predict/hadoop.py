@@ -59,7 +59,7 @@ class HadoopLoad:
         if point[OPERATION.name] == "write":
             return
         size, copies = int(point[SIZE.name]), _copies(point)
-        clients = int(point[CLIENTS.name]) * int(point.get(CONTAINERS.name, 1))
+        clients = int(point[CLIENTS.name]) * int(point.get(CONTAINERS.name, 1))  # a host's own
         files = [(copies, client) for client in range(clients)]
         if any(self._made.get(file, 0) < size for file in files):
             words = (str(size), str(clients), copies)

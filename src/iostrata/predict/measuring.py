@@ -17,12 +17,11 @@ from iostrata.predict import child
 from iostrata.predict.adaptive import batches
 from iostrata.predict.dimensions import (
     ACCESS,
-    CLIENTS,
-    NODES,
     OPERATION,
     SEQUENTIAL,
     SIZE,
     Point,
+    at_once,
     point_text,
 )
 from iostrata.predict.fio import MARK, Fio, FioResult
@@ -224,6 +223,6 @@ def _state(spec: ProfileSpec, file: SampleFile, ended_by_budget: bool) -> Profil
 
 def _is_cut(sample: Sample) -> bool:
     point = sample.point
-    whole = int(point[SIZE.name]) * int(point[CLIENTS.name]) * int(point.get(NODES.name, 1))
+    whole = int(point[SIZE.name]) * at_once(point)
     is_read = point[OPERATION.name] == "read" and point[ACCESS.name] == SEQUENTIAL
     return is_read and sample.bytes < whole

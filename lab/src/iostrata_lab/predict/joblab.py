@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,17 +10,16 @@ from dataclasses import replace
 from iostrata.api import open_run
 from iostrata.cli.recording import request_for
 from iostrata.cli.recordline import RecordOptions
-from iostrata.errors import UserError
-from iostrata.record.session import record
 from iostrata.replay import hardware
 from iostrata.replay.recorded import recorded_jobs
 from iostrata.replay.whatif import WhatIf, what_if
 from iostrata.text import plural
 from iostrata_lab import clusters
 from iostrata_lab.predict.jobs import PredictedJob, node_counts
-from iostrata_lab.predict.order import PredictOrder, Say
+from iostrata_lab.predict.order import PredictOrder, record_whole
 from iostrata_lab.predict.result import KeptResult, MeasuredJob, PredictedJobCase
 from iostrata_lab.recording import bring_up, cluster_of, take_down
+from iostrata_lab.studies.runner import Say
 
 _DIRTY = 16 << 20
 _NO_SPECULATION = {f"mapreduce.{task}.speculative": "false" for task in ("map", "reduce")}
@@ -39,7 +37,7 @@ def perform_jobs(order: PredictOrder, kept: KeptResult, say: Say) -> None:
                 lab.run(job, _disks(order)[0])  # what is loaded for the first time
             if not kept.result.jobs:
                 _predict(order, kept, lab, say)
-            for repeat, job, disk in wanted:
+            for job, disk, repeat in wanted:
                 took = lab.took(lab.run(job, disk))
                 where = f"{job.name}, {plural(nodes, 'node')}, {disk / 1e6:g} MB/s"
                 say(f"{where}, repeat {repeat}: {took:.1f} s")
@@ -49,18 +47,14 @@ def perform_jobs(order: PredictOrder, kept: KeptResult, say: Say) -> None:
 
 def _wanted(
     order: PredictOrder, kept: KeptResult, nodes: int
-) -> list[tuple[int, PredictedJob, int]]:
-    """What is to be measured: each round has all jobs on all disks, in an order of its own."""
-    known = {(one.job, one.nodes, one.disk, one.repeat) for one in kept.result.job_times}
-    drawn = random.Random(f"{order.seed} {nodes} {len(known)}")
-    wanted = [
-        (repeat, job, disk)
-        for repeat in range(1, order.repeats + 1)
-        for job in order.study.jobs
-        for disk in _disks(order)
-        if (job.name, nodes, disk, repeat) not in known
-    ]
-    return sorted(wanted, key=lambda one: (one[0], drawn.random()))
+) -> list[tuple[PredictedJob, int, int]]:
+    """What is to be measured: jobs, on disks, with the repeat."""
+    named = {job.name: job for job in order.study.jobs}
+    measured = [one for one in kept.result.job_times if one.nodes == nodes]
+    known = {((one.job, one.disk), one.repeat) for one in measured}
+    cases = [(name, disk) for name in named for disk in _disks(order)]
+    found = order.rounds(str(nodes), cases, known)
+    return [(named[name], disk, repeat) for (name, disk), repeat in found]
 
 
 def _disks(order: PredictOrder) -> list[int]:
@@ -122,11 +116,7 @@ class _JobLab:
         # the collector of a lab has a store of its own, with runs of other times
         stamp = time.strftime("%m%d%H%M%S", time.gmtime())
         name = f"study-{self._order.called}-{job.name}-{len(self._lab.nodes())}-{stamp}"
-        found = record(replace(request_for(options), run=name, title=job.name), None)
-        if found.state == "interrupted":
-            raise KeyboardInterrupt
-        if found.code or not found.published:
-            raise UserError(f"{job.name}: run {name} is not whole: {found.message}", exit_code=1)
+        record_whole(replace(request_for(options), run=name, title=job.name))
         self._client.remove("/out")
         return name
 

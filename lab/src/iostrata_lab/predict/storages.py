@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,9 +26,9 @@ from iostrata_lab.clusters.brakes import rate_text
 from iostrata_lab.clusters.mounted import mount_point
 from iostrata_lab.predict.programs import PredictedProgram
 from iostrata_lab.recording import bring_up_storage, take_down
+from iostrata_lab.studies.runner import Say
 from iostrata_lab.workload.parameters import BYTES, Parameter, Value
 
-_Say = Callable[[str], None]
 PARAMETERS = (
     Parameter("nodes", "servers of the distributed storage", 3, low=1, high=16),
     Parameter("disk", "bytes/s of the disk of each", 50_000_000, BYTES, low=1_000_000),
@@ -96,7 +96,7 @@ class RunningStorage:
     def __init__(self, storage: PredictedStorage, lab: clusters.Lab, folder: Path) -> None:
         self.storage, self._lab, self.folder = storage, lab, folder
 
-    def model(self, profiles: Path, values: Mapping[str, Value], say: _Say) -> StorageModel:
+    def model(self, profiles: Path, values: Mapping[str, Value], say: Say) -> StorageModel:
         """Profiles what is not profiled yet, and fits a model to it."""
         folder = profiles / self.storage.name
         written = folder / "model.json"

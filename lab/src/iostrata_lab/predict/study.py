@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,17 +18,16 @@ from iostrata.errors import UserError
 from iostrata.predict.fio import Fio
 from iostrata.predict.program import recorded_program
 from iostrata.predict.ranking import rank_program
-from iostrata.record.session import record
 from iostrata.text import size as size_text
 from iostrata_lab.predict import programs, storages
 from iostrata_lab.predict.joblab import perform_jobs
 from iostrata_lab.predict.jobs import node_counts
-from iostrata_lab.predict.order import PredictOrder, Say
+from iostrata_lab.predict.order import PredictOrder, record_whole
 from iostrata_lab.predict.programs import PredictedProgram
 from iostrata_lab.predict.result import KeptResult, MeasuredCase, PredictedCase
 from iostrata_lab.predict.storages import PredictedStorage
 from iostrata_lab.studies.interface import Outcome, StudyRun
-from iostrata_lab.studies.runner import numbered, sample_of
+from iostrata_lab.studies.runner import Say, numbered, sample_of
 
 KEPT = ".predictions"  # of a store: a folder for each study and its parameters
 SHARED_MEMORY = Path("/dev/shm")
@@ -145,27 +143,18 @@ def _recorded(order: PredictOrder, program: PredictedProgram, memory: Path) -> s
     asked = request_for(options)
     base = f"study-{order.called}-{program.name.replace(', ', '-').replace(' ', '-')}"
     name = next(tried for tried in numbered(base) if not (order.store / tried).exists())
-    found = record(replace(asked, run=name, title=program.name), None)
-    if found.state == "interrupted":
-        raise KeyboardInterrupt
-    if found.code or not found.published:
-        raise UserError(f"{program.name}: run {name} is not whole: {found.message}", exit_code=1)
+    record_whole(replace(asked, run=name, title=program.name))
     return name
 
 
 def _wanted(
     order: PredictOrder, kept: KeptResult, storage: PredictedStorage
-) -> list[tuple[int, PredictedProgram]]:
-    """What is to be measured on a storage: each round has all programs, in an order of its own."""
-    known = {(one.program, one.storage, one.repeat) for one in kept.result.measured}
-    drawn = random.Random(f"{order.seed} {storage.name} {len(known)}")
-    wanted = [
-        (repeat, program)
-        for repeat in range(1, order.repeats + 1)
-        for program in order.study.programs
-        if (program.name, storage.name, repeat) not in known
-    ]
-    return sorted(wanted, key=lambda one: (one[0], drawn.random()))
+) -> list[tuple[PredictedProgram, int]]:
+    """What is to be measured on a storage, with the repeat."""
+    named = {program.name: program for program in order.study.programs}
+    measured = [one for one in kept.result.measured if one.storage == storage.name]
+    known = {(one.program, one.repeat) for one in measured}
+    return [(named[name], repeat) for name, repeat in order.rounds(storage.name, named, known)]
 
 
 def _measure(
@@ -175,9 +164,9 @@ def _measure(
     if not wanted:
         return
     with storages.running(storage, kept.folder, order.values) as running:
-        for data in {program.data for _, program in wanted}:
+        for data in {program.data for program, _ in wanted}:
             running.keep(memory / data)
-        for repeat, program in wanted:
+        for program, repeat in wanted:
             took = running.took(program, memory)
             say(f"{program.name} on {storage.name}, repeat {repeat}: {took:.2f} s")
             kept.result.measured.append(MeasuredCase(program.name, storage.name, repeat, took))

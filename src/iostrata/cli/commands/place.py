@@ -61,8 +61,8 @@ def classify(
 ) -> None:
     """Says of each kind of job whether its files are temporary, and what its tasks wait for.
 
-    Each recorded run of a kind has a vote. Files of a job that was never seen are unknown: leave
-    them where they are.
+    Each recorded run of a kind has a vote. Without a majority files are unknown: leave them where
+    they are, as those of jobs that were never recorded.
     """
     from iostrata.place.classify import classes
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from iostrata.place.classify import Bound, FileKind, class_of, classes
+from iostrata.place.classify import Bound, FileKind, classes
 from iostrata.place.samples import PLACES, JobSample, job_samples, pattern_of
 from iostrata.store.opened import OpenedRun
 from iostrata.store.runs import Run, find_run
@@ -56,8 +56,6 @@ def test_each_run_has_a_vote() -> None:
         FileKind.temporary, 3 / 5, Bound.io, 3 / 5,
     )  # fmt: skip
     assert (even.files, even.files_sure, even.bound) == (FileKind.unknown, 0.0, Bound.unknown)
-    assert class_of("sort", found) is sort
-    assert class_of("never seen", found).files is FileKind.unknown
     assert classes([sample("sort", "a", 0.05)], beta=0.01)[0].files is FileKind.permanent
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from iostrata.errors import UserError
+from iostrata.predict.dimensions import at_once
 from iostrata.predict.plan import plan
 from iostrata.predict.spec import read_spec
 
@@ -90,6 +91,11 @@ def test_copies_are_of_file_systems_of_hadoop(tmp_path: Path) -> None:
     assert said.space_of_copies(3) == 4 * (3 + 2) << 30
     of_yarn = read_spec(written(tmp_path, f"{text}containers = [1, 3]\n"))
     assert (of_yarn.count, of_yarn.space) == (2 * usual.count, 3 * usual.space)
+
+
+def test_clients_of_all_hosts_and_containers_count() -> None:
+    assert at_once({"clients": 2}) == 2
+    assert at_once({"clients": 2, "nodes": 3}) == at_once({"clients": 2, "containers": 3}) == 6
 
 
 def test_a_pool_has_no_page_cache(tmp_path: Path) -> None:
